@@ -1,6 +1,6 @@
 import { defineConfig } from "@playwright/test";
 
-// The tests start the real server themselves (TIDEWATCH_BIN), one per worker, on a free port with an empty data folder.
+// The tests start the real server (TIDEWATCH_BIN), one per worker, on a free port with an empty data folder.
 export default defineConfig({
   testDir: "e2e",
   outputDir: "test-results",

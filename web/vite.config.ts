@@ -21,7 +21,7 @@ export default defineConfig(async () => {
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       sourcemap: false,
-      // What every page needs in one piece: many small chunks compress worse.
+      // One chunk for the code that every page needs: many small chunks compress worse.
       rolldownOptions: { output: { codeSplitting: { groups: [{ name: "base", test: BASE }] } } },
     },
     server: {

@@ -1,4 +1,4 @@
-// Writes .br and .gz siblings for what compresses, and dist/.srchash so that a stale bundle can be noticed.
+// Writes .br and .gz files beside compressible files, and dist/.srchash, by which a stale bundle is detected.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -15,7 +15,7 @@ export function filesUnder(folder: string): string[] {
 }
 
 /**
- * sha256 (hex) of everything the bundle is made of. For each file, in byte order of its path relative to `web/`
+ * sha256 (hex) of the bundle's sources. For each file, in byte order of its path relative to `web/`
  * (`/` separated): path, NUL, bytes, NUL. Files: src/**, public/**, index.html, package-lock.json, vite.config.ts.
  */
 export function sourceHash(root: string): string {

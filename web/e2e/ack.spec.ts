@@ -1,4 +1,4 @@
-// The page of links in alerts. Nothing sends such links yet, so the server's answers are given here.
+// The page of links in alerts. The server sends no such links yet, so its responses are mocked.
 import { serious } from "./support/axe.ts";
 import { expect, test } from "./support/fixtures.ts";
 
@@ -15,7 +15,7 @@ for (const [name, status, body, title, words] of [
   ["expired", 410, { error: "this link has expired" }, "This link has expired", "Look at the alert itself"],
   ["unknown", 404, { error: "no such link" }, "This link is not known", "resolved"],
 ] as const)
-  test(`a link that is ${name} says so`, async ({ page, shop, problems }) => {
+  test(`a link that is ${name} shows an error`, async ({ page, shop, problems }) => {
     await page.route("**/api/ack", (route) => route.fulfill({ status, json: body }));
     await page.goto(`${shop.url}/ack/twk_1`);
     await expect(page).toHaveURL(`${shop.url}/ack`);
@@ -26,10 +26,10 @@ for (const [name, status, body, title, words] of [
     problems.length = 0;
   });
 
-test("opening a link acknowledges nothing; its button does", async ({ page, shop }) => {
-  const asked: string[] = [];
+test("opening a link does not acknowledge; its button does", async ({ page, shop }) => {
+  const methods: string[] = [];
   await page.route("**/api/ack", (route) => {
-    asked.push(route.request().method());
+    methods.push(route.request().method());
     expect(route.request().headers()["link-token"]).toBe("twk_1");
     const open = { subject: SUBJECT, status: "open", acknowledgedAt: null };
     const done = { ...open, status: "acknowledged", acknowledgedAt: new Date().toISOString() };
@@ -38,14 +38,14 @@ test("opening a link acknowledges nothing; its button does", async ({ page, shop
   await page.goto(`${shop.url}/ack#token=twk_1`);
   await expect(page.getByText(SUBJECT)).toBeVisible();
   expect(await serious(page)).toEqual([]);
-  expect(asked).toEqual(["GET"]);
+  expect(methods).toEqual(["GET"]);
   await page.getByRole("button", { name: "Acknowledge" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Acknowledged");
   await expect(page.getByText(SUBJECT)).toBeVisible();
-  expect(asked).toContain("POST");
+  expect(methods).toContain("POST");
 });
 
-test("an address that is no link", async ({ page, shop, problems }) => {
+test("an invalid link", async ({ page, shop, problems }) => {
   await page.goto(`${shop.url}/ack/nonsense`);
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("This link is not known");
   problems.length = 0;

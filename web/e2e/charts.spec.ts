@@ -1,4 +1,4 @@
-// Charts over time: side by side they read as one, and they do not make up what was not measured.
+// Time charts: charts side by side share axes and cursor, and slots without measurements stay empty.
 import { at, expect, test } from "./support/fixtures.ts";
 
 const ENDPOINT = "/endpoints/POST%20%2Fpay";
@@ -13,7 +13,7 @@ test("charts side by side have the same plot and share the cursor", async ({ pag
   const [a, b] = [(await plots[0].boundingBox())!, (await plots[1].boundingBox())!];
   expect([a.y, a.height]).toEqual([b.y, b.height]);
   expect(Math.abs(a.width - b.width)).toBeLessThanOrEqual(1);
-  // Over the one the pointer is, in both there is a cursor, at the same place, with the same time.
+  // The pointer is over one chart; both show the cursor at the same position and time.
   await plots[0].hover({ position: { x: a.width - 120, y: 60 } });
   const times = [];
   for (const plot of plots) {
@@ -32,7 +32,7 @@ test("charts side by side have the same plot and share the cursor", async ({ pag
   await expect(page.locator("[data-cursor]")).toHaveCount(0);
 });
 
-test("labels stand under the middle of their bar, and say the day where the range spans midnight", async ({
+test("labels are below the middle of their bar, and include the day if the range spans midnight", async ({
   page,
   desk,
 }) => {
@@ -56,7 +56,7 @@ test("labels stand under the middle of their bar, and say the day where the rang
   expect(days.length).toBeGreaterThan(1);
 });
 
-test("nothing measured: a sentence, no axis", async ({ page, desk }) => {
+test("without measurements: a sentence, no axis", async ({ page, desk }) => {
   await page.goto(at(desk, `${ENDPOINT}?from=2020-01-01T00:00:00Z&to=2020-01-01T06:00:00Z`));
   const calls = page.getByRole("figure", { name: "Calls" });
   await expect(calls.getByText("Nothing was measured in this time range.")).toBeVisible();

@@ -1,4 +1,4 @@
-// The first hour with a new server: demo data loaded and removed, and Connect after the first span.
+// A new server: loading and removing demo data, and the Connect page after the first span.
 import { expect, type Page, test } from "@playwright/test";
 import { serious } from "./support/axe.ts";
 import { ACCOUNT, enter } from "./support/fixtures.ts";
@@ -32,7 +32,7 @@ async function register(server: Server): Promise<Account> {
   };
 }
 
-/** Signed in, with the errors that its console shows. */
+/** Signs in. Returns the list of the page's console errors. */
 async function signIn(page: Page, server: Server, account: Account): Promise<string[]> {
   const problems: string[] = [];
   page.on("console", (message) => {
@@ -43,13 +43,13 @@ async function signIn(page: Page, server: Server, account: Account): Promise<str
   return problems;
 }
 
-/** Both themes, wide and narrow: no serious violation, nothing sideways, a picture of each. */
-async function looks(page: Page, name: string): Promise<void> {
+/** In both themes, wide and narrow: asserts no serious violation and no overflow, and takes a screenshot. */
+async function checkAppearance(page: Page, name: string): Promise<void> {
   for (const theme of ["light", "dark"] as const)
     for (const width of [1440, 390]) {
       await page.emulateMedia({ colorScheme: theme });
       await page.setViewportSize({ width, height: width === 390 ? 844 : 900 });
-      // What is read again is dimmed meanwhile.
+      // Data that is being refetched is dimmed.
       await expect(page.locator("main [aria-busy=true]")).toHaveCount(0);
       expect.soft([name, theme, width, await serious(page)]).toEqual([name, theme, width, []]);
       const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
@@ -69,28 +69,28 @@ test("demo data is loaded with one click, marked on its pages, and removed with 
     await page.goto(`${server.url}/p/${account.project}/connect`);
     const card = page.getByRole("region", { name: "Demo data" });
     await expect(card.getByRole("button", { name: "Load demo data" })).toBeVisible();
-    await looks(page, "connect-empty");
+    await checkAppearance(page, "connect-empty");
     await page.goto(`${server.url}/p/${account.project}`);
     await expect(page.getByText("Nothing has arrived yet")).toBeVisible();
-    await looks(page, "overview-empty");
+    await checkAppearance(page, "overview-empty");
     await page.getByRole("button", { name: "Load demo data" }).click();
 
-    // On the pages of a project of its own, while it is loaded.
+    // On the pages of the demo project, while it is loading.
     const banner = page.getByRole("region", { name: "Demo data" });
     await expect(banner).toContainText("This is demo data.");
     await expect(page.getByRole("button", { name: "Project: Demo. Switch project" })).toBeVisible();
     await expect(banner).toContainText("It counts in no other project.", { timeout: 150_000 });
     await expect(page.getByRole("table", { name: "Worst endpoints" })).toContainText("POST /checkout");
-    await looks(page, "demo-overview");
+    await checkAppearance(page, "demo-overview");
     for (const label of ["Endpoints", "Issues", "Logs"]) {
       await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: label, exact: true }).click();
       await expect(banner).toContainText("This is demo data.");
     }
     await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Connect" }).click();
     await expect(page.getByRole("table", { name: "Services" })).toContainText("mail-worker");
-    await looks(page, "demo-connect");
+    await checkAppearance(page, "demo-connect");
 
-    // The other project knows nothing of it, but that it is there.
+    // The other project contains none of the demo data, only a link to it.
     await page.goto(`${server.url}/p/${account.project}`);
     await expect(page.getByText("Nothing has arrived yet")).toBeVisible();
     await expect(page.getByText("This is demo data.")).toHaveCount(0);
@@ -105,7 +105,7 @@ test("demo data is loaded with one click, marked on its pages, and removed with 
   }
 });
 
-test("demo data that a stop interrupted can be loaded again or removed", async ({ page }) => {
+test("demo data interrupted by a stop can be loaded again or removed", async ({ page }) => {
   test.setTimeout(180_000);
   const server = await startServer();
   try {
@@ -128,7 +128,7 @@ test("demo data that a stop interrupted can be loaded again or removed", async (
     await page.goto(`${server.url}/p/${projectId}`);
     const banner = page.getByRole("region", { name: "Demo data" });
     await expect(banner).toContainText("The server stopped while it was being loaded");
-    await looks(page, "demo-interrupted");
+    await checkAppearance(page, "demo-interrupted");
     await banner.getByRole("button", { name: "Load it again" }).click();
     await expect(page).not.toHaveURL(new RegExp(projectId));
     await banner.getByRole("button", { name: "Remove demo data" }).click();
@@ -140,7 +140,7 @@ test("demo data that a stop interrupted can be loaded again or removed", async (
   }
 });
 
-test("after the first span Connect says who sends, what is missing, and where to go", async ({ page }) => {
+test("after the first span Connect lists the services, missing signals and next steps", async ({ page }) => {
   const server = await startServer();
   try {
     const account = await register(server);
@@ -166,7 +166,7 @@ test("after the first span Connect says who sends, what is missing, and where to
     const log = { at: 0, severity: 9, text: "INFO", body: "hello", service: "front" };
     await mustPost(server.url, account.token, "logs", { resourceLogs: resourceLogs(now, [log]) });
 
-    // It comes by itself.
+    // It appears without a reload.
     const table = page.getByRole("table", { name: "Services" });
     const row = table.getByRole("row", { name: /front/ });
     await expect(row).toContainText("Node.js opentelemetry 2.1.0");
@@ -180,7 +180,7 @@ test("after the first span Connect says who sends, what is missing, and where to
     await expect(page.getByText("OTEL_METRICS_EXPORTER=otlp", { exact: true })).toBeVisible();
     await expect(page.getByText(/No logs from billing/)).toBeVisible();
     await expect(page.getByRole("button", { name: "Load demo data" })).toHaveCount(0);
-    await looks(page, "connect-services");
+    await checkAppearance(page, "connect-services");
 
     const next = page.getByRole("region", { name: "Next steps" });
     await next.getByRole("link", { name: "Read the logs of front" }).click();

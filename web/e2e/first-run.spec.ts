@@ -1,11 +1,11 @@
-// A new server: register through the UI, wait for the first span, see it, and see what was turned away.
+// A new server: registration through the UI, the first span, and refused requests.
 import { expect, type Page, test } from "@playwright/test";
 import { snippets } from "../src/model/snippets.ts";
 import { serious } from "./support/axe.ts";
 import { post, resourceSpans } from "./support/otlp.ts";
 import { startServer } from "./support/server.ts";
 
-test("a newcomer registers, sends a first span and opens its trace", async ({ page }) => {
+test("a new user registers, sends a first span and opens its trace", async ({ page }) => {
   const server = await startServer();
   try {
     await page.goto(server.url);
@@ -14,7 +14,7 @@ test("a newcomer registers, sends a first span and opens its trace", async ({ pa
     await page.getByLabel("Your name").fill("Ada Byron");
     await page.getByLabel("E-mail").fill("ada@example.com");
     await page.getByLabel("Password").fill("correct horse");
-    await page.getByLabel("Organisation").fill("Acme");
+    await page.getByLabel("Organization").fill("Acme");
     await page.getByLabel("First project").fill("shop");
     await page.getByRole("button", { name: "Create account and project" }).click();
 
@@ -76,7 +76,7 @@ test("every language's snippet can be copied with the address and the token, and
       ["Your name", "Ada"],
       ["E-mail", "ada@example.com"],
       ["Password", "correct horse"],
-      ["Organisation", "Acme"],
+      ["Organization", "Acme"],
       ["First project", "shop"],
     ])
       await page.getByLabel(label).fill(text);
@@ -101,7 +101,7 @@ test("every language's snippet can be copied with the address and the token, and
         await expect.poll(copied, `${label}: ${title}`).toBe(code);
       }
     }
-    // A phone: the groups wrap, nothing makes the page wider.
+    // On a phone the groups wrap and the page does not overflow.
     await page.setViewportSize({ width: 390, height: 844 });
     await expect(page.getByRole("list", { name: "Frontend & mobile" }).getByRole("link")).toHaveCount(5);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);

@@ -1,4 +1,4 @@
-// Golden journeys on seeded data, through the real server.
+// End-to-end journeys on seeded data, against the real server.
 import { at, expect, test } from "./support/fixtures.ts";
 import { CHECKOUT, SPAN } from "./support/seed.ts";
 
@@ -48,7 +48,7 @@ test("an issue: count, owner, folded frames, raw text, next event, tags, archive
   await expect(page.getByRole("row", { name: /CardDeclined/ })).toHaveCount(1);
 });
 
-test("logs: search, severity, inline details and the way to the trace; the URL holds it all", async ({
+test("logs: search, severity, inline details and the link to the trace; the URL holds the state", async ({
   page,
   shop,
 }) => {
@@ -98,7 +98,7 @@ test("tasks and AI traces: ranking, detail, model, tokens and estimated cost", a
   await expect(page.getByRole("complementary", { name: "Span fraud-check" })).toBeVisible();
 });
 
-test("endpoints: sort and search live in the URL, Back undoes them", async ({ page, shop }) => {
+test("endpoints: sort and search are in the URL, Back undoes them", async ({ page, shop }) => {
   await page.goto(at(shop, "/endpoints"));
   const table = page.getByRole("table", { name: /^Endpoints/ });
   await expect(table.getByRole("row")).toHaveCount(5);
@@ -136,7 +136,7 @@ test("metrics: a chart split by a tag, and the same numbers as a table", async (
   await expect(page.getByRole("region", { name: "queue.length, table" })).toContainText("mail");
 });
 
-test("settings: keep unmatched roots is saved; a new project starts empty and says how to begin", async ({
+test("settings: keep unmatched roots is saved; a new project is empty and shows how to begin", async ({
   page,
   shop,
 }) => {

@@ -1,4 +1,4 @@
-// What lists and figures say: searches, errors, rates, shares, costs.
+// Lists and statistics: searches, errors, rates, shares, costs.
 import { at, expect, test } from "./support/fixtures.ts";
 
 test("traces are found by the service or an attribute of any of their spans", async ({ page, desk }) => {
@@ -14,7 +14,7 @@ test("traces are found by the service or an attribute of any of their spans", as
   await expect(table.getByRole("link", { name: "POST /slow" })).toBeVisible();
 });
 
-test("logs: a filter finds attributes of the resource and the scope; text that is no filter says so", async ({
+test("logs: a filter finds attributes of the resource and the scope; an invalid filter shows an error", async ({
   page,
   desk,
 }) => {
@@ -49,9 +49,9 @@ test("tasks sorted by name", async ({ page, desk }) => {
   await expect(table.locator("tbody").getByRole("row").first()).toContainText("zebra process");
 });
 
-const figure = (label: string) => ({ label, selector: `dt:text-is("${label}") + dd` });
+const statistic = (label: string) => ({ label, selector: `dt:text-is("${label}") + dd` });
 
-test("refused payments are no server errors; per minute is over the time that has data", async ({ page, desk }) => {
+test("refused payments are no server errors; the rate covers only the time with data", async ({ page, desk }) => {
   await page.goto(at(desk, "/endpoints"));
   const row = page.getByRole("row", { name: /POST \/pay/ });
   await expect(row).toContainText("0 %");
@@ -63,17 +63,17 @@ test("refused payments are no server errors; per minute is over the time that ha
     ["Server errors", "0 %"],
     ["Client errors", "36.4 %"],
   ])
-    await expect(page.locator(figure(label).selector)).toHaveText(value);
-  // Eleven in the ten minutes that the project has data of (the first is known to the minute), not in a day.
-  await expect(page.locator(figure("Per minute").selector)).toHaveText(/^1(\.0\d|\.1)?$/);
+    await expect(page.locator(statistic(label).selector)).toHaveText(value);
+  // Eleven calls in the ten minutes with data (the first is known to the minute), not in a day.
+  await expect(page.locator(statistic("Per minute").selector)).toHaveText(/^1(\.0\d|\.1)?$/);
   await expect(page.getByText("Apdex (0.5 s, 2 s)")).toBeVisible();
 });
 
-test("an endpoint without calls shows dashes; one that never was is not found", async ({ page, desk, problems }) => {
+test("an endpoint without calls shows dashes; an unknown endpoint is not found", async ({ page, desk, problems }) => {
   await page.goto(at(desk, "/endpoints/POST%20%2Fpay?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z"));
-  await expect(page.locator(figure("Calls").selector)).toHaveText("0");
+  await expect(page.locator(statistic("Calls").selector)).toHaveText("0");
   for (const label of ["Per minute", "Usual (p50)", "Slow (p95)", "Slowest (p99)", "Server errors", "Client errors"])
-    await expect(page.locator(figure(label).selector)).toHaveText("–");
+    await expect(page.locator(statistic(label).selector)).toHaveText("–");
   for (const [path, what] of [
     ["/endpoints/GET%20%2Fnever", "endpoint"],
     ["/tasks/never", "task"],
@@ -82,11 +82,11 @@ test("an endpoint without calls shows dashes; one that never was is not found", 
     await page.goto(at(desk, path));
     await expect(page.getByRole("heading", { level: 1 })).toHaveText(`No ${what} of this name`);
   }
-  // The browser itself reports the 404s that these pages are about.
+  // The browser logs the expected 404s as console errors.
   problems.length = 0;
 });
 
-test("an issue's spread is of its events, and says how many values there are", async ({ page, desk }) => {
+test("an issue's tag shares are relative to its events, and the number of values is shown", async ({ page, desk }) => {
   await page.goto(at(desk, "/issues"));
   await page.getByRole("link", { name: "OutOfStock", exact: true }).click();
   const spread = page.getByRole("region", { name: "Spread over tags" });
@@ -96,7 +96,7 @@ test("an issue's spread is of its events, and says how many values there are", a
   await expect(tag).toContainText("and 25 more values, not set on 25 %");
 });
 
-test("tools are not calls of models; costs have four digits; the conversation is a link", async ({ page, desk }) => {
+test("tool runs are not model calls; costs have four digits; the conversation is a link", async ({ page, desk }) => {
   await page.goto(at(desk));
   await expect(page.getByRole("link", { name: /AI calls/ })).toContainText("3");
   await page.goto(at(desk, "/ai"));

@@ -1,4 +1,4 @@
-// What begins with a mail: joining an organisation, and a new password. The links are read from the server's own mails.
+// Flows that start with a mail: joining an organization, and a new password. The links come from the server's mails.
 import type { Browser, Page } from "@playwright/test";
 import { serious } from "./support/axe.ts";
 import { ACCOUNT, expect, type Shop, test } from "./support/fixtures.ts";
@@ -14,7 +14,7 @@ async function call<T>(shop: Shop, method: string, path: string, body?: unknown,
   return (await answer.json()) as T;
 }
 
-async function stranger(browser: Browser): Promise<Page> {
+async function anonymousPage(browser: Browser): Promise<Page> {
   return (await browser.newContext()).newPage();
 }
 
@@ -35,10 +35,10 @@ interface Bundle {
   organizations: { id: number; name: string; role: string }[];
 }
 
-test("an invitation makes an account, once", async ({ page, shop, server, browser }) => {
+test("an invitation creates an account, once", async ({ page, shop, server, browser }) => {
   await invite(page, shop, "niklaus@example.com");
   const link = await mailedLink(server.mails, "niklaus@example.com", "accept-invitation");
-  const invited = await stranger(browser);
+  const invited = await anonymousPage(browser);
   await invited.goto(link);
   await expect(invited.getByRole("heading", { level: 1 })).toHaveText(/^Join Acme/);
   await expect(invited.getByText(ACCOUNT.name)).toBeVisible();
@@ -49,20 +49,20 @@ test("an invitation makes an account, once", async ({ page, shop, server, browse
   await expect(invited.getByRole("heading", { level: 1 })).toHaveText("Overview");
   await page.goto(`${shop.url}/organization`);
   await expect(page.getByRole("table", { name: "Members" })).toContainText("niklaus@example.com");
-  const again = await stranger(browser);
+  const again = await anonymousPage(browser);
   await again.goto(link);
   await expect(again.getByRole("heading", { level: 1 })).toHaveText("This invitation is over");
   await again.context().close();
   await invited.context().close();
 });
 
-test("who has an account signs in and accepts; somebody else is told whose invitation it is", async ({
+test("a user with an account signs in and accepts; other users see whose invitation it is", async ({
   page,
   shop,
   server,
   browser,
 }) => {
-  // Grace joins Acme, and is then invited to another organisation by its owner.
+  // Grace joins Acme, and is then invited to another organization by its owner.
   await invite(page, shop, "grace@example.com");
   const first = await mailedLink(server.mails, "grace@example.com", "accept-invitation");
   const token = linkToken(first);
@@ -75,7 +75,7 @@ test("who has an account signs in and accepts; somebody else is told whose invit
   await page.goto(link);
   await expect(page.getByText(`You are signed in as ${ACCOUNT.email}`)).toBeVisible();
 
-  const grace = await stranger(browser);
+  const grace = await anonymousPage(browser);
   await grace.goto(link);
   await expect(grace.getByText("There is an account for grace@example.com already")).toBeVisible();
   await grace.getByRole("link", { name: "Sign in to accept" }).click();
@@ -88,7 +88,7 @@ test("who has an account signs in and accepts; somebody else is told whose invit
   await grace.context().close();
 });
 
-test("a forgotten password is chosen anew by the mailed link, once; every session ends", async ({
+test("the mailed link resets a forgotten password, once; every session ends", async ({
   page,
   shop,
   server,
@@ -101,7 +101,7 @@ test("a forgotten password is chosen anew by the mailed link, once; every sessio
     name: "Barbara",
     password: "substitution",
   });
-  const barbara = await stranger(browser);
+  const barbara = await anonymousPage(browser);
   await barbara.goto(`${shop.url}/login`);
   await barbara.getByRole("link", { name: "Forgot your password?" }).click();
   await barbara.getByLabel("E-mail").fill("barbara@example.com");

@@ -1,4 +1,4 @@
-// Going from page to page: where the focus is, what is fetched, how it reads on the narrowest screen.
+// Navigation between pages: focus, prefetched code, and the layout on the narrowest screen.
 import { outsideLandmarks, serious } from "./support/axe.ts";
 import { DESK } from "./support/desk.ts";
 import { at, expect, test } from "./support/fixtures.ts";
@@ -16,7 +16,7 @@ test("the first visit of every page moves the focus to its heading", async ({ pa
   }
 });
 
-test("a page whose heading comes with its data has the focus too, and so has one opened from the drawer", async ({
+test("a page whose heading loads with its data takes the focus too, as does one opened from the drawer", async ({
   page,
   desk,
 }) => {
@@ -92,7 +92,7 @@ test("a stack trace that scrolls sideways can be reached and scrolled by keyboar
   expect(await serious(page)).toEqual([]);
 });
 
-test("the other pages' code is there before they are opened", async ({ page, desk }) => {
+test("the other pages' code is prefetched", async ({ page, desk }) => {
   const scripts: string[] = [];
   page.on("request", (request) => {
     if (/\/assets\/.*\.js$/.test(request.url())) scripts.push(new URL(request.url()).pathname);
@@ -109,7 +109,7 @@ test("the other pages' code is there before they are opened", async ({ page, des
   expect(scripts.slice(before)).toEqual([]);
 });
 
-test("an address without a page looks like the product, with a project and without", async ({ page, desk }) => {
+test("unknown addresses show a not-found page, with and without a project", async ({ page, desk }) => {
   await page.goto(at(desk, "/nowhere"));
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("No page at this address");
   await expect(page.getByRole("navigation", { name: "Pages" })).toBeVisible();

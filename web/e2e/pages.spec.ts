@@ -1,4 +1,4 @@
-// Every page in both themes and on a phone: axe finds nothing serious, nothing overflows sideways, and a picture is kept.
+// Every page in both themes and on a phone: no serious axe violation, no horizontal overflow, and a screenshot.
 import type { Page } from "@playwright/test";
 import { serious } from "./support/axe.ts";
 import { at, expect, type Shop, test } from "./support/fixtures.ts";
@@ -36,9 +36,9 @@ async function settled(page: Page): Promise<void> {
 }
 
 const SIZES = { desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } };
-/** Pages whose address is only known once the data is stored. */
+/** Pages whose URL depends on the stored data. */
 async function found(shop: Shop): Promise<[string, string][]> {
-  const ask = async (path: string) => {
+  const firstRow = async (path: string) => {
     const answer = await fetch(`${shop.url}${path}?projectId=${shop.project}`, {
       method: "POST",
       headers: { authorization: `Bearer ${shop.session}`, "content-type": "application/json" },
@@ -46,8 +46,8 @@ async function found(shop: Shop): Promise<[string, string][]> {
     });
     return ((await answer.json()) as { data: { id: string; exceptionHash: string; recordedAt: string }[] }).data[0];
   };
-  const issue = await ask("/api/exception-stack-traces");
-  const call = await ask("/api/ai-traces");
+  const issue = await firstRow("/api/exception-stack-traces");
+  const call = await firstRow("/api/ai-traces");
   return [
     ["issue", `/issues/${issue.exceptionHash}`],
     ["ai-trace", `/ai/t/${call.id}?at=${encodeURIComponent(call.recordedAt)}`],
@@ -71,13 +71,13 @@ for (const theme of ["light", "dark"] as const)
             document.documentElement.scrollWidth > innerWidth + 1 || (!!main && main.scrollWidth > main.clientWidth + 1)
           );
         });
-        // The browser itself reports the 404 that this page is about.
+        // The browser logs the expected 404 as a console error.
         if (name === "no-such-trace") problems.length = 0;
         expect.soft(overflow, `${name}: overflows sideways`).toBe(false);
       }
     });
 
-test("an error says what happened and can be tried again", async ({ page, shop, problems }) => {
+test("an error shows its cause and can be retried", async ({ page, shop, problems }) => {
   let fail = true;
   await page.route("**/api/endpoints/grouped*", (route) =>
     fail
@@ -114,7 +114,7 @@ test("an expired session leads to the login page and back", async ({ page, shop,
   problems.length = 0;
 });
 
-test("dialogs and menus are clean too", async ({ page, shop }) => {
+test("dialogs and menus have no serious violations", async ({ page, shop }) => {
   await page.goto(at(shop, "/endpoints"));
   await expect(page.getByRole("link", { name: "POST /checkout" })).toBeVisible();
   await page.getByRole("button", { name: /^Time range/ }).click();

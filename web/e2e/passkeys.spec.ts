@@ -1,10 +1,10 @@
-// Passkeys with Chromium's own authenticator, in software. On a server of its own: passkeys need a name, not a number.
+// Passkeys with Chromium's virtual authenticator. Uses a separate server, because passkeys need a host name, not an IP.
 import { test as base, expect, type Page } from "@playwright/test";
 import { serious } from "./support/axe.ts";
 import { ACCOUNT } from "./support/fixtures.ts";
 import { type Server, startServer } from "./support/server.ts";
 
-// One each: an address has ten logins a minute.
+// One server per test, because of the limit of ten logins per minute and address.
 const test = base.extend<{ named: Server }>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the parameter's shape
   named: async ({}, use) => {
@@ -19,7 +19,7 @@ const test = base.extend<{ named: Server }>({
   },
 });
 
-/** Of this page; answers at once, as if its owner had touched it. */
+/** Adds a virtual authenticator to the page. It confirms every request at once. */
 async function authenticator(page: Page, transport: "internal" | "usb", hasPin: boolean): Promise<void> {
   const cdp = await page.context().newCDPSession(page);
   await cdp.send("WebAuthn.enable");
@@ -71,7 +71,7 @@ async function remove(page: Page, server: Server, name: string): Promise<void> {
   await expect(page.getByText(`Passkey ${name} removed`)).toBeVisible();
 }
 
-test("added, renamed, used instead of the password, removed", async ({ page, named }) => {
+test("a passkey is added, renamed, used instead of the password, removed", async ({ page, named }) => {
   await authenticator(page, "internal", true);
   await signIn(page, named);
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Overview");
@@ -89,7 +89,7 @@ test("added, renamed, used instead of the password, removed", async ({ page, nam
   await page.getByRole("button", { name: "Use a passkey" }).click();
   await expect(page).toHaveURL(/\/account/);
   await expect(page.getByText(/^Added .*, used /)).toBeVisible();
-  // The password is one step of two now.
+  // The password is now the first of two steps.
   await signOut(page);
   await signIn(page, named);
   await page.getByRole("button", { name: "Use the passkey" }).click();
@@ -102,7 +102,7 @@ test("added, renamed, used instead of the password, removed", async ({ page, nam
   await expect(page.getByRole("alert")).toContainText("No account here knows this passkey");
 });
 
-test("a security key without a PIN is a second step, and nothing alone", async ({ page, named }) => {
+test("a security key without a PIN is a second step only", async ({ page, named }) => {
   await authenticator(page, "usb", false);
   await signIn(page, named);
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Overview");

@@ -1,4 +1,4 @@
-// Accounts through the real server: every page once, as its user meets it.
+// Account pages against the real server, each visited once.
 import { readFile } from "node:fs/promises";
 import type { Browser, Page } from "@playwright/test";
 import { serious } from "./support/axe.ts";
@@ -16,8 +16,8 @@ async function call<T>(shop: Shop, method: string, path: string, body?: unknown,
   return (await answer.json()) as T;
 }
 
-/** A page without any session, whose console errors do not count (refused sign-ins are errors to the browser). */
-async function stranger(browser: Browser): Promise<Page> {
+/** A page without a session. Its console errors are ignored, because the browser logs refused sign-ins as errors. */
+async function anonymousPage(browser: Browser): Promise<Page> {
   return (await browser.newContext()).newPage();
 }
 
@@ -81,7 +81,7 @@ test("access tokens: shown once, used, listed, revoked", async ({ page, shop }) 
   await expect(call(shop, "GET", "/api/projects", undefined, token)).rejects.toThrow("401");
 });
 
-test("organisation: settings, an invitation made and taken back, the audit log of it", async ({ page, shop }) => {
+test("organization: settings, an invitation made and revoked, its audit log", async ({ page, shop }) => {
   await page.goto(`${shop.url}/organization?tab=invitations`);
   await page.getByLabel("E-mail").fill("edsger@example.com");
   await page.getByLabel("Role").selectOption("readonly");
@@ -115,7 +115,7 @@ test("device: the code is typed, the request named and approved, and can be sign
   await page.getByLabel("Code").pressSequentially(user_code.replace("-", "").toLowerCase());
   await page.keyboard.press("Enter");
   await expect(page.getByText(user_code)).toBeVisible();
-  await expect(page.getByText(/asked .* from 127\.0\.0\.1 to act as/)).toBeVisible();
+  await expect(page.getByText(/ from 127\.0\.0\.1 to act as/)).toBeVisible();
   expect(await serious(page)).toEqual([]);
   await page.getByRole("button", { name: "Approve" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("The device is signed in");
@@ -135,8 +135,8 @@ test("device: the code is typed, the request named and approved, and can be sign
   await expect(page.getByText(/is signed out/)).toBeVisible();
 });
 
-test("an unknown device code is said to be unknown", async ({ page, shop, problems }) => {
-  // A link brings no code along: whoever sent it would have chosen it.
+test("an unknown device code is reported as unknown", async ({ page, shop, problems }) => {
+  // The code in a link is ignored, because the sender of the link may have chosen it.
   await page.goto(`${shop.url}/device?user_code=ZZZZ-ZZZZ`);
   await expect(page.getByLabel("Code")).toHaveValue("");
   await page.getByLabel("Code").pressSequentially("ZZZZZZZZ");
@@ -145,7 +145,7 @@ test("an unknown device code is said to be unknown", async ({ page, shop, proble
   problems.length = 0;
 });
 
-test("consent: client and address are named; the answer goes to the client; bad requests are refused in words", async ({
+test("consent: client and address are shown; the response goes to the client; invalid requests are explained", async ({
   page,
   shop,
   problems,
@@ -157,7 +157,7 @@ test("consent: client and address are named; the answer goes to the client; bad 
     body: JSON.stringify({ client_name: "Assistant", redirect_uris: [redirect], token_endpoint_auth_method: "none" }),
   });
   const { client_id } = (await made.json()) as { client_id: string };
-  const ask = (change: Record<string, string> = {}) =>
+  const consentUrl = (change: Record<string, string> = {}) =>
     `${shop.url}/oauth/authorize?${new URLSearchParams({
       response_type: "code",
       client_id,
@@ -169,7 +169,7 @@ test("consent: client and address are named; the answer goes to the client; bad 
     })}`;
   await page.route(`${redirect}**`, (route) => route.fulfill({ body: "the client" }));
   for (const which of ["Allow", "Deny"]) {
-    await page.goto(ask());
+    await page.goto(consentUrl());
     await expect(page.getByRole("heading", { level: 1 })).toHaveText("Allow 127.0.0.1:7777 on this computer?");
     await expect(page.getByText("which calls itself Assistant")).toBeVisible();
     const back = page.waitForRequest((request) => request.url().startsWith(redirect));
@@ -185,7 +185,7 @@ test("consent: client and address are named; the answer goes to the client; bad 
     { response_type: "token" },
   ];
   for (const change of bad) {
-    await page.goto(ask(change));
+    await page.goto(consentUrl(change));
     await expect(page.getByRole("heading", { level: 1 })).toHaveText("This request cannot be allowed");
   }
   problems.length = 0;
@@ -236,7 +236,7 @@ test("project settings: framework, health checks, retention, sampling, rotation 
   await expect(page).toHaveURL(new RegExp(`/p/${shop.project}`));
 });
 
-test("second step: set up, asked for, recovery code, turned off", async ({ page, shop, browser, problems }) => {
+test("second step: set up, required, recovery code, turned off", async ({ page, shop, browser, problems }) => {
   await page.goto(`${shop.url}/account?tab=security`);
   await page.getByRole("button", { name: "Set up an authenticator app" }).click();
   await page.getByLabel("Your password").fill(ACCOUNT.password);
@@ -253,7 +253,7 @@ test("second step: set up, asked for, recovery code, turned off", async ({ page,
   await page.getByRole("switch").click();
   await page.getByRole("button", { name: "Done" }).click();
 
-  const other = await stranger(browser);
+  const other = await anonymousPage(browser);
   await signIn(other, shop, ACCOUNT.email, ACCOUNT.password);
   await other.getByLabel("Code from your authenticator app").fill("000000");
   await other.getByRole("button", { name: "Go on" }).click();
@@ -273,11 +273,11 @@ test("second step: set up, asked for, recovery code, turned off", async ({ page,
   problems.length = 0;
 });
 
-test("links that do not work say so: reset, invitation, provider errors, foreign addresses", async ({
+test("invalid links show an error: reset, invitation, provider errors, foreign addresses", async ({
   shop,
   browser,
 }) => {
-  const page = await stranger(browser);
+  const page = await anonymousPage(browser);
   for (const [path, title] of [
     ["/reset-password?token=nope", "This link does not work any more"],
     ["/reset-password#token=nope", "This link does not work any more"],
@@ -307,7 +307,7 @@ test("links that do not work say so: reset, invitation, provider errors, foreign
 });
 
 test("too many wrong passwords: the button counts down", async ({ shop, browser }) => {
-  const page = await stranger(browser);
+  const page = await anonymousPage(browser);
   await page.goto(`${shop.url}/login`);
   await page.getByLabel("E-mail").fill("nobody@example.com");
   await page.getByLabel("Password").fill("wrong password");
@@ -321,7 +321,7 @@ test("too many wrong passwords: the button counts down", async ({ shop, browser 
   await page.context().close();
 });
 
-test("members: the organisation's owner is listed and cannot be changed", async ({ page, shop }) => {
+test("members: the organization's owner is listed and cannot be changed", async ({ page, shop }) => {
   expect(await organization(shop)).toBeGreaterThan(0);
   await page.goto(`${shop.url}/organization`);
   const row = page.getByRole("table", { name: "Members" }).getByRole("row", { name: /ada@example.com/ });
@@ -334,7 +334,7 @@ test("the security log shows sign-ins, refused ones too; admins see those of the
   const login = (password: string) =>
     fetch(`${shop.url}/api/login`, {
       method: "POST",
-      // From an address of its own: other tests use up the window of this machine's.
+      // From a separate address, because other tests exhaust the rate limit of this machine's address.
       headers: { "content-type": "application/json", "user-agent": "a script", "x-forwarded-for": "192.0.2.77" },
       body: JSON.stringify({ email: ACCOUNT.email, password }),
     });

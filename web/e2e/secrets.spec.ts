@@ -1,8 +1,8 @@
-// A project's tokens: masked wherever they are shown until somebody asks for them, copied whole.
+// A project's tokens are masked on every page until the user reveals them; copying yields the whole token.
 import { serious } from "./support/axe.ts";
 import { at, expect, test } from "./support/fixtures.ts";
 
-/** Every page of a project, of the account and of the organisation. */
+/** Every page of a project, of the account and of the organization. */
 const PAGES = [
   "",
   "/endpoints",
@@ -29,7 +29,7 @@ const OTHERS = [
   "/organization?tab=settings",
 ];
 
-test("no page shows a project's tokens before they are asked for", async ({ page, shop }) => {
+test("no page shows a project's tokens before the user reveals them", async ({ page, shop }) => {
   test.setTimeout(300_000);
   const answer = await fetch(`${shop.url}/api/projects`, { headers: { authorization: `Bearer ${shop.session}` } });
   const projects = (await answer.json()) as { token: string; sourceMapToken: string }[];
@@ -53,7 +53,7 @@ test("no page shows a project's tokens before they are asked for", async ({ page
     await page.goto(shop.url + path);
     await shows(path);
   }
-  // Every snippet of Connect, whichever languages there are.
+  // Every snippet of Connect, in all languages.
   await page.goto(at(shop, "/connect"));
   const languages = page.getByRole("navigation", { name: "Language" }).getByRole("link");
   await expect(languages.nth(5)).toBeVisible();
@@ -64,7 +64,7 @@ test("no page shows a project's tokens before they are asked for", async ({ page
   }
 });
 
-test("a masked token is shown on request, and copied whole with or without that", async ({ page, shop, context }) => {
+test("a masked token is shown on request, and always copied in full", async ({ page, shop, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
   await page.goto(at(shop, "/connect?lang=curl"));
@@ -73,7 +73,7 @@ test("a masked token is shown on request, and copied whole with or without that"
   await page.getByRole("button", { name: /^Copy: / }).click();
   expect(await clipboard()).toContain(`Bearer ${shop.token}`);
 
-  // Selected and copied by hand.
+  // Selected and copied with the keyboard.
   await code.focus();
   await code.evaluate((element) => getSelection()?.selectAllChildren(element));
   await page.keyboard.press("Control+c");

@@ -1,7 +1,7 @@
-// The session of a page is a cookie that no script reads; sessions are listed and ended; step-up asks who is there.
+// Sessions: scripts cannot read the cookie; sessions are listed and ended; step-up verifies the user again.
 import { ACCOUNT, at, enter, expect, test } from "./support/fixtures.ts";
 
-test("a page's session is out of reach of scripts, and ends on the server too", async ({ page, shop, problems }) => {
+test("scripts cannot read a page's session, and it ends on the server too", async ({ page, shop, problems }) => {
   await page.goto(at(shop));
   await expect(page.getByRole("button", { name: "Account and theme" })).toBeVisible();
   const find = async () => (await page.context().cookies()).find((one) => one.name === "tidewatch_session");
@@ -41,12 +41,12 @@ test("another session is listed with its device and ended", async ({ page, shop,
   await phone.close();
 });
 
-test("what needs a fresh proof asks for it, and goes on", async ({ page, shop, problems }) => {
-  // As after five minutes: the first answer of the server wants to know again who is there.
-  let asked = false;
+test("an action that needs step-up requests it and continues", async ({ page, shop, problems }) => {
+  // Mocks the response five minutes after the sign-in: the server requires step-up.
+  let isRefused = false;
   await page.route("**/api/personal-access-tokens", (route) => {
-    if (asked || route.request().method() !== "POST") return route.fallback();
-    asked = true;
+    if (isRefused || route.request().method() !== "POST") return route.fallback();
+    isRefused = true;
     return route.fulfill({
       status: 403,
       contentType: "application/json",
@@ -68,7 +68,7 @@ test("what needs a fresh proof asks for it, and goes on", async ({ page, shop, p
   problems.length = 0;
 });
 
-test("a provider's first sign-in to an account asks for a proof of the account", async ({ page, shop, problems }) => {
+test("a provider's first sign-in to an account verifies the account's owner", async ({ page, shop, problems }) => {
   await page.goto(`${shop.url}/auth/callback#mfaToken=twm_over&methods=password,email&link=Acme`);
   await expect(page.getByRole("heading", { name: "Connect Acme to your account" })).toBeVisible();
   expect(page.url()).not.toContain("twm_over");

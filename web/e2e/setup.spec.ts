@@ -1,8 +1,8 @@
-// A coding agent proposes projects, and its person says yes: both sides through the real server.
+// A coding agent proposes projects and a user approves them: both sides against the real server.
 import { serious } from "./support/axe.ts";
 import { at, expect, test } from "./support/fixtures.ts";
 
-test("an agent's plan is looked at, made, and the agent gets the tokens", async ({ page, shop }) => {
+test("an agent's plan is shown and approved, and the agent gets the tokens", async ({ page, shop }) => {
   await page.goto(at(shop, "/connect"));
   const card = page.getByRole("region", { name: "Set up by a coding agent" });
   await card.getByRole("button", { name: "Make a prompt for the agent" }).click();

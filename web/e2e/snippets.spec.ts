@@ -1,5 +1,5 @@
-// Every snippet of the Connect page, taken from where the page takes it, does what it says: its packages are installed,
-// its files written, its command run, one request sent, and the Endpoint that it names is there.
+// Every snippet of the Connect page works: the test installs its packages, writes its files, runs its command, sends
+// one request, and asserts the Endpoint that the page names.
 // Spec: Endpoint naming, rule 2: a span with a valid http.route is not UNMATCHED.
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
@@ -11,7 +11,7 @@ import { ACCOUNT } from "./support/fixtures.ts";
 import { freePort, type Server, startServer } from "./support/server.ts";
 import { collectorFolder, installed, laidOut, runCommand, sh, started, tools, write } from "./support/snippets.ts";
 
-/** Servers that run as printed; the signal is what ends them in order. */
+/** Servers that run unmodified, with the signal for an orderly shutdown. */
 const RUN: Record<string, NodeJS.Signals> = {
   node: "SIGTERM",
   python: "SIGINT",
@@ -20,18 +20,18 @@ const RUN: Record<string, NodeJS.Signals> = {
   rust: "SIGTERM",
 };
 
-/** Run as printed, but for what the test below says. */
-const RUN_OTHERWISE = ["browser", "edge", "collector", "curl"];
+/** Run with modifications; see their tests below. */
+const RUN_MODIFIED = ["browser", "edge", "collector", "curl"];
 
-/** Their packages cannot be had from the registries that the tests may use: the language's own parser reads the code. */
+/** Packages are not available from the registries of the tests; the code is checked with the language's parser. */
 const PARSED: Record<string, { why: string; parser: Record<string, (code: string) => string> }> = {
   php: { why: "PECL and Packagist", parser: { php: () => "php -l part" } },
   ruby: { why: "RubyGems", parser: { ruby: () => "ruby -wc part" } },
   elixir: { why: "Hex", parser: { elixir: () => `elixir -e 'Code.string_to_quoted!(File.read!("part"))'` } },
 };
 
-/** Nothing that Debian packages runs or compiles these. */
-const NOT_HERE: Record<string, string> = {
+/** No Debian package can run or compile these. */
+const UNAVAILABLE: Record<string, string> = {
   dotnet: "the .NET SDK is not in Debian, and NuGet is no registry of the tests",
   ios: "Swift and the iOS SDK are not in Debian",
   android: "the Android SDK is not in Debian as a whole",
@@ -63,7 +63,7 @@ const test = base.extend<{ target: Target }>({
 });
 test.setTimeout(900_000);
 
-const of = ({ server, token }: Target, key: string, port: number): Snippet => {
+const snippetOf = ({ server, token }: Target, key: string, port: number): Snippet => {
   const found = snippets(`${server.url}/api/otel`, token, port).find((one) => one.key === key);
   if (!found) throw new Error(`there is no snippet ${key}`);
   return found;
@@ -78,7 +78,7 @@ interface Row {
   serviceName: string;
 }
 
-async function ask(target: Target, path: string, body: object = {}): Promise<{ data: Row[]; requests: unknown[] }> {
+async function query(target: Target, path: string, body: object = {}): Promise<{ data: Row[]; requests: unknown[] }> {
   const { server, session, project } = target;
   const now = Date.now();
   const range = { fromDate: new Date(now - 3_600_000).toISOString(), toDate: new Date(now + 60_000).toISOString() };
@@ -99,24 +99,24 @@ async function metricNames({ server, session, project }: Target): Promise<string
   return answer.text();
 }
 
-const endpoints = async (target: Target) => (await ask(target, "/api/endpoints")).data.length;
+const endpoints = async (target: Target) => (await query(target, "/api/endpoints")).data.length;
 
-/** The Endpoint that the snippet names is there, of its service, with the signals that it says it sends. */
-async function arrived(target: Target, { check, signals }: Snippet): Promise<void> {
-  const { data } = await ask(target, "/api/endpoints");
+/** Asserts that the snippet's Endpoint has arrived, from its service and with its signals. */
+async function expectArrival(target: Target, { check, signals }: Snippet): Promise<void> {
+  const { data } = await query(target, "/api/endpoints");
   const rows = data.map(({ endpoint, serverName, statusCode }) => ({ endpoint, serverName, statusCode }));
   expect(rows).toEqual([{ endpoint: check?.endpoint, serverName: check?.service, statusCode: 200 }]);
   if (signals.includes("logs")) {
-    const logs = await ask(target, "/api/logs", { traceId: data[0].traceId });
+    const logs = await query(target, "/api/logs", { traceId: data[0].traceId });
     expect(JSON.stringify(logs.data), "a log line of the request").toContain("asked for");
   }
   if (signals.includes("metrics")) expect(await metricNames(target)).toMatch(/http\.server\.(request\.)?duration/);
-  const drops = (await ask(target, "/api/drops")) as { requests: { outcome: string; count: number }[] } & object;
+  const drops = (await query(target, "/api/drops")) as { requests: { outcome: string; count: number }[] } & object;
   expect(drops.requests.filter((one) => one.outcome === "rejected" && one.count > 0)).toEqual([]);
 }
 
-test("every snippet is run, parsed, or listed with the reason why it cannot be", () => {
-  const lists = [...Object.keys(RUN), ...RUN_OTHERWISE, ...Object.keys(PARSED), ...Object.keys(NOT_HERE)];
+test("every snippet is run, parsed, or listed with a reason", () => {
+  const lists = [...Object.keys(RUN), ...RUN_MODIFIED, ...Object.keys(PARSED), ...Object.keys(UNAVAILABLE)];
   const all = snippets("http://x/api/otel", "t").map((one) => one.key);
   expect([...lists].sort()).toEqual([...all].sort());
 });
@@ -126,32 +126,32 @@ for (const [key, signal] of Object.entries(RUN)) {
     target,
   }) => {
     const port = await freePort();
-    const snippet = of(target, key, port);
+    const snippet = snippetOf(target, key, port);
     const folder = await laidOut(snippet);
     const app = await started(runCommand(snippet), folder, port);
     try {
       expect(await sh(snippet.check?.request ?? "", folder), app.output()).toBe("user 7\n");
-      // The agent ends its span after the answer, and a signal between the two loses it.
+      // The agent ends its span after the response; a signal between the two would lose the span.
       if (key === "java") await expect.poll(() => endpoints(target), { timeout: 20_000 }).toBe(1);
     } finally {
-      // Well before any exporter's interval is over: what is queued is sent at the end.
+      // Long before the interval of any exporter ends: the shutdown sends queued records.
       await app.stop(signal);
     }
-    await arrived(target, snippet);
+    await expectArrival(target, snippet);
   });
 }
 
 test("curl: the command runs as printed", async ({ target }) => {
-  const snippet = of(target, "curl", 0);
+  const snippet = snippetOf(target, "curl", 0);
   await sh(runCommand(snippet), "/tmp");
-  const { data } = await ask(target, "/api/endpoints");
+  const { data } = await query(target, "/api/endpoints");
   expect(data.map((row) => [row.endpoint, row.serverName])).toEqual([["GET /hello", "hello-service"]]);
 });
 
-test("collector: what it receives is passed on", async ({ target }) => {
+test("collector: received telemetry is forwarded", async ({ target }) => {
   const http = await freePort();
-  const printed = of(target, "collector", 0);
-  // Its own ports may be taken.
+  const printed = snippetOf(target, "collector", 0);
+  // The default ports may be in use.
   const steps = printed.steps.map((step) => ({
     ...step,
     code: step.code.replace(":4318", `:${http}`).replace(":4317", ":0"),
@@ -166,7 +166,7 @@ test("collector: what it receives is passed on", async ({ target }) => {
   } finally {
     await collector.stop("SIGTERM");
   }
-  const { data } = await ask(target, "/api/endpoints");
+  const { data } = await query(target, "/api/endpoints");
   expect(
     data.map((row) => [row.endpoint, row.serverName]),
     collector.output(),
@@ -178,7 +178,7 @@ interface Esbuild {
   build(options: object): Promise<{ outputFiles: { text: string }[] }>;
 }
 
-/** The script with everything that it imports. An import that does not exist fails the test. */
+/** Bundles the script with its imports. A missing import fails the test. */
 async function bundled(folder: string, entry: string, options: object): Promise<string> {
   const esbuild = createRequire(join(await tools(), "package.json"))("esbuild") as Esbuild;
   const { outputFiles } = await esbuild.build({
@@ -196,7 +196,7 @@ async function bundled(folder: string, entry: string, options: object): Promise<
 }
 
 test("browser: requests of a page arrive under its service, and carry its trace", async ({ target, browser }) => {
-  const snippet = of(target, "browser", 0);
+  const snippet = snippetOf(target, "browser", 0);
   const folder = await laidOutClient(snippet);
   const script = await bundled(folder, "telemetry.js", {
     footer: { js: `document.body.onclick = () => fetch("/users/7");` },
@@ -220,7 +220,7 @@ test("browser: requests of a page arrive under its service, and carry its trace"
     await page.goto(`http://127.0.0.1:${(app.address() as AddressInfo).port}/`);
     await page.waitForLoadState("networkidle");
     await page.locator("body").dispatchEvent("click");
-    // From an origin that is not the server's; sent after the exporter's interval.
+    // From another origin than the server's; sent after the exporter's interval.
     const sent = await page.waitForResponse(
       (one) => one.url().endsWith("/v1/traces") && one.request().method() === "POST",
     );
@@ -230,7 +230,7 @@ test("browser: requests of a page arrive under its service, and carry its trace"
     await context.close();
     app.close();
   }
-  const { data } = await ask(target, "/api/spans");
+  const { data } = await query(target, "/api/spans");
   const spans = data.map(({ name, serviceName }) => `${serviceName}: ${name}`);
   expect(spans.sort()).toEqual(
     ["documentFetch", "documentLoad", "GET", "resourceFetch"].map((n) => `my-web-app: ${n}`).sort(),
@@ -239,7 +239,7 @@ test("browser: requests of a page arrive under its service, and carry its trace"
   expect(data.find((row) => row.name === "GET")?.traceId).toBe(String(traceparent).split("-")[1]);
 });
 
-/** Snippets without a run command: all their commands install. */
+/** Snippets without a run command: all commands install packages. */
 async function laidOutClient(snippet: Snippet): Promise<string> {
   const folder = join(await tools(), "..", snippet.key);
   const commands = snippet.steps.filter((step) => step.language === "sh").map((step) => step.code);
@@ -249,16 +249,16 @@ async function laidOutClient(snippet: Snippet): Promise<string> {
 }
 
 test("react-native: each import of its code exists", async ({ target }) => {
-  const snippet = of(target, "react-native", 0);
+  const snippet = snippetOf(target, "react-native", 0);
   const folder = await laidOutClient(snippet);
   const script = await bundled(folder, "telemetry.js", { mainFields: ["react-native", "browser", "main"] });
   expect(script).toContain(target.token);
 });
 
-test("edge: the worker runs in workerd, which wrangler dev runs it in", async ({ target }) => {
+test("edge: the worker runs in workerd, the runtime of wrangler dev", async ({ target }) => {
   const port = await freePort();
-  const snippet = of(target, "edge", port);
-  // wrangler itself needs a newer Node.js than this repository does; what it configures is read here.
+  const snippet = snippetOf(target, "edge", port);
+  // wrangler needs a newer Node.js than this repository, so the test reads its configuration.
   const folder = await laidOut(snippet);
   const config = JSON.parse(snippet.steps.find((step) => step.file === "wrangler.jsonc")?.code ?? "");
   const script = await bundled(folder, config.main, { conditions: ["workerd", "worker", "browser"] });
@@ -270,14 +270,14 @@ test("edge: the worker runs in workerd, which wrangler dev runs it in", async ({
   );
   try {
     expect(await sh(snippet.check?.request ?? "", folder), app.output()).toBe("user 7\n");
-    await expect.poll(async () => (await ask(target, "/api/endpoints")).data.length, app.output()).toBeGreaterThan(0);
+    await expect.poll(async () => (await query(target, "/api/endpoints")).data.length, app.output()).toBeGreaterThan(0);
   } finally {
     await app.stop("SIGTERM");
   }
-  await arrived(target, snippet);
+  await expectArrival(target, snippet);
 });
 
-/** What wrangler would make: the bundle, and a configuration that lets it reach this machine. */
+/** The output of wrangler: the bundle, and a configuration that permits access to this machine. */
 const workerd = (script: string, date: string, port: number): Snippet["steps"] => [
   { title: "", language: "js", file: "bundle.js", code: script },
   {
@@ -299,14 +299,14 @@ const config :Workerd.Config = (
 ];
 
 test("cloudflare: its configuration is JSON", ({ target }) => {
-  const snippet = of(target, "cloudflare", 0);
+  const snippet = snippetOf(target, "cloudflare", 0);
   const config = JSON.parse(snippet.steps.find((step) => step.file === "wrangler.jsonc")?.code ?? "");
   expect(Object.keys(config.observability)).toEqual(["traces", "logs"]);
 });
 
 for (const [key, { parser }] of Object.entries(PARSED)) {
-  test(`${key}: its own parser reads the code`, async ({ target }) => {
-    const snippet = of(target, key, 3000);
+  test(`${key}: the language's parser accepts the code`, async ({ target }) => {
+    const snippet = snippetOf(target, key, 3000);
     const folder = join(await tools(), "..", key);
     await installed(folder, "true");
     const parts = snippet.steps.filter((step) => step.language !== "sh");

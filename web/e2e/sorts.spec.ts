@@ -1,39 +1,39 @@
-// Every column that a list offers to sort by, in both directions: the server answers each.
+// Every sortable column of every list, in both directions: the server accepts each order.
 import type { Page } from "@playwright/test";
 import { at, expect, test } from "./support/fixtures.ts";
 import { uploadMap } from "./support/symbols.ts";
 
-/** The lists, with the request that fills them; `open` goes on to the page of the first name. */
-const LISTS: { path: string; asks: string; open?: boolean }[] = [
-  { path: "/endpoints", asks: "/api/endpoints/grouped" },
-  { path: "/endpoints", asks: "/api/endpoints/endpoint", open: true },
-  { path: "/tasks", asks: "/api/tasks/grouped" },
-  { path: "/tasks", asks: "/api/tasks/task", open: true },
-  { path: "/ai?calls=all", asks: "/api/ai-traces/grouped" },
-  { path: "/ai?calls=all", asks: "/api/ai-traces/trace", open: true },
-  { path: "/issues", asks: "/api/exception-stack-traces" },
-  { path: "/traces", asks: "/api/spans" },
-  { path: "/settings/symbols", asks: "/api/symbols" },
+/** The lists, with the API path of their request. `open` opens the page of the first name. */
+const LISTS: { path: string; api: string; open?: boolean }[] = [
+  { path: "/endpoints", api: "/api/endpoints/grouped" },
+  { path: "/endpoints", api: "/api/endpoints/endpoint", open: true },
+  { path: "/tasks", api: "/api/tasks/grouped" },
+  { path: "/tasks", api: "/api/tasks/task", open: true },
+  { path: "/ai?calls=all", api: "/api/ai-traces/grouped" },
+  { path: "/ai?calls=all", api: "/api/ai-traces/trace", open: true },
+  { path: "/issues", api: "/api/exception-stack-traces" },
+  { path: "/traces", api: "/api/spans" },
+  { path: "/settings/symbols", api: "/api/symbols" },
 ];
 const MAP = '{"version":3,"sources":["sorts.ts"],"names":[],"mappings":"AAAA;EAEE"}';
 const STACK = "TypeError: no\n    at t (https://shop.example/assets/sorts.min.js:2:5)";
 
-/** The status of each order that was asked for, as the URL of the page names orders. */
-function answers(page: Page, asks: string): Map<string, number> {
+/** The response status of each requested order, keyed by its name in the page's URL. */
+function answers(page: Page, api: string): Map<string, number> {
   const found = new Map<string, number>();
   page.on("response", (response) => {
     const url = new URL(response.url());
-    if (url.pathname !== asks) return;
-    const asked = response.request().postDataJSON() ?? Object.fromEntries(url.searchParams);
-    found.set(`${asked.sortDirection === "desc" ? "-" : ""}${asked.orderBy}`, response.status());
+    if (url.pathname !== api) return;
+    const body = response.request().postDataJSON() ?? Object.fromEntries(url.searchParams);
+    found.set(`${body.sortDirection === "desc" ? "-" : ""}${body.orderBy}`, response.status());
   });
   return found;
 }
 
-for (const { path, asks, open } of LISTS)
-  test(`every column of ${asks} sorts`, async ({ page, desk }) => {
-    if (asks === "/api/symbols") await uploadMap(desk, "assets/sorts.min.js.map", MAP, STACK);
-    const answered = answers(page, asks);
+for (const { path, api, open } of LISTS)
+  test(`every column of ${api} sorts`, async ({ page, desk }) => {
+    if (api === "/api/symbols") await uploadMap(desk, "assets/sorts.min.js.map", MAP, STACK);
+    const answered = answers(page, api);
     await page.goto(at(desk, path));
     if (open) await page.locator("tbody a[data-row-link]").first().click();
     await expect.poll(() => [...answered.values()]).toEqual([200]);
@@ -47,7 +47,7 @@ for (const { path, asks, open } of LISTS)
         await head.getByRole("link").click();
         await expect(head).toHaveAttribute("aria-sort", before === "descending" ? "ascending" : /descending|ascending/);
         const order = new URL(page.url()).searchParams.get("sort") ?? "";
-        await expect.poll(() => answered.get(order), `${asks} by ${order}`).toBe(200);
+        await expect.poll(() => answered.get(order), `${api} by ${order}`).toBe(200);
       }
     expect([...new Set(answered.values())]).toEqual([200]);
     expect(answered.size).toBeGreaterThanOrEqual(2 * columns.length);

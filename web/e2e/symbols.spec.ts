@@ -1,4 +1,4 @@
-// Symbols: what is missing and how to upload it, an upload, a trace tried out, and the issue resolved and as it was sent.
+// Symbols: missing files and their upload commands, an upload, a test resolution, and the issue resolved and raw.
 import { serious } from "./support/axe.ts";
 import { at, expect, type Shop, test } from "./support/fixtures.ts";
 import { mustPost } from "./support/otlp.ts";
@@ -12,7 +12,7 @@ os: ios arch: arm64
 #00 ${ID} 0x41cc AcmeApp
 #01 ${ID} 0x4648 AcmeApp`;
 
-/** An error of an app, as its SDK reports it. */
+/** Sends an app's exception, as its SDK does. */
 async function report(shop: Shop, language: string, type: string, stack: string): Promise<void> {
   const text = (key: string, stringValue: string) => ({ key, value: { stringValue } });
   const nanos = `${Date.now()}000000`;
@@ -31,7 +31,7 @@ async function report(shop: Shop, language: string, type: string, stack: string)
   await mustPost(shop.url, shop.token, "traces", { resourceSpans: [{ resource, scopeSpans: [{ spans: [span] }] }] });
 }
 
-test("nothing uploaded: the page teaches, and a raw issue names its debug file", async ({ page, shop }) => {
+test("without uploads the page explains them, and a raw issue names its debug file", async ({ page, shop }) => {
   test.setTimeout(180_000);
   await page.goto(at(shop, "/settings"));
   await page.getByRole("navigation", { name: "Parts of the settings" }).getByRole("link", { name: "Symbols" }).click();
@@ -57,10 +57,7 @@ test("nothing uploaded: the page teaches, and a raw issue names its debug file",
   await expect(page.getByRole("list", { name: "Missing symbols" })).toContainText(ID);
 });
 
-test("an upload resolves what arrives; what had arrived before is resolved when it is opened", async ({
-  page,
-  shop,
-}) => {
+test("an upload resolves subsequent events; earlier events are resolved when opened", async ({ page, shop }) => {
   test.setTimeout(180_000);
   await report(shop, "webjs", "CartError", STACK);
   await openIssue(page, shop, "CartError");
@@ -68,7 +65,7 @@ test("an upload resolves what arrives; what had arrived before is resolved when 
   await expect(hint).toContainText("Source map of app.min.js");
   await expect(hint.locator("pre")).toContainText('-F "files=@dist/app.min.js.map"');
 
-  // As if the symbols had just come: the server resolves stored traces in the background, some time after the upload.
+  // Mocks recently uploaded symbols: the server resolves stored traces in the background, some time after an upload.
   const answer = { stackTrace: STACK.replace(/t \(.*\)/, "total (cart.ts:3:3)"), frames: 1, resolved: 1, missing: [] };
   await page.route("**/api/symbols/resolve*", (route) => route.fulfill({ json: answer }));
   await page.reload();
@@ -91,7 +88,7 @@ test("an upload resolves what arrives; what had arrived before is resolved when 
   await look(page, "issue-resolved");
 });
 
-test("files are found, tried out and deleted; the address holds the filter", async ({ page, shop }) => {
+test("files are searched, tested and deleted; the URL holds the filter", async ({ page, shop }) => {
   test.setTimeout(180_000);
   await uploadMap(shop, "assets/app.min.js.map", MAP, STACK);
   await page.goto(at(shop, "/settings/symbols"));
@@ -99,7 +96,7 @@ test("files are found, tried out and deleted; the address holds the filter", asy
   const row = table.getByRole("row", { name: /app\.min\.js\.map/ });
   await expect(row).toContainText("Source map");
   await expect(row).toContainText("1.2.3");
-  // The upload was tried out before.
+  // The upload was used by a test resolution before.
   await expect(row).toContainText("by node from 127.0.0.1");
   await expect(row).not.toContainText("never");
   await page.getByRole("searchbox").fill("nothing like this");

@@ -1,11 +1,11 @@
-// The page of a trace: times in columns, the critical path, where the focus is, and how it fits.
+// The page of a trace: time columns, the critical path, focus, and layout.
 import type { Page } from "@playwright/test";
 import { DESK } from "./support/desk.ts";
 import { at, expect, test } from "./support/fixtures.ts";
 
 const drawer = (page: Page) => page.getByRole("complementary", { name: /^Span / });
 
-test("every bar has its duration and own time beside it, also the longest", async ({ page, desk }) => {
+test("every bar has its duration and own time beside it, including the longest", async ({ page, desk }) => {
   await page.goto(at(desk, `/traces/${DESK.slow}`));
   const rows = page.getByRole("treegrid").getByRole("row");
   await expect(rows).toHaveCount(4);
@@ -29,7 +29,7 @@ test("a slow trace opens at the worst span of its critical path, with the focus 
   await expect(page.getByRole("treegrid")).toBeFocused();
   const words = page.getByRole("status").filter({ hasText: "Critical path" });
   await expect(words).toContainText("Critical path 1.50 s, most of it in SELECT stock: 1.00 s of own time (66.7 %)");
-  // audit ran beside reserve: nobody waited for it.
+  // audit ran in parallel with reserve: no span waited for it.
   const audit = page.getByRole("row", { name: /audit/ });
   await expect(audit.locator("[data-path]")).toHaveCount(0);
   await expect(page.getByRole("row", { name: /reserve/ }).locator("[data-path]")).toHaveCount(2);
@@ -48,7 +48,7 @@ test("a quick trace opens with nothing selected", async ({ page, desk }) => {
 });
 
 for (const width of [1440, 1280, 720])
-  test(`the filters keep their width and do not overlap while one types, ${width} px`, async ({ page, desk }) => {
+  test(`the filters keep their width and do not overlap while typing, ${width} px`, async ({ page, desk }) => {
     await page.setViewportSize({ width, height: 800 });
     for (const path of [`/traces/${DESK.slow}`, "/logs", "/traces"]) {
       await page.goto(at(desk, path));
@@ -64,7 +64,7 @@ for (const width of [1440, 1280, 720])
     }
   });
 
-/** Controls beside the first search box that share pixels. */
+/** Overlapping controls beside the first search box. */
 function overlaps(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const bar = document.querySelector("main [data-search]")?.closest("div.flex-wrap");
@@ -116,7 +116,7 @@ test("attribute names break at dots and underscores", async ({ page, desk }) => 
   await page.goto(at(desk, `/traces/${DESK.slow}?span=${DESK.worst}`));
   const name = drawer(page).locator("dt", { hasText: "warehouse.reservation" });
   await expect(name).toHaveText("warehouse.reservation.coordinator_implementation_name");
-  // The text of each line as it is drawn.
+  // The rendered text of each line.
   const lines = await name.evaluate((element) => {
     const range = document.createRange();
     const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
@@ -141,7 +141,7 @@ test("a service has one colour on every page", async ({ page, desk }) => {
     await expect(mark).toBeVisible();
     return mark.evaluate((element) => getComputedStyle(element).backgroundColor);
   };
-  // A trace in which stock took the most time, lists, and one in which it is alone.
+  // A trace in which stock takes the most time, lists, and a trace with stock only.
   const first = await colour(`/traces/${DESK.slow}`);
   expect(first).not.toBe("rgba(0, 0, 0, 0)");
   for (const path of ["/traces?all=1&service=stock", "/logs", `/traces/${"d2005".padStart(32, "0")}`])

@@ -1,8 +1,8 @@
-// A trace of 10,000 spans: whole, virtualised, searchable, and walkable by keyboard.
+// A trace of 10,000 spans: complete, virtualised, searchable, and navigable by keyboard.
 import { at, expect, test } from "./support/fixtures.ts";
 import { BIG } from "./support/seed.ts";
 
-test("10,000 spans are all there, but only the rows on screen exist", async ({ page, shop }) => {
+test("all 10,000 spans are listed, but only visible rows are rendered", async ({ page, shop }) => {
   await page.goto(at(shop, `/traces/${BIG}`));
   const tree = page.getByRole("treegrid", { name: "Waterfall, 10,000 spans" });
   await expect(tree).toHaveAttribute("aria-rowcount", "10000");
@@ -17,7 +17,7 @@ test("filter, errors only, next error, zoom and collapse", async ({ page, shop }
   await page.goto(at(shop, `/traces/${BIG}`));
   const tree = page.getByRole("treegrid");
   await page.getByRole("searchbox", { name: /Filter spans/ }).fill("call 42.7");
-  // call 42.7 and 42.70 to 42.79, under their stage and the root
+  // call 42.7 and 42.70 to 42.79, below their stage and the root
   await expect(tree).toHaveAttribute("aria-rowcount", "13");
   await expect(page.getByText("11 of 10,000 match")).toBeVisible();
   await page.getByRole("button", { name: "Clear search" }).click();

@@ -1,11 +1,11 @@
-// A minified web app fails in a browser and reports it with the real OpenTelemetry SDK; the issue shows the source that
-// its authors wrote.
+// A minified web app throws in a browser and reports the exception with the real OpenTelemetry SDK; the issue shows the
+// original source.
 import type { Browser } from "@playwright/test";
 import { expect, type Shop, test } from "./support/fixtures.ts";
 import { look, openIssue, uploadMap } from "./support/symbols.ts";
 import { bundle, serve } from "./support/web-app.ts";
 
-/** Opens the app in a browser that knows nothing of us, presses its button, and waits until its SDK has exported. */
+/** Opens the app in a fresh browser context, presses its button, and waits until its SDK has exported. */
 async function failIn(browser: Browser, shop: Shop, script: string, name: string): Promise<void> {
   const app = await serve(script, name, { url: shop.url, token: shop.token });
   const context = await browser.newContext();
@@ -20,7 +20,7 @@ async function failIn(browser: Browser, shop: Shop, script: string, name: string
     await page.goto(app.url);
     await page.getByRole("button", { name: "Pay" }).click();
     await expect(page.locator("body")).toHaveAttribute("data-reported", "yes");
-    // Another origin than the server's: the browser has asked whether it may send the token.
+    // The origin differs from the server's, so the browser has sent a CORS preflight request.
     expect(exports).toContainEqual({ method: "POST", status: 200 });
   } finally {
     await context.close();
@@ -28,8 +28,8 @@ async function failIn(browser: Browser, shop: Shop, script: string, name: string
   }
 }
 
-/** A stack of that script which its map resolves one frame of. */
-const tried = (name: string, script: string) => {
+/** A stack trace of the script with one frame that its map resolves. */
+const stackTraceOf = (name: string, script: string) => {
   const at = script.indexOf("the cart is empty");
   const before = script.slice(0, at).split("\n");
   return `Error: x\n    at t (https://shop.example/${name}:${before.length}:${(before.at(-1)?.length ?? 0) + 1})`;
@@ -39,16 +39,16 @@ test("a web app's error is shown in the source its authors wrote", async ({ page
   test.setTimeout(240_000);
   const { script, map } = await bundle({ sourcesContent: true });
   expect(script.split("\n").length, "the bundle is minified").toBeLessThan(50);
-  await uploadMap(shop, "shop.min.js.map", map, tried("shop.min.js", script), [new Blob([script])]);
+  await uploadMap(shop, "shop.min.js.map", map, stackTraceOf("shop.min.js", script), [new Blob([script])]);
   await failIn(browser, shop, script, "shop.min.js");
 
   await openIssue(page, shop, "EmptyCartError");
   await expect(page.getByText("the cart is empty, in EUR").first()).toBeVisible();
   const trace = page.getByRole("list", { name: "Stack trace" });
-  // Function, file, line and column as in the sources.
+  // Function, file, line and column of the sources.
   await expect(trace).toContainText(/totalOf\S*app\/cart\.ts:10:11/);
   await expect(trace).toContainText(/pay\S*app\/checkout\.ts:10:17/);
-  // The first frame of the authors' own code is open.
+  // The first in-app frame is open.
   const first = trace.getByRole("button", { name: "Source around totalOf, line 10" });
   await expect(first).toHaveAttribute("aria-expanded", "true");
   const cart = trace.getByRole("region", { name: /Source of \S*app\/cart\.ts, lines 5 to 13/ });
@@ -56,7 +56,7 @@ test("a web app's error is shown in the source its authors wrote", async ({ page
   await expect(cart.locator("mark")).toHaveText("new");
   await expect(cart).toContainText("In the currency's own unit. Nobody pays for nothing.");
   await expect(cart).not.toContainText("class EmptyCartError");
-  // The others are opened with the keyboard.
+  // The others are opened by keyboard.
   const second = trace.getByRole("button", { name: "Source around pay, line 10" });
   await expect(second).toHaveAttribute("aria-expanded", "false");
   await second.focus();
@@ -66,16 +66,16 @@ test("a web app's error is shown in the source its authors wrote", async ({ page
   await look(page, "issue-sources");
   await second.press("Enter");
   await expect(checkout).toHaveCount(0);
-  // As it was sent.
+  // The raw trace.
   await page.getByRole("button", { name: "Raw" }).click();
   await expect(page.locator("pre", { hasText: /shop\.min\.js:\d+:\d+/ })).toBeVisible();
 });
 
-test("a map without its sources gives places, and no lines", async ({ page, shop, browser }) => {
+test("a map without sources yields locations, but no source lines", async ({ page, shop, browser }) => {
   test.setTimeout(240_000);
   const { script, map } = await bundle({ sourcesContent: false });
-  await uploadMap(shop, "bare.min.js.map", map, tried("bare.min.js", script));
-  // An issue of its own, with every column where it was.
+  await uploadMap(shop, "bare.min.js.map", map, stackTraceOf("bare.min.js", script));
+  // A separate issue, with all columns unchanged.
   await failIn(browser, shop, script.replaceAll("EmptyCartError", "PlainCartError"), "bare.min.js");
   await openIssue(page, shop, "PlainCartError");
   const trace = page.getByRole("list", { name: "Stack trace" });

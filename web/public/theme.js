@@ -1,4 +1,4 @@
-// Runs before the first paint (no inline script under our CSP): "light", "dark" or the system's choice.
+// Runs before the first paint (the CSP forbids inline scripts): "light", "dark" or the system's choice.
 (() => {
   let choice = null;
   try {

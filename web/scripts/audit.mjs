@@ -1,10 +1,10 @@
-// `npm audit` of what the browser gets: fails on advisories rated high or critical, and says so where no registry answers.
+// `npm audit` of the browser's packages. Fails on high and critical advisories; prints a message without a registry.
 import { spawnSync } from "node:child_process";
 import { pathToFileURL } from "node:url";
 
 const FATAL = ["high", "critical"];
 
-/** What to print for the JSON that `npm audit` printed, and whether the build fails. */
+/** The message for the JSON output of `npm audit`, and whether the build fails. */
 export function verdict(text) {
   let report;
   try {
@@ -23,7 +23,7 @@ export function verdict(text) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  // A registry that does not answer is not waited for.
+  // Does not wait for a registry that does not answer.
   const options = ["--omit=dev", "--json", "--fetch-retries=0", "--fetch-timeout=20000"];
   const { stdout } = spawnSync("npm", ["audit", ...options], { encoding: "utf8" });
   const { fails, lines } = verdict(stdout ?? "");

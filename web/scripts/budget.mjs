@@ -1,4 +1,4 @@
-// Fails when the bundle outgrows its budget. Sizes are gzip for js and css, plain for fonts.
+// Fails if the bundle exceeds its budget. Sizes are gzip for js and css, plain for fonts.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -11,7 +11,7 @@ const gzip = (path) => gzipSync(readFileSync(path), { level: 9 }).length;
 const files = readdirSync(assets).filter((name) => /\.(js|css|woff2)$/.test(name));
 const js = new Map(files.filter((name) => name.endsWith(".js")).map((name) => [name, gzip(join(assets, name))]));
 
-/** Everything a module loads at once: its static imports, followed. */
+/** The module with all its static imports, recursively. */
 function staticClosure(start) {
   const seen = new Set();
   const open = [...start];

@@ -11,7 +11,7 @@ import { router } from "./router";
 import "./styles/app.css";
 import { ToastArea } from "./ui/Toasts";
 
-/** Pages that need no session: an old one that runs out there changes nothing. */
+/** Pages that need no session. An expired session does not redirect from them to the login page. */
 const OPEN = new Set([
   "/login",
   "/setup",
@@ -27,7 +27,7 @@ whenSessionExpires(() => {
   router.navigate({ to: "/login", search: { next: location.pathname + location.search } });
 });
 
-// A stale tab asks for a chunk that a newer server no longer has: load the new version once.
+// A stale tab may request a chunk that a newer server no longer has. Reloads the page once.
 addEventListener("vite:preloadError", () => location.reload());
 
 createRoot(document.getElementById("root")!).render(

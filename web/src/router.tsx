@@ -1,4 +1,4 @@
-// Every address of the UI, with what its search part may hold. Pages load lazily; range and refresh travel along.
+// All routes of the UI with their search parameters. Pages load lazily; links keep the range and the refresh interval.
 import {
   createRootRoute,
   createRoute,
@@ -28,7 +28,7 @@ const home = createRoute({
   getParentRoute: () => root,
   path: "/",
   beforeLoad: async () => {
-    const bundle = await needSession("/");
+    const bundle = await requireSession("/");
     const last = lastProject();
     const project = bundle.projects.find((one) => one.id === last) ?? bundle.projects[0];
     if (project) throw redirect({ to: "/p/$pid", params: { pid: project.id } });
@@ -36,8 +36,8 @@ const home = createRoute({
   },
 });
 
-/** The signed-in user's projects; otherwise on to the first run or the login page. */
-async function needSession(next: string) {
+/** Returns the login bundle. Without a session, redirects to the first run or the login page. */
+async function requireSession(next: string) {
   if (hasSession()) {
     try {
       return await queryClient.ensureQueryData(bundleQuery);
@@ -80,7 +80,7 @@ const forgot = createRoute({
   component: lazyRouteComponent(() => import("./pages/auth/Forgot"), "Forgot"),
 });
 const tokenSearch = (raw: Raw): { token?: string } => ({ token: text(raw.token) });
-/** Takes the secret of a mailed link out of the address; the page finds it in its context. */
+/** Removes the secret of a mailed link from the address and puts it into the route's context. */
 const withLinkToken =
   (page: "/reset-password" | "/accept-invitation" | "/ack") =>
   ({ location, search }: { location: { hash: string }; search: { token?: string } }) => {
@@ -109,7 +109,7 @@ const callback = createRoute({
   component: lazyRouteComponent(() => import("./pages/auth/Callback"), "Callback"),
 });
 
-/** Links in alerts: whoever has one may acknowledge, signed in or not. */
+/** Links in alerts. The link alone permits acknowledging, without a session. */
 const ackLink = createRoute({
   getParentRoute: () => root,
   path: "/ack/$token",
@@ -126,12 +126,12 @@ const ack = createRoute({
   component: lazyRouteComponent(() => import("./pages/auth/Ack"), "Ack"),
 });
 
-/** Pages of a person or an organisation: signed in, but of no project. */
+/** Pages of a user or an organization. They require a session and no project. */
 const signedIn = createRoute({
   getParentRoute: () => root,
   id: "signed-in",
   beforeLoad: async ({ location }) => {
-    await needSession(location.href);
+    await requireSession(location.href);
   },
 });
 const finishSetup = createRoute({
@@ -159,7 +159,7 @@ const consent = createRoute({
   }),
   component: lazyRouteComponent(() => import("./pages/auth/Consent"), "Consent"),
 });
-/** `/settings` without a project: those of the project that was open last. */
+/** `/settings` without a project opens the settings of the last opened project. */
 const anySettings = createRoute({
   getParentRoute: () => signedIn,
   path: "/settings",
@@ -212,7 +212,7 @@ const project = createRoute({
   }),
   search: { middlewares: [retainSearchParams(["from", "to", "every"])] },
   beforeLoad: async ({ location }) => {
-    await needSession(location.href);
+    await requireSession(location.href);
   },
   component: Shell,
   notFoundComponent: NotFound,
@@ -266,7 +266,7 @@ const task = createRoute({
 });
 export interface AiSearch extends ListSearch {
   metric?: string;
-  /** Without it: calls of models. */
+  /** Default: model calls. */
   calls?: "tool" | "all";
   conversation?: string;
 }
@@ -414,7 +414,7 @@ const settings = createRoute({
 
 export interface SymbolSearch extends ListSearch {
   kind?: FileKind;
-  /** Whose upload command is shown. */
+  /** The platform whose upload command is shown. */
   how?: Platform;
 }
 const symbols = createRoute({

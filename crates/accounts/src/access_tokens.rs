@@ -2,38 +2,43 @@
 
 use serde_json::json;
 
-use super::audit::By;
+use super::audit::Actor;
 use super::tokens::{hash, prefixed_token};
 use super::{Control, ControlError, Scope};
 use tidewatch_limits as limits;
 
-/// What every such token begins with.
+/// Prefix of personal access tokens.
 pub const PERSONAL_PREFIX: &str = "twp_";
 
-/// A token as its owner sees it later.
+/// A personal access token as its owner sees it: without the secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PersonalToken {
+    /// Row id.
     pub id: i64,
+    /// Name chosen by the owner.
     pub name: String,
-    /// Its first characters.
+    /// First characters of the token: [`PERSONAL_PREFIX`] and eight hex digits.
     pub prefix: String,
+    /// What the token may do at most.
     pub scope: Scope,
-    /// Nanoseconds since the epoch, as all times here.
+    /// Time of creation, nanoseconds since the epoch.
     pub created_ns: i64,
+    /// End of validity, nanoseconds since the epoch; `None`: it does not expire.
     pub expires_ns: Option<i64>,
+    /// Last use, nanoseconds since the epoch, with the resolution of [`limits::LAST_USED_PAUSE`].
     pub last_used_ns: Option<i64>,
 }
 
-/// Id, user, last use, scope and projects.
-type Held = (i64, i64, Option<i64>, String, Option<String>);
+/// Id, user, last use, scope and projects of a valid token.
+type Found = (i64, i64, Option<i64>, String, Option<String>);
 type Columns = (i64, String, String, String, Option<String>, i64, Option<i64>, Option<i64>);
 
 impl Control {
-    /// Returns the token itself, which nobody sees again. [`ControlError::TooMany`] beyond
+    /// Creates a token. Also returns its secret, which is not shown again. [`ControlError::TooMany`] beyond
     /// [`limits::PERSONAL_TOKENS_MAX`].
     pub async fn create_personal_token(
         &self,
-        by: &By,
+        actor: &Actor,
         user: i64,
         name: &str,
         scope: &Scope,
@@ -57,21 +62,21 @@ impl Control {
         .bind(name)
         .bind(&prefix)
         .bind(hash(&token))
-        .bind(by.at_ns)
+        .bind(actor.at_ns)
         .bind(expires_ns)
         .bind(scope.level.as_str())
         .bind(scope.stored_projects())
         .fetch_one(write.on())
         .await?;
         let details = json!({ "name": name, "scope": scope.level.as_str(), "projects": scope.projects });
-        write.audit(by.did("token.create").on("personal_access_token", id).with(details)).await?;
+        write.audit(actor.did("token.create").on("personal_access_token", id).with(details)).await?;
         write.commit().await?;
-        let (name, created_ns) = (name.to_owned(), by.at_ns);
+        let (name, created_ns) = (name.to_owned(), actor.at_ns);
         let scope = scope.clone();
         Ok((PersonalToken { id, name, prefix, scope, created_ns, expires_ns, last_used_ns: None }, token))
     }
 
-    /// Newest first; expired ones too.
+    /// Returns the user's tokens, newest first; expired ones too.
     pub async fn personal_tokens(&self, user: i64) -> Result<Vec<PersonalToken>, ControlError> {
         let rows: Vec<Columns> = sqlx::query_as(
             "SELECT id, name, prefix, scope, projects, created_ns, expires_ns, last_used_ns \
@@ -93,8 +98,8 @@ impl Control {
         Ok(rows.into_iter().map(token).collect())
     }
 
-    /// False when the user has no such token.
-    pub async fn delete_personal_token(&self, by: &By, user: i64, id: i64) -> Result<bool, ControlError> {
+    /// Deletes a token. Returns false when the user has no such token.
+    pub async fn delete_personal_token(&self, actor: &Actor, user: i64, id: i64) -> Result<bool, ControlError> {
         let mut write = self.write().await?;
         let deleted = sqlx::query("DELETE FROM personal_access_tokens WHERE id = $1 AND user_id = $2")
             .bind(id)
@@ -104,15 +109,15 @@ impl Control {
         if deleted.rows_affected() == 0 {
             return Ok(false);
         }
-        write.audit(by.did("token.delete").on("personal_access_token", id)).await?;
+        write.audit(actor.did("token.delete").on("personal_access_token", id)).await?;
         write.commit().await?;
         Ok(true)
     }
 
-    /// Whose token it is and what it may do, when it holds at `now_ns`. Notes its use, at most once in
+    /// Returns the user and the scope of a token that is valid at `now_ns`. Records its use, at most once in
     /// [`limits::LAST_USED_PAUSE`].
     pub async fn user_of_personal_token(&self, token: &str, now_ns: i64) -> Result<Option<(i64, Scope)>, ControlError> {
-        let found: Option<Held> = sqlx::query_as(
+        let found: Option<Found> = sqlx::query_as(
             "SELECT id, user_id, last_used_ns, scope, projects FROM personal_access_tokens \
              WHERE token_hash = $1 AND revoked_ns IS NULL AND (expires_ns IS NULL OR expires_ns > $2)",
         )
@@ -133,5 +138,5 @@ impl Control {
     }
 }
 
-/// Of the random part, characters shown to tell tokens apart: 32 of 256 bits.
+/// Characters of the random part that are shown to distinguish tokens: 32 of 256 bits.
 const SHOWN: usize = 8;

@@ -1,21 +1,24 @@
 //! Links that acknowledge an alert: `twk_` and 256 random bits, stored as a hash. WIRE 5.7.
 
-use super::audit::By;
+use super::audit::Actor;
 use super::tokens::{hash, prefixed_token};
 use super::{Control, ControlError};
 
-/// What a link is about.
+/// The alert that a link acknowledges.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AckLink {
+    /// Identifies the alert within the organization.
     pub subject: String,
+    /// Time of the acknowledgement, nanoseconds since the epoch; `None`: not acknowledged yet.
     pub acknowledged_ns: Option<i64>,
 }
 
 impl Control {
-    /// Returns the token of a link for one person, or for whoever has it. `expires_ns`: none, until it is removed.
+    /// Creates a link and returns its token. `user`: the user who is recorded as the actor. `expires_ns`: nanoseconds
+    /// since the epoch; `None`: valid until it is removed.
     pub async fn create_ack_link(
         &self,
-        by: &By,
+        actor: &Actor,
         organization: i64,
         user: Option<i64>,
         subject: &str,
@@ -23,7 +26,7 @@ impl Control {
     ) -> Result<String, ControlError> {
         let token = prefixed_token("twk_")?;
         let mut write = self.write().await?;
-        sqlx::query("DELETE FROM ack_tokens WHERE expires_ns <= $1").bind(by.at_ns).execute(write.on()).await?;
+        sqlx::query("DELETE FROM ack_tokens WHERE expires_ns <= $1").bind(actor.at_ns).execute(write.on()).await?;
         sqlx::query(
             "INSERT INTO ack_tokens (token_hash, organization_id, user_id, subject, created_ns, expires_ns) \
              VALUES ($1, $2, $3, $4, $5, $6)",
@@ -32,7 +35,7 @@ impl Control {
         .bind(organization)
         .bind(user)
         .bind(subject)
-        .bind(by.at_ns)
+        .bind(actor.at_ns)
         .bind(expires_ns)
         .execute(write.on())
         .await?;
@@ -40,7 +43,8 @@ impl Control {
         Ok(token)
     }
 
-    /// None when there is no such link; gone when it has expired.
+    /// Looks a link up. `None` when there is no such link; [`ControlError::NoLongerValid`] when it has expired at
+    /// `now_ns`.
     pub async fn ack_link(&self, token: &str, now_ns: i64) -> Result<Option<AckLink>, ControlError> {
         let found: Option<(String, Option<i64>, Option<i64>)> =
             sqlx::query_as("SELECT subject, acknowledged_ns, expires_ns FROM ack_tokens WHERE token_hash = $1")
@@ -52,8 +56,8 @@ impl Control {
         Ok(Some(AckLink { subject, acknowledged_ns }))
     }
 
-    /// Acknowledges; a second time changes nothing. None and gone as above.
-    pub async fn acknowledge(&self, by: &By, token: &str) -> Result<Option<AckLink>, ControlError> {
+    /// Acknowledges the alert; a second time changes nothing. `None` and errors as for [`Control::ack_link`].
+    pub async fn acknowledge(&self, actor: &Actor, token: &str) -> Result<Option<AckLink>, ControlError> {
         let mut write = self.write().await?;
         type Columns = (String, Option<i64>, Option<i64>, i64, Option<i64>);
         let found: Option<Columns> = sqlx::query_as(
@@ -64,21 +68,21 @@ impl Control {
         .fetch_optional(write.on())
         .await?;
         let Some((subject, acknowledged_ns, expires_ns, organization, user_id)) = found else { return Ok(None) };
-        check_expiry(expires_ns, by.at_ns)?;
+        check_expiry(expires_ns, actor.at_ns)?;
         if acknowledged_ns.is_none() {
             sqlx::query("UPDATE ack_tokens SET acknowledged_ns = $2 WHERE token_hash = $1")
                 .bind(hash(token))
-                .bind(by.at_ns)
+                .bind(actor.at_ns)
                 .execute(write.on())
                 .await?;
-            let by = By { user_id, ..by.clone() };
-            write.audit(by.did("alert.acknowledge").on("alert", &subject).within(organization)).await?;
+            let actor = Actor { user_id, ..actor.clone() };
+            write.audit(actor.did("alert.acknowledge").on("alert", &subject).within(organization)).await?;
             write.commit().await?;
         }
-        Ok(Some(AckLink { subject, acknowledged_ns: acknowledged_ns.or(Some(by.at_ns)) }))
+        Ok(Some(AckLink { subject, acknowledged_ns: acknowledged_ns.or(Some(actor.at_ns)) }))
     }
 
-    /// Ends every link about it. WIRE 5.7: 404 after it is resolved.
+    /// Deletes every link of an alert. WIRE 5.7: 404 after it is resolved.
     pub async fn end_ack_links(&self, organization: i64, subject: &str) -> Result<(), ControlError> {
         let mut write = self.write().await?;
         sqlx::query("DELETE FROM ack_tokens WHERE organization_id = $1 AND subject = $2")
@@ -92,7 +96,7 @@ impl Control {
 
 fn check_expiry(expires_ns: Option<i64>, now_ns: i64) -> Result<(), ControlError> {
     match expires_ns {
-        Some(expires_ns) if expires_ns <= now_ns => Err(ControlError::Gone("this link has expired")),
+        Some(expires_ns) if expires_ns <= now_ns => Err(ControlError::NoLongerValid("this link has expired")),
         _ => Ok(()),
     }
 }

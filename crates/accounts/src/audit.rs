@@ -1,7 +1,7 @@
-//! The audit log: who changed what, when, from where. Every change writes its line in its own transaction.
+//! The audit log: who changed what, when and from where. Every change writes its entry in its own transaction.
 //!
 //! ```text
-//! write.audit(by.did("member.remove").on("user", 7).within(organization).with(json!({"role": "user"}))).await?;
+//! write.audit(actor.did("member.remove").on("user", 7).within(organization).with(json!({"role": "user"}))).await?;
 //! ```
 
 use std::fmt::Display;
@@ -14,61 +14,63 @@ use super::{ControlError, Project, notices};
 #[cfg(doc)]
 use tidewatch_limits as limits;
 
-/// Who asks for a change, when and from where.
+/// The author of a change, with the time and origin of the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct By {
-    /// None: nobody signed in, or the command line.
+pub struct Actor {
+    /// `None` for requests without a user, and for the command line.
     pub user_id: Option<i64>,
-    /// An e-mail address, or what else acts.
+    /// E-mail address of the user, or the name of the acting program.
     pub name: String,
+    /// IP address of the client; empty for the command line.
     pub address: String,
-    /// Of the browser or program; cut short ([`limits::USER_AGENT_CHARS_MAX`]).
+    /// User-Agent of the client, truncated to [`limits::USER_AGENT_CHARS_MAX`] characters.
     pub user_agent: String,
-    /// Nanoseconds since the epoch.
+    /// Time of the change, nanoseconds since the epoch.
     pub at_ns: i64,
 }
 
-/// One line to be written.
+/// An entry to be written.
 #[derive(Debug)]
 pub struct Entry<'a> {
-    by: &'a By,
+    actor: &'a Actor,
     action: &'static str,
     subject: String,
     organization_id: Option<i64>,
     details: Value,
 }
 
-impl By {
-    /// An action's name: the kind of thing, a dot, what was done (`project.rename`).
+impl Actor {
+    /// Starts an entry for `action`: the kind of object, a dot, and the verb (`project.rename`).
     pub fn did(&self, action: &'static str) -> Entry<'_> {
-        Entry { by: self, action, subject: String::new(), organization_id: None, details: Value::Null }
+        Entry { actor: self, action, subject: String::new(), organization_id: None, details: Value::Null }
     }
 }
 
 impl Entry<'_> {
-    /// What the owner of the account is told by mail.
+    /// The sentence of the mail to the owner of the account, if the action sends one.
     pub(super) fn notice(&self) -> Option<&'static str> {
-        // Who comes for the first time knows it.
+        // The link of a new account to its first provider sends no mail.
         let is_new = self.details["isNew"] == true;
         notices::sentence(self.action).filter(|_| !is_new)
     }
 
-    pub(super) fn origin(&self) -> (By, String) {
-        (self.by.clone(), self.subject.clone())
+    pub(super) fn origin(&self) -> (Actor, String) {
+        (self.actor.clone(), self.subject.clone())
     }
 
+    /// Sets the object of the action: its kind and id.
     pub fn on(mut self, kind: &str, id: impl Display) -> Self {
         self.subject = format!("{kind}:{id}");
         self
     }
 
-    /// Whose admins may read it.
+    /// Sets the organization whose admins may read the entry.
     pub fn within(mut self, organization: i64) -> Self {
         self.organization_id = Some(organization);
         self
     }
 
-    /// A JSON object; never a secret.
+    /// Sets the details: a JSON object without secrets.
     pub fn with(mut self, details: Value) -> Self {
         self.details = details;
         self
@@ -76,12 +78,12 @@ impl Entry<'_> {
 }
 
 impl Write<'_> {
-    /// Writes into the audit log, with the change or not at all.
+    /// Writes an entry into the audit log within this transaction, and its notice into the outbox, if it has one.
     pub async fn audit(&mut self, entry: Entry<'_>) -> Result<(), ControlError> {
         let notice = entry.notice().map(|what| (what, entry.origin()));
         insert(self.on(), entry).await?;
         match notice {
-            Some((what, (by, subject))) => notices::insert(self, what, &by, subject).await,
+            Some((what, (actor, subject))) => notices::insert(self, what, &actor, subject).await,
             None => Ok(()),
         }
     }
@@ -93,82 +95,93 @@ pub(super) async fn insert(on: &mut AnyConnection, entry: Entry<'_>) -> Result<(
         "INSERT INTO audit_log (at_ns, organization_id, user_id, actor, address, action, subject, details, user_agent) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
     )
-    .bind(entry.by.at_ns)
+    .bind(entry.actor.at_ns)
     .bind(entry.organization_id)
-    .bind(entry.by.user_id)
-    .bind(&entry.by.name)
-    .bind(&entry.by.address)
+    .bind(entry.actor.user_id)
+    .bind(&entry.actor.name)
+    .bind(&entry.actor.address)
     .bind(entry.action)
     .bind(entry.subject)
     .bind(details)
-    .bind(&entry.by.user_agent)
+    .bind(&entry.actor.user_agent)
     .execute(on)
     .await?;
     Ok(())
 }
 
-/// One line as it was written.
+/// An entry of the audit log.
 #[derive(Debug, Clone, PartialEq)]
-pub struct AuditLine {
+pub struct AuditEntry {
+    /// Row id; ascending in time.
     pub id: i64,
+    /// Nanoseconds since the epoch.
     pub at_ns: i64,
+    /// See [`Actor::user_id`].
     pub user_id: Option<i64>,
+    /// See [`Actor::name`].
     pub actor: String,
+    /// See [`Actor::address`].
     pub address: String,
+    /// See [`Actor::user_agent`].
     pub user_agent: String,
+    /// See [`Actor::did`].
     pub action: String,
+    /// Kind and id of the object: `user:7`. Empty: none.
     pub subject: String,
+    /// A JSON object.
     pub details: Value,
 }
 
 pub(super) type Columns = (i64, i64, Option<i64>, String, String, String, String, String, String);
 
-impl AuditLine {
-    pub(super) fn read(columns: Columns) -> AuditLine {
+impl AuditEntry {
+    pub(super) fn read(columns: Columns) -> AuditEntry {
         let (id, at_ns, user_id, actor, address, action, subject, details, user_agent) = columns;
         let details = serde_json::from_str(&details).unwrap_or_default();
-        AuditLine { id, at_ns, user_id, actor, address, user_agent, action, subject, details }
+        AuditEntry { id, at_ns, user_id, actor, address, user_agent, action, subject, details }
     }
 }
 
-/// Which lines of an organisation are asked for.
+/// Selects entries of an organization's audit log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AuditQuestion<'a> {
+pub struct AuditFilter<'a> {
+    /// Id of the organization.
     pub organization: i64,
-    /// Older than this line.
+    /// Only entries older than the one with this id.
     pub before: i64,
-    pub most: i64,
-    /// An action, or the kind of thing: `project.rename`, `project`. "": every one.
+    /// Maximum number of entries.
+    pub limit: i64,
+    /// An action, or the kind of object: `project.rename`, `project`. Empty: all.
     pub action: &'a str,
-    /// 0: everybody's.
+    /// Entries by this user; 0: by all.
     pub user: i64,
-    /// Also what happened to the accounts of its members.
+    /// Includes entries about the accounts of the organization's members.
     pub has_accounts: bool,
 }
 
 impl super::Control {
-    /// An organisation's lines, newest first, older than the line `before`.
-    pub async fn audit_log(&self, organization: i64, before: i64, most: i64) -> Result<Vec<AuditLine>, ControlError> {
-        self.audit_lines(&AuditQuestion { organization, before, most, action: "", user: 0, has_accounts: false }).await
+    /// Returns at most `limit` entries of an organization, newest first, older than the entry `before`.
+    pub async fn audit_log(&self, organization: i64, before: i64, limit: i64) -> Result<Vec<AuditEntry>, ControlError> {
+        self.audit_entries(&AuditFilter { organization, before, limit, action: "", user: 0, has_accounts: false }).await
     }
 
-    /// Says that somebody took the log away as a file.
-    pub async fn audit_export(&self, by: &By, organization: i64) -> Result<(), ControlError> {
+    /// Records an export of the organization's audit log.
+    pub async fn audit_export(&self, actor: &Actor, organization: i64) -> Result<(), ControlError> {
         let mut write = self.write().await?;
-        write.audit(by.did("audit.export").on("organization", organization).within(organization)).await?;
+        write.audit(actor.did("audit.export").on("organization", organization).within(organization)).await?;
         write.commit().await
     }
 
-    /// Says that somebody removed an upload of the project.
-    pub async fn audit_symbols_removal(&self, by: &By, project: &Project, key: &str) -> Result<(), ControlError> {
-        let entry = by.did("symbols.remove").on("project", project.id).within(project.organization_id);
+    /// Records the removal of an upload of the project.
+    pub async fn audit_symbols_removal(&self, actor: &Actor, project: &Project, key: &str) -> Result<(), ControlError> {
+        let entry = actor.did("symbols.remove").on("project", project.id).within(project.organization_id);
         let mut write = self.write().await?;
         write.audit(entry.with(json!({ "key": key }))).await?;
         write.commit().await
     }
 
-    /// Lines, newest first.
-    pub async fn audit_lines(&self, asked: &AuditQuestion<'_>) -> Result<Vec<AuditLine>, ControlError> {
+    /// Returns the selected entries, newest first.
+    pub async fn audit_entries(&self, filter: &AuditFilter<'_>) -> Result<Vec<AuditEntry>, ControlError> {
         let rows: Vec<Columns> = sqlx::query_as(
             "SELECT id, at_ns, user_id, actor, address, action, subject, details, user_agent FROM audit_log \
              WHERE (organization_id = $1 OR ($8 = 1 AND organization_id IS NULL \
@@ -176,16 +189,16 @@ impl super::Control {
              AND id < $2 AND ($4 = '' OR action = $4 OR substr(action, 1, $5) = $6) \
              AND ($7 = 0 OR user_id = $7) ORDER BY id DESC LIMIT $3",
         )
-        .bind(asked.organization)
-        .bind(asked.before)
-        .bind(asked.most)
-        .bind(asked.action)
-        .bind(asked.action.len() as i32 + 1)
-        .bind(format!("{}.", asked.action))
-        .bind(asked.user)
-        .bind(i64::from(asked.has_accounts))
+        .bind(filter.organization)
+        .bind(filter.before)
+        .bind(filter.limit)
+        .bind(filter.action)
+        .bind(filter.action.len() as i32 + 1)
+        .bind(format!("{}.", filter.action))
+        .bind(filter.user)
+        .bind(i64::from(filter.has_accounts))
         .fetch_all(self.pool())
         .await?;
-        Ok(rows.into_iter().map(AuditLine::read).collect())
+        Ok(rows.into_iter().map(AuditEntry::read).collect())
     }
 }

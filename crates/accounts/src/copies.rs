@@ -1,4 +1,4 @@
-//! Copies of the control database for backups, and what can be asked of a file that is not opened for use.
+//! Copies of the control database for backups, and queries on a database file that is not in use.
 
 use std::path::Path;
 
@@ -10,13 +10,13 @@ use super::db::{Database, Engine, Location};
 use super::{Control, ControlError};
 
 impl Control {
-    /// Writes a copy as of this moment to a new file. False, and nothing written, when the database is PostgreSQL.
+    /// Writes a consistent copy to a new file. Returns false, and writes nothing, when the database is PostgreSQL.
     pub async fn copy_to(&self, to: &Path) -> Result<bool, ControlError> {
         copy(&self.database, to).await
     }
 }
 
-/// The same of a database that need not be open.
+/// Like [`Control::copy_to`], for a database that is not open.
 pub async fn copy_database(location: &Location, to: &Path) -> Result<bool, ControlError> {
     if location.engine == Engine::Postgres {
         return Ok(false);
@@ -35,7 +35,8 @@ async fn copy(database: &Database, to: &Path) -> Result<bool, ControlError> {
     Ok(true)
 }
 
-/// What SQLite finds wrong with a file; empty: nothing. The file is written to. Blocks; not for async threads.
+/// Runs SQLite's integrity check on a file. Returns its findings; empty if there are none. May write to the file.
+/// Blocks; not for async threads.
 pub fn integrity(file: &Path) -> anyhow::Result<Vec<String>> {
     blocking(async {
         let database = Database::connect(&Location::file(file)).await?;
@@ -46,14 +47,14 @@ pub fn integrity(file: &Path) -> anyhow::Result<Vec<String>> {
     })
 }
 
-/// Whether anybody has, or ever had, an account in an SQLite file; `false` also without a file. Writes nothing. Blocks; not
-/// for async threads.
+/// Returns whether an SQLite file has, or ever had, an account; false without a file. Writes nothing. Blocks; not for
+/// async threads.
 pub fn has_had_accounts(file: &Path) -> anyhow::Result<bool> {
     if !file.exists() {
         return Ok(false);
     }
     blocking(async {
-        // A connection that cannot write leaves the log as it is when it closes.
+        // A read-only connection does not checkpoint the WAL when it closes.
         let options = SqliteConnectOptions::new().filename(file).read_only(true);
         let mut connection = SqliteConnection::connect_with(&options).await?;
         let mut found = false;
@@ -69,7 +70,8 @@ pub fn has_had_accounts(file: &Path) -> anyhow::Result<bool> {
     })
 }
 
-/// Number and id of each project in a copy of the database, which is written to. Blocks; not for async threads.
+/// Returns number and id of each project in a copy of the database, ascending by number. May write to the file. Blocks;
+/// not for async threads.
 pub fn projects_in(copy: &Path) -> anyhow::Result<Vec<(u32, Uuid)>> {
     blocking(async {
         let options = SqliteConnectOptions::new().filename(copy);

@@ -1,8 +1,8 @@
-//! The database itself, SQLite or PostgreSQL: connections, the one writer, the version everybody follows.
+//! The database, SQLite or PostgreSQL: connections, the single writer, and the version of the directory.
 //!
-//! Statements are the same text for both (`docs/decisions/0006-control-database.md`). Reads use [`Database::pool`];
-//! every change goes through [`Write`]: one writer at a time in the whole installation, so that a transaction reads and
-//! writes as if it were alone and a test of a rule on one engine holds on the other.
+//! Both engines run the same statements (`docs/decisions/0006-control-database.md`). Reads use [`Database::pool`];
+//! every change uses [`Write`]. There is one writer at a time in the whole installation, so transactions are serial and
+//! a test of a rule on one engine holds on the other.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,31 +14,34 @@ use tidewatch_journal::sqlite_wal;
 use super::{Control, ControlError};
 use tidewatch_limits as limits;
 
-/// Which database it is.
+/// A database engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
+    /// A file, for one node.
     Sqlite,
+    /// A server, for one or more nodes.
     Postgres,
 }
 
-/// Where the control database is.
+/// The address of the control database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Location {
+    /// Its engine.
     pub engine: Engine,
-    /// With the password, if it has one: never logged.
+    /// May contain a password: never logged.
     url: String,
-    /// SQLite's.
+    /// The file; SQLite only.
     file: Option<PathBuf>,
 }
 
-/// Advisory lock of PostgreSQL that the writer holds; the same on every node.
+/// Takes PostgreSQL's advisory lock of the writer; the same on every node.
 const WRITER: &str = "SELECT pg_advisory_xact_lock(7308901741)";
 
 impl Location {
-    /// A file, made when missing.
+    /// An SQLite file, created when missing.
     pub fn file(path: &Path) -> Location {
         let file = Some(path.to_owned());
-        // What a URL would read as its own is escaped.
+        // Characters with a meaning in URLs are escaped.
         let path: String = path
             .to_string_lossy()
             .chars()
@@ -50,24 +53,28 @@ impl Location {
         Location { engine: Engine::Sqlite, url: format!("sqlite://{path}?mode=rwc"), file }
     }
 
-    /// `postgres://user:password@host/database`, with options such as `?sslmode=verify-full`.
+    /// A PostgreSQL database: `postgres://user:password@host/database`, with options such as `?sslmode=verify-full`.
+    /// `None` for other URLs.
     pub fn postgres(url: &str) -> Option<Location> {
         let known = url.starts_with("postgres://") || url.starts_with("postgresql://");
         known.then(|| Location { engine: Engine::Postgres, url: url.to_owned(), file: None })
     }
 }
 
-/// Open connections.
+/// A pool of connections.
 #[derive(Debug, Clone)]
 pub struct Database {
+    /// Its engine.
     pub engine: Engine,
+    /// Connections, for single reads.
     pub pool: AnyPool,
 }
 
 impl Database {
+    /// Opens the database. [`ControlError::Damaged`] if the write-ahead log of an SQLite file is damaged.
     pub async fn connect(location: &Location) -> Result<Database, ControlError> {
         sqlx::any::install_default_drivers();
-        // The first connection overwrites what is behind the damage.
+        // The first connection would overwrite the records after the damage.
         let damage = location.file.as_deref().map(sqlite_wal::find_damage).transpose().map_err(sqlx::Error::Io)?;
         if let Some(damage) = damage.flatten() {
             return Err(ControlError::Damaged(damage));
@@ -76,11 +83,11 @@ impl Database {
         let pool = AnyPoolOptions::new()
             .max_connections(limits::CONTROL_CONNECTIONS)
             .acquire_timeout(limits::CONTROL_WAIT_MAX)
-            // Local ones neither age nor cost anything.
+            // Connections to a local file need no limits.
             .idle_timeout((engine == Engine::Postgres).then_some(limits::CONTROL_IDLE_MAX))
             .max_lifetime((engine == Engine::Postgres).then_some(limits::CONTROL_LIFE_MAX))
-            // SQLite ends a transaction by itself when the disk is full. sqlx's own rollback fails then, and the connection
-            // would count as inside a transaction for good: it is closed, and another one takes its place.
+            // SQLite ends a transaction by itself when the disk is full. sqlx's own rollback fails then, and the
+            // connection would count as inside a transaction for good: it is closed, and another one takes its place.
             .before_acquire(|connection, _| Box::pin(async move { Ok(!connection.is_in_transaction()) }))
             .after_connect(move |connection, _| {
                 Box::pin(async move {
@@ -100,7 +107,7 @@ impl Database {
         Ok(Database { engine, pool })
     }
 
-    /// A transaction that nobody else writes beside.
+    /// Begins a transaction as the only writer of the installation.
     pub async fn begin(&self) -> Result<Transaction<'static, Any>, ControlError> {
         match self.engine {
             Engine::Sqlite => Ok(self.pool.begin_with("BEGIN IMMEDIATE").await?),
@@ -112,13 +119,14 @@ impl Database {
         }
     }
 
+    /// Closes the connections; waits at most five seconds.
     pub async fn close(&self) {
-        // A connection that hangs is not waited for.
+        // Connections that hang are abandoned.
         let _ = tokio::time::timeout(Duration::from_secs(5), self.pool.close()).await;
     }
 }
 
-/// A change in progress; dropped without a commit it leaves nothing behind.
+/// A transaction with a change. Dropped without a commit it is rolled back.
 pub struct Write<'a> {
     control: &'a Control,
     transaction: Transaction<'static, Any>,
@@ -126,13 +134,13 @@ pub struct Write<'a> {
 }
 
 impl Control {
-    /// Begins a change. Waits while somebody else writes.
+    /// Begins a change. Waits while another writer is active.
     pub(super) async fn write(&self) -> Result<Write<'_>, ControlError> {
         let transaction = self.database.begin().await?;
         Ok(Write { control: self, transaction, changes_directory: false })
     }
 
-    /// For single reads.
+    /// Returns the pool, for single reads.
     pub(super) fn pool(&self) -> &AnyPool {
         &self.database.pool
     }
@@ -143,17 +151,18 @@ impl<'a> Write<'a> {
         self.control
     }
 
-    /// What statements run on: `.execute(write.on())`.
+    /// The connection that statements run on: `.execute(write.on())`.
     pub fn on(&mut self) -> &mut AnyConnection {
         &mut self.transaction
     }
 
-    /// Says that users, organisations, memberships, projects or tokens change: every node reads its directory again.
+    /// Marks the change as one of users, organizations, memberships, projects or tokens: every node then reloads its
+    /// directory.
     pub fn changes_directory(&mut self) {
         self.changes_directory = true;
     }
 
-    /// Makes it so, and visible in this node's memory at once.
+    /// Commits the change. When it returns, this node's directory contains the change.
     pub async fn commit(mut self) -> Result<(), ControlError> {
         if self.changes_directory {
             self.transaction.execute("UPDATE directory_version SET version = version + 1").await?;
@@ -171,9 +180,9 @@ mod tests {
     use super::*;
     use crate::Outage;
 
-    /// Guarantee: a write that found the disk full takes no connection out of use.
+    /// Guarantee: a write that fails on a full disk does not make a connection unusable.
     #[tokio::test]
-    async fn connections_outlive_a_full_disk() {
+    async fn connections_remain_usable_after_a_full_disk() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let database = Database::connect(&Location::file(&folder.path().join("a.sqlite"))).await.expect("a database");
         let mut write = database.begin().await.expect("a transaction");

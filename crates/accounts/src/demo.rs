@@ -2,22 +2,22 @@
 
 use std::sync::Arc;
 
-use super::audit::By;
+use super::audit::Actor;
 use super::projects::{NewProject, delete_project, insert_project};
 use super::{Control, ControlError, Project};
 
 impl Control {
-    /// The organization's demo project, and whether this call made it. `interrupted`: one whose data is incomplete; it is
-    /// deleted in the same transaction, unless another call did so first.
+    /// Returns the organization's demo project, and whether this call created it. `interrupted` is a demo project with
+    /// incomplete data; it is deleted in the same transaction, unless another call did so first.
     pub async fn begin_demo(
         &self,
-        by: &By,
+        actor: &Actor,
         new: &NewProject,
         interrupted: Option<&Project>,
     ) -> Result<(Arc<Project>, bool), ControlError> {
         let mut write = self.write().await?;
         if let Some(project) = interrupted {
-            delete_project(&mut write, by, project).await?;
+            delete_project(&mut write, actor, project).await?;
         }
         let known: Option<i64> =
             sqlx::query_scalar("SELECT number FROM projects WHERE organization_id = $1 AND demo > 0")
@@ -28,7 +28,7 @@ impl Control {
         let number = match known {
             Some(number) => number,
             None => {
-                let number = insert_project(self, &mut write, by, new).await?;
+                let number = insert_project(self, &mut write, actor, new).await?;
                 sqlx::query("UPDATE projects SET demo = 1 WHERE number = $1")
                     .bind(i64::from(number))
                     .execute(write.on())
@@ -42,7 +42,7 @@ impl Control {
         Ok((project, known.is_none()))
     }
 
-    /// All demo data of the project is stored. False: the project was deleted meanwhile.
+    /// Marks the demo data of a project as complete. Returns false if the project was deleted meanwhile.
     pub async fn finish_demo(&self, project: u32) -> Result<bool, ControlError> {
         let mut write = self.write().await?;
         let finished = sqlx::query("UPDATE projects SET demo = 2 WHERE number = $1 AND demo = 1")

@@ -1,57 +1,67 @@
-//! Sign-in of a device that has no browser: a code it polls with, a code a person types. RFC 8628; WIRE 5.4.
+//! Sign-in of a device without a browser: a code that it polls with, and a code that a user types. RFC 8628; WIRE 5.4.
 
 use serde_json::json;
 
-use super::audit::By;
+use super::audit::Actor;
 use super::grants::{Approval, Issued, insert_family};
 use super::tokens::{hash, prefixed_token};
 use super::{Control, ControlError, Scope, ScopeLevel, User};
 use tidewatch_limits as limits;
 
-/// A device's request that waits for a person.
+/// The codes of a device's request for authorization.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceCode {
-    /// What the device polls with; nobody else sees it.
+    /// Secret that the device polls with.
     pub device_code: String,
-    /// `XXXX-XXXX`.
+    /// Code that the user types: `XXXX-XXXX`.
     pub user_code: String,
 }
 
-/// The same as the person sees it.
+/// A device's request as the user sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceRequest {
+    /// Code that the user types: `XXXX-XXXX`.
     pub user_code: String,
+    /// Client id that the device sent.
     pub client_id: String,
     /// `pending`, `approved`, `denied` or `used`.
     pub status: String,
-    /// Where the device asked from.
+    /// IP address of the device.
     pub address: String,
-    /// What it asks for.
+    /// The requested scope.
     pub level: ScopeLevel,
+    /// Nanoseconds since the epoch.
     pub created_ns: i64,
+    /// Nanoseconds since the epoch.
     pub expires_ns: i64,
 }
 
-/// What a poll hears. RFC 8628, 3.5.
+/// The result of a poll. RFC 8628, 3.5.
 #[derive(Debug, Clone)]
 pub enum Poll {
+    /// The user has not responded yet.
     Pending,
-    /// Faster than the interval, which has grown by five seconds.
+    /// The device polls faster than the interval, which is five seconds longer now.
     SlowDown,
+    /// The user refused the request.
     Denied,
+    /// The code has expired.
     Expired,
-    /// Unknown, used, or another client's.
+    /// The code is unknown, used, or another client's.
     Invalid,
+    /// The user approved the request: the tokens. Returned once.
     Issued(Issued),
 }
 
-/// Client, status, user, session epoch, interval, last poll, end, scope and projects of a device code.
+/// Client, status, user, session epoch, interval, last poll, expiry, scope and projects of a device code.
 type Polled = (String, String, Option<i64>, Option<i64>, i64, Option<i64>, i64, String, Option<String>);
 
 impl Control {
+    /// Creates a device code that is valid for [`limits::DEVICE_CODE_LIFE`]. `client` is the client id, `level` the
+    /// requested scope.
     pub async fn begin_device_login(
         &self,
-        by: &By,
+        actor: &Actor,
         client: &str,
         level: ScopeLevel,
     ) -> Result<DeviceCode, ControlError> {
@@ -59,7 +69,7 @@ impl Control {
         let mut write = self.write().await?;
         let day_ns = 24 * 60 * 60 * NS_PER_SECOND;
         sqlx::query("DELETE FROM device_codes WHERE expires_ns <= $1")
-            .bind(by.at_ns.saturating_sub(day_ns))
+            .bind(actor.at_ns.saturating_sub(day_ns))
             .execute(write.on())
             .await?;
         sqlx::query(
@@ -70,9 +80,9 @@ impl Control {
         .bind(&code.user_code)
         .bind(client)
         .bind(limits::DEVICE_INTERVAL.as_secs() as i64)
-        .bind(&by.address)
-        .bind(by.at_ns)
-        .bind(by.at_ns.saturating_add(limits::DEVICE_CODE_LIFE.as_nanos() as i64))
+        .bind(&actor.address)
+        .bind(actor.at_ns)
+        .bind(actor.at_ns.saturating_add(limits::DEVICE_CODE_LIFE.as_nanos() as i64))
         .bind(level.as_str())
         .execute(write.on())
         .await?;
@@ -80,7 +90,7 @@ impl Control {
         Ok(code)
     }
 
-    /// By the code that the person types, in any spelling.
+    /// Finds a request by its user code, in any spelling.
     pub async fn device_request(&self, user_code: &str) -> Result<Option<DeviceRequest>, ControlError> {
         let found: Option<(String, String, String, String, String, i64, i64)> = sqlx::query_as(
             "SELECT user_code, client_id, status, address, scope, created_ns, expires_ns FROM device_codes \
@@ -100,11 +110,12 @@ impl Control {
         }))
     }
 
-    /// A person's answer, which ends with the sessions of `user` as they were read. `approved`: what the device may do;
-    /// none: it is turned away. False when the request has been answered already, has expired or never was.
+    /// Records the response of `user`, which is valid for the session epoch of `user`. `approved` is the scope of the
+    /// device; `None` denies the request. Returns false when the request is unknown, has expired or has a response
+    /// already.
     pub async fn answer_device(
         &self,
-        by: &By,
+        actor: &Actor,
         user: &User,
         user_code: &str,
         approved: Option<&Scope>,
@@ -117,7 +128,7 @@ impl Control {
         .bind(canonical(user_code))
         .bind(user.id)
         .bind(if approved.is_some() { "approved" } else { "denied" })
-        .bind(by.at_ns)
+        .bind(actor.at_ns)
         .bind(user.session_epoch)
         .bind(approved.map(|scope| scope.level.as_str()))
         .bind(approved.and_then(Scope::stored_projects))
@@ -125,13 +136,18 @@ impl Control {
         .await?;
         let Some(client) = answered else { return Ok(false) };
         let action = if approved.is_some() { "device.approve" } else { "device.deny" };
-        write.audit(by.did(action).on("client", client)).await?;
+        write.audit(actor.did(action).on("client", client)).await?;
         write.commit().await?;
         Ok(true)
     }
 
-    /// The device asks. `client`: when the request names one, it must be the code's.
-    pub async fn poll_device(&self, by: &By, device_code: &str, client: Option<&str>) -> Result<Poll, ControlError> {
+    /// Handles a poll by the device. `client`: if the request names one, it must be the code's.
+    pub async fn poll_device(
+        &self,
+        actor: &Actor,
+        device_code: &str,
+        client: Option<&str>,
+    ) -> Result<Poll, ControlError> {
         let mut write = self.write().await?;
         let found: Option<Polled> = sqlx::query_as(
             "SELECT client_id, status, user_id, session_epoch, interval_seconds, last_poll_ns, expires_ns, \
@@ -147,7 +163,7 @@ impl Control {
         if client.is_some_and(|client| client != known) || status == "used" {
             return Ok(Poll::Invalid);
         }
-        if expires_ns <= by.at_ns {
+        if expires_ns <= actor.at_ns {
             return Ok(Poll::Expired);
         }
         match (status.as_str(), user) {
@@ -155,27 +171,27 @@ impl Control {
             ("approved", Some(user)) => {
                 let scope = Scope::read(&level, projects.as_deref());
                 let approval = Approval { user, session_epoch, client: &known, resource: "", scope: &scope };
-                let (family, refresh_token) = insert_family(&mut write, &approval, by.at_ns).await?;
+                let (family, refresh_token) = insert_family(&mut write, &approval, actor.at_ns).await?;
                 sqlx::query("UPDATE device_codes SET status = 'used' WHERE device_code_hash = $1")
                     .bind(hash(device_code))
                     .execute(write.on())
                     .await?;
-                let by = By { user_id: Some(user), ..by.clone() };
-                write.audit(by.did("grant.create").on("grant", family).with(json!({ "client": known }))).await?;
+                let actor = Actor { user_id: Some(user), ..actor.clone() };
+                write.audit(actor.did("grant.create").on("grant", family).with(json!({ "client": known }))).await?;
                 write.commit().await?;
                 let user = self.user(user).ok_or(ControlError::InvalidGrant)?;
                 let resource = String::new();
-                Ok(Poll::Issued(Issued { user, family, refresh_token, scope, resource, at_ns: by.at_ns }))
+                Ok(Poll::Issued(Issued { user, family, refresh_token, scope, resource, at_ns: actor.at_ns }))
             }
             _ => {
-                let since_ns = last_poll_ns.map_or(i64::MAX, |last| by.at_ns.saturating_sub(last));
+                let since_ns = last_poll_ns.map_or(i64::MAX, |last| actor.at_ns.saturating_sub(last));
                 let is_too_fast = since_ns < interval.saturating_mul(NS_PER_SECOND);
-                let interval = if is_too_fast { interval + SLOWER_SECONDS } else { interval };
+                let interval = if is_too_fast { interval + SLOW_DOWN_SECONDS } else { interval };
                 sqlx::query(
                     "UPDATE device_codes SET last_poll_ns = $2, interval_seconds = $3 WHERE device_code_hash = $1",
                 )
                 .bind(hash(device_code))
-                .bind(by.at_ns)
+                .bind(actor.at_ns)
                 .bind(interval)
                 .execute(write.on())
                 .await?;
@@ -188,7 +204,7 @@ impl Control {
 
 const NS_PER_SECOND: i64 = 1_000_000_000;
 /// RFC 8628, 3.5.
-const SLOWER_SECONDS: i64 = 5;
+const SLOW_DOWN_SECONDS: i64 = 5;
 /// RFC 8628, 6.1: no vowels, so no words; 20 to the power of 8 codes.
 const LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
 
@@ -200,7 +216,7 @@ fn user_code() -> Result<String, ControlError> {
         }
         let mut byte = [0];
         getrandom::fill(&mut byte)?;
-        // The bytes beyond the last whole round would make some letters more frequent.
+        // Values of 240 and more would make some letters more frequent.
         if byte[0] < 240 {
             code.push(char::from(LETTERS[usize::from(byte[0]) % LETTERS.len()]));
         }
@@ -208,13 +224,13 @@ fn user_code() -> Result<String, ControlError> {
     Ok(code)
 }
 
-/// As it is stored: upper case, the dash in its place, nothing else.
+/// The stored form of a user code: upper-case letters, with the dash after the fourth.
 fn canonical(user_code: &str) -> String {
-    let letters: String =
+    let templates: String =
         user_code.chars().filter(char::is_ascii_alphabetic).take(9).map(|c| c.to_ascii_uppercase()).collect();
-    match letters.split_at_checked(4) {
+    match templates.split_at_checked(4) {
         Some((first, second)) => format!("{first}-{second}"),
-        None => letters,
+        None => templates,
     }
 }
 
@@ -237,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_look_as_the_wire_has_them() {
+    fn codes_have_the_form_of_the_wire() {
         for _ in 0..50 {
             let code = user_code().unwrap();
             assert_eq!(canonical(&code), code);

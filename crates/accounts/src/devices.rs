@@ -1,5 +1,5 @@
-//! Browsers that people have signed in from. A browser holds one cookie for all its people; its value is replaced at every
-//! sign-in, so that a stolen or planted value ends with the next one.
+//! Browsers from which users have signed in. A browser has one cookie for all its users; its value is replaced at every
+//! sign-in, so that a stolen or planted value is valid until the next one only.
 
 use super::tokens::{hash, prefixed_token};
 use super::{Control, ControlError};
@@ -12,8 +12,8 @@ fn life_start(now_ns: i64) -> i64 {
 }
 
 impl Control {
-    /// Whether the person has signed in with the browser that shows this cookie, within [`limits::DEVICE_LIFE`].
-    pub async fn knows_device(&self, user: i64, cookie: &str, now_ns: i64) -> Result<bool, ControlError> {
+    /// Returns whether the user has signed in with the browser that sends this cookie within [`limits::DEVICE_LIFE`].
+    pub async fn is_known_device(&self, user: i64, cookie: &str, now_ns: i64) -> Result<bool, ControlError> {
         let count: i64 =
             sqlx::query_scalar("SELECT COUNT(*) FROM devices WHERE user_id = $1 AND device_hash = $2 AND seen_ns > $3")
                 .bind(user)
@@ -24,15 +24,15 @@ impl Control {
         Ok(count > 0)
     }
 
-    /// Remembers the browser of a sign-in. `shown`: the cookie that it had. Returns the value that it has from now on.
-    /// Beyond [`limits::DEVICES_MAX`] the one of the oldest sign-in is forgotten.
-    pub async fn remember_device(&self, user: i64, shown: Option<&str>, now_ns: i64) -> Result<String, ControlError> {
+    /// Records the browser of a sign-in. `sent` is the cookie that the browser sent. Returns the new value of the
+    /// cookie. Beyond [`limits::DEVICES_MAX`] the device with the oldest sign-in is removed.
+    pub async fn remember_device(&self, user: i64, sent: Option<&str>, now_ns: i64) -> Result<String, ControlError> {
         let cookie = prefixed_token(COOKIE_PREFIX)?;
         let mut write = self.write().await?;
         sqlx::query("DELETE FROM devices WHERE seen_ns <= $1").bind(life_start(now_ns)).execute(write.on()).await?;
-        if let Some(shown) = shown {
+        if let Some(sent) = sent {
             sqlx::query("UPDATE devices SET device_hash = $2 WHERE device_hash = $1")
-                .bind(hash(shown))
+                .bind(hash(sent))
                 .bind(hash(&cookie))
                 .execute(write.on())
                 .await?;

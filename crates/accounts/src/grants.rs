@@ -1,62 +1,75 @@
-//! Sign-ins of clients: a family of refresh tokens that replace each other, and end together. WIRE 5.4; RFC 9700, 4.14.
+//! Sign-ins of clients: families of refresh tokens, each of which replaces the one before. WIRE 5.4; RFC 9700, 4.14.
 
 use std::sync::Arc;
 
 use serde_json::json;
 
-use super::audit::By;
+use super::audit::Actor;
 use super::db::Write;
 use super::tokens::{hash, prefixed_token};
 use super::{Control, ControlError, Scope, User};
 use tidewatch_limits as limits;
 
-/// What refresh tokens begin with.
+/// Prefix of refresh tokens.
 const REFRESH_PREFIX: &str = "twr_";
+/// The purpose that the successor of a refresh token is sealed for.
 const SUCCESSOR: &str = "refresh token";
 
-/// What a client gets: the refresh token, and what its access token says.
+/// Tokens issued to a client: the refresh token, and the content of its access token.
 #[derive(Debug, Clone)]
 pub struct Issued {
+    /// The user who signed in.
     pub user: Arc<User>,
+    /// Id of the family: [`Grant::id`].
     pub family: i64,
+    /// The secret of the refresh token.
     pub refresh_token: String,
+    /// What the tokens may do at most.
     pub scope: Scope,
-    /// What the tokens were asked for (RFC 8707); empty: the whole server.
+    /// Resource of the access token (RFC 8707); empty: the whole server.
     pub resource: String,
-    /// When the access token begins, nanoseconds since the epoch. The same for an answer that is said again.
+    /// Time of issue, nanoseconds since the epoch. A repeated response has the same time.
     pub at_ns: i64,
 }
 
-/// One sign-in as its user sees it.
+/// A sign-in of a client as its user sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grant {
+    /// Row id of the family.
     pub id: i64,
+    /// Client id.
     pub client_id: String,
-    /// None: not a registered client.
+    /// Name of the client; `None`: not a registered client.
     pub client_name: Option<String>,
+    /// What the client may do at most.
     pub scope: Scope,
+    /// Nanoseconds since the epoch.
     pub created_ns: i64,
+    /// Last refresh, nanoseconds since the epoch.
     pub last_used_ns: Option<i64>,
 }
 
-/// What a person approved, and in which session epoch.
+/// The approval of a sign-in by a user, with the session epoch of the approval.
 pub(super) struct Approval<'a> {
     pub user: i64,
-    /// None: approved before the epoch was stored; refused.
+    /// `None`: approved before the epoch was stored; refused.
     pub session_epoch: Option<i64>,
+    /// Client id.
     pub client: &'a str,
+    /// Approved resource; empty: the whole server.
     pub resource: &'a str,
+    /// Approved scope.
     pub scope: &'a Scope,
 }
 
-/// A new family with its first refresh token: its id and the token. [`ControlError::InvalidGrant`] when the person has
-/// ended all sessions since the approval.
+/// Creates a family with its first refresh token. Returns its id and the token. [`ControlError::InvalidGrant`] when the
+/// user has ended all sessions since the approval.
 pub(super) async fn insert_family(
     write: &mut Write<'_>,
     approval: &Approval<'_>,
     at_ns: i64,
 ) -> Result<(i64, String), ControlError> {
-    // What nobody can use any more.
+    // Expired tokens, and families without tokens.
     sqlx::query("DELETE FROM refresh_tokens WHERE expires_ns <= $1").bind(at_ns).execute(write.on()).await?;
     sqlx::query(
         "DELETE FROM refresh_families WHERE created_ns < $1 AND id NOT IN (SELECT family_id FROM refresh_tokens)",
@@ -104,20 +117,22 @@ pub(super) async fn end_family(write: &mut Write<'_>, family: i64, at_ns: i64) -
     Ok(ended.rows_affected())
 }
 
-/// Family, user, client, end, first use and successor of a refresh token; resource, scope and projects of its family.
+/// Family, user, client, expiry, first use and successor of a refresh token; resource, scope and projects of its
+/// family.
 type Refreshed = (i64, i64, String, i64, Option<i64>, Option<String>, String, String, Option<String>);
-/// Id, client, its name, scope, projects, beginning and last use of a sign-in.
+/// Id, client, client name, scope, projects, creation and last use of a sign-in.
 type GrantRow = (i64, String, Option<String>, String, Option<String>, i64, Option<i64>);
 
 impl Control {
-    /// Replaces a refresh token. Within [`limits::REFRESH_GRACE`] of its first use the same answer is given again; after
-    /// it, whoever has the token is not alone, and the whole family ends. [`ControlError::InvalidGrant`] otherwise.
+    /// Replaces a refresh token. Within [`limits::REFRESH_GRACE`] of its first use the same tokens are returned again.
+    /// Later use means that the token was copied: the whole family is revoked. [`ControlError::InvalidGrant`] for
+    /// invalid tokens.
     ///
-    /// `client`: when the request names one, it must be the token's. `resource` likewise; where the whole server was
-    /// approved, it narrows the access token. [`ControlError::InvalidTarget`] otherwise.
+    /// `client`: if the request names one, it must be the token's. `resource` likewise, with
+    /// [`ControlError::InvalidTarget`]; if the whole server was approved, it restricts the access token.
     pub async fn refresh_grant(
         &self,
-        by: &By,
+        actor: &Actor,
         token: &str,
         client: Option<&str>,
         resource: Option<&str>,
@@ -134,42 +149,44 @@ impl Control {
         .await?;
         let found = found.ok_or(ControlError::InvalidGrant)?;
         let (family, user, known, expires_ns, used_ns, successor, approved, level, projects) = found;
-        if expires_ns <= by.at_ns || client.is_some_and(|client| client != known) {
+        if expires_ns <= actor.at_ns || client.is_some_and(|client| client != known) {
             return Err(ControlError::InvalidGrant);
         }
         let resource = match resource.filter(|resource| !resource.is_empty()) {
-            Some(asked) if !approved.is_empty() && asked != approved => return Err(ControlError::InvalidTarget),
-            Some(asked) => asked.to_owned(),
+            Some(requested) if !approved.is_empty() && requested != approved => {
+                return Err(ControlError::InvalidTarget);
+            }
+            Some(requested) => requested.to_owned(),
             None => approved,
         };
         let user = self.user(user).ok_or(ControlError::InvalidGrant)?;
         let scope = Scope::read(&level, projects.as_deref());
         if let Some(used_ns) = used_ns {
-            let is_again = by.at_ns.saturating_sub(used_ns) <= limits::REFRESH_GRACE.as_nanos() as i64;
-            if let (true, Some(sealed)) = (is_again, &successor) {
+            let is_within_grace = actor.at_ns.saturating_sub(used_ns) <= limits::REFRESH_GRACE.as_nanos() as i64;
+            if let (true, Some(sealed)) = (is_within_grace, &successor) {
                 let refresh_token = self.sealer().open(SUCCESSOR, sealed)?;
                 return Ok(Issued { user, family, refresh_token, scope, resource, at_ns: used_ns });
             }
-            end_family(&mut write, family, by.at_ns).await?;
-            let details = json!({ "client": known, "address": by.address });
-            write.audit(by.did("grant.reuse").on("grant", family).with(details)).await?;
+            end_family(&mut write, family, actor.at_ns).await?;
+            let details = json!({ "client": known, "address": actor.address });
+            write.audit(actor.did("grant.reuse").on("grant", family).with(details)).await?;
             write.commit().await?;
             tracing::warn!(user = user.id, family, "a refresh token came a second time; its sign-in was ended");
             return Err(ControlError::InvalidGrant);
         }
-        let refresh_token = insert_refresh_token(&mut write, family, by.at_ns).await?;
+        let refresh_token = insert_refresh_token(&mut write, family, actor.at_ns).await?;
         sqlx::query("UPDATE refresh_tokens SET used_ns = $2, successor_sealed = $3 WHERE token_hash = $1")
             .bind(hash(token))
-            .bind(by.at_ns)
+            .bind(actor.at_ns)
             .bind(self.sealer().seal(SUCCESSOR, &refresh_token)?)
             .execute(write.on())
             .await?;
         write.commit().await?;
-        Ok(Issued { user, family, refresh_token, scope, resource, at_ns: by.at_ns })
+        Ok(Issued { user, family, refresh_token, scope, resource, at_ns: actor.at_ns })
     }
 
-    /// Ends the sign-in a refresh token belongs to, whichever of the family it is. Nothing when there is none.
-    pub async fn end_grant_of(&self, by: &By, token: &str) -> Result<(), ControlError> {
+    /// Revokes the family of a refresh token, which may be a replaced one. Does nothing for an unknown token.
+    pub async fn end_grant_of(&self, actor: &Actor, token: &str) -> Result<(), ControlError> {
         let mut write = self.write().await?;
         let found: Option<(i64, i64)> = sqlx::query_as(
             "SELECT f.id, f.user_id FROM refresh_tokens t JOIN refresh_families f ON f.id = t.family_id \
@@ -179,14 +196,14 @@ impl Control {
         .fetch_optional(write.on())
         .await?;
         let Some((family, user)) = found else { return Ok(()) };
-        if end_family(&mut write, family, by.at_ns).await? > 0 {
-            let by = By { user_id: Some(user), ..by.clone() };
-            write.audit(by.did("grant.logout").on("grant", family)).await?;
+        if end_family(&mut write, family, actor.at_ns).await? > 0 {
+            let actor = Actor { user_id: Some(user), ..actor.clone() };
+            write.audit(actor.did("grant.logout").on("grant", family)).await?;
         }
         write.commit().await
     }
 
-    /// Sign-ins that still hold, newest first.
+    /// Returns the user's sign-ins that are valid at `now_ns`, newest first.
     pub async fn grants(&self, user: i64, now_ns: i64) -> Result<Vec<Grant>, ControlError> {
         let rows: Vec<GrantRow> = sqlx::query_as(
             "SELECT f.id, f.client_id, c.name, f.scope, f.projects, f.created_ns, \
@@ -212,8 +229,8 @@ impl Control {
         Ok(rows.into_iter().map(grant).collect())
     }
 
-    /// False when the user has no such sign-in.
-    pub async fn delete_grant(&self, by: &By, user: i64, id: i64) -> Result<bool, ControlError> {
+    /// Revokes a sign-in. Returns false when the user has no such sign-in.
+    pub async fn delete_grant(&self, actor: &Actor, user: i64, id: i64) -> Result<bool, ControlError> {
         let mut write = self.write().await?;
         let known: i64 = sqlx::query_scalar(
             "SELECT COUNT(*) FROM refresh_families WHERE id = $1 AND user_id = $2 AND revoked_ns IS NULL",
@@ -225,13 +242,13 @@ impl Control {
         if known == 0 {
             return Ok(false);
         }
-        end_family(&mut write, id, by.at_ns).await?;
-        write.audit(by.did("grant.delete").on("grant", id)).await?;
+        end_family(&mut write, id, actor.at_ns).await?;
+        write.audit(actor.did("grant.delete").on("grant", id)).await?;
         write.commit().await?;
         Ok(true)
     }
 
-    /// What the sign-in an access token belongs to may do; none when it no longer holds.
+    /// Returns the scope of the family of an access token; `None` if it was revoked.
     pub async fn grant_scope(&self, family: i64, user: i64) -> Result<Option<Scope>, ControlError> {
         let held: Option<(String, Option<String>)> = sqlx::query_as(
             "SELECT scope, projects FROM refresh_families WHERE id = $1 AND user_id = $2 AND revoked_ns IS NULL",

@@ -1,4 +1,4 @@
-//! People as other sign-ins know them: found by their identity there, or by an address that the provider has verified.
+//! Sign-in with a provider: users are found by their identity there, or by an address that the provider has verified.
 //! WIRE 5.5.
 
 use std::sync::Arc;
@@ -6,71 +6,77 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::audit::By;
+use super::audit::Actor;
 use super::db::Write;
-use super::member_rules::{Act, may_change_role};
+use super::member_rules::{MemberAction, may_change_role};
 use super::members::{revoke_invitations_of, role_of};
 use super::organizations::{insert_membership, insert_organization};
 use super::projects::insert_project;
 use super::users::{NewUser, insert_user};
 use super::{Control, ControlError, NewProject, Project, Role, User};
 
-/// Who somebody is, as a provider says.
+/// The profile of a user as a provider reports it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProviderProfile {
-    /// Never given to another person by the provider.
+    /// Id of the user at the provider; never reused for another user.
     pub subject: String,
-    /// Lower case; only if the provider has verified it.
+    /// Lower case; `None` unless the provider has verified the address.
     pub email: Option<String>,
-    /// It named one, verified or not.
+    /// The provider reported an address, verified or not.
     pub is_email_seen: bool,
+    /// Display name.
     pub name: String,
-    /// None: nothing is said, and what the person has stays.
+    /// Role from the role map; `None`: not reported, the user's role does not change.
     pub role: Option<Role>,
-    /// It has asked the person for several factors.
+    /// The provider verified several factors.
     pub is_multi_factor: bool,
-    /// When the person signed in there, in nanoseconds since the epoch; none: the provider does not say. It may be long
-    /// before the sign-in here.
+    /// Time of the sign-in at the provider, nanoseconds since the epoch; `None`: not reported. May be long before the
+    /// sign-in here.
     pub signed_in_ns: Option<i64>,
-    /// Where new people join, and where `role` counts.
-    pub organization: Place,
+    /// The organization that new users join, and to which `role` applies.
+    pub organization: OrganizationClaim,
 }
 
-/// The organization that a provider's word is about. Other organizations of the person are none of its business.
+/// The organization to which a provider's claims apply. Other organizations of the user are not affected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Place {
-    /// The operator named no claim: the oldest.
+pub enum OrganizationClaim {
+    /// The oldest one: the operator configured no claim.
     First,
-    /// The claim means this id.
+    /// The one with this id, by the claim.
     Organization(i64),
-    /// The claim is missing, or means none of ours.
+    /// None: the claim is missing, or maps to no organization.
     Nowhere,
 }
 
-/// What came of it.
+/// The result of a sign-in with a provider.
 #[derive(Debug, Clone)]
-pub enum Entered {
-    /// `needs_setup`: there is no organisation yet; the person makes the first.
-    In { user: Arc<User>, needs_setup: bool },
-    /// The address is that of an account which the provider is not linked to. Nothing was done.
+pub enum ProviderSignIn {
+    /// The user is signed in.
+    In {
+        /// The user of the identity.
+        user: Arc<User>,
+        /// No organization exists yet; the user creates the first.
+        needs_setup: bool,
+    },
+    /// The address belongs to an account that is not linked to the provider. Nothing was changed.
     Unproved(Arc<User>),
-    /// A new person without a verified address.
+    /// A new user without a verified address.
     NoEmail,
-    /// Nobody invited them, and people are not let in without.
+    /// A new user without an invitation, or a disabled user.
     InviteRequired,
 }
 
 impl Control {
-    /// Finds or makes the person. `may_create`: people nobody invited are let in. `proved`: the account that the person
-    /// has proved to be theirs; the provider is linked to it when it has the profile's address.
-    pub async fn enter(
+    /// Finds or creates the user. `may_create`: users without an invitation are created. `proved`: the account whose
+    /// ownership was proved; the provider is linked to it if it has the profile's address.
+    pub async fn sign_in_with_provider(
         &self,
-        by: &By,
+        actor: &Actor,
         provider: &str,
         profile: &ProviderProfile,
         may_create: bool,
         proved: Option<i64>,
-    ) -> Result<Entered, ControlError> {
+    ) -> Result<ProviderSignIn, ControlError> {
         let mut write = self.write().await?;
         let known: Option<i64> =
             sqlx::query_scalar("SELECT user_id FROM identities WHERE provider = $1 AND subject = $2")
@@ -81,7 +87,7 @@ impl Control {
         let user = match known {
             Some(user) => user,
             None => {
-                let Some(email) = &profile.email else { return Ok(Entered::NoEmail) };
+                let Some(email) = &profile.email else { return Ok(ProviderSignIn::NoEmail) };
                 let same: Option<i64> = sqlx::query_scalar("SELECT id FROM users WHERE email = $1")
                     .bind(email)
                     .fetch_optional(write.on())
@@ -89,13 +95,13 @@ impl Control {
                 let is_new = same.is_none();
                 let user = match same {
                     Some(user) if proved == Some(user) => user,
-                    // An address that the provider vouches for is no proof by itself.
+                    // An address that the provider has verified is no proof of the account.
                     Some(user) => {
-                        return Ok(self.user(user).map_or(Entered::InviteRequired, Entered::Unproved));
+                        return Ok(self.user(user).map_or(ProviderSignIn::InviteRequired, ProviderSignIn::Unproved));
                     }
-                    None => match join(&mut write, by, email, profile, may_create).await? {
+                    None => match join(&mut write, actor, email, profile, may_create).await? {
                         Some(user) => user,
-                        None => return Ok(Entered::InviteRequired),
+                        None => return Ok(ProviderSignIn::InviteRequired),
                     },
                 };
                 sqlx::query(
@@ -105,17 +111,19 @@ impl Control {
                 .bind(&profile.subject)
                 .bind(user)
                 .bind(email)
-                .bind(by.at_ns)
+                .bind(actor.at_ns)
                 .execute(write.on())
                 .await?;
                 sqlx::query("UPDATE users SET email_verified_ns = $2 WHERE id = $1 AND email_verified_ns IS NULL")
                     .bind(user)
-                    .bind(by.at_ns)
+                    .bind(actor.at_ns)
                     .execute(write.on())
                     .await?;
-                let by = By { user_id: Some(user), ..by.clone() };
+                let actor = Actor { user_id: Some(user), ..actor.clone() };
                 write
-                    .audit(by.did("user.link").on("user", user).with(json!({ "provider": provider, "isNew": is_new })))
+                    .audit(
+                        actor.did("user.link").on("user", user).with(json!({ "provider": provider, "isNew": is_new })),
+                    )
                     .await?;
                 write.changes_directory();
                 user
@@ -132,7 +140,7 @@ impl Control {
         )
         .bind(provider)
         .bind(&profile.subject)
-        .bind(by.at_ns)
+        .bind(actor.at_ns)
         .bind(i64::from(profile.is_multi_factor))
         .execute(write.on())
         .await?;
@@ -142,18 +150,18 @@ impl Control {
         if let Some(role) = profile.role
             && let Some(organization) = find_organization(&mut write, profile.organization).await?
         {
-            follow_role(&mut write, by, organization, user, role).await?;
+            follow_role(&mut write, actor, organization, user, role).await?;
         }
         let organizations: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM organizations").fetch_one(write.on()).await?;
         write.commit().await?;
         match self.user(user) {
-            Some(user) => Ok(Entered::In { user, needs_setup: organizations == 0 }),
-            // Disabled.
-            None => Ok(Entered::InviteRequired),
+            Some(user) => Ok(ProviderSignIn::In { user, needs_setup: organizations == 0 }),
+            // The user is disabled.
+            None => Ok(ProviderSignIn::InviteRequired),
         }
     }
 
-    /// Whose identity it is.
+    /// Returns the user of an identity at a provider.
     pub async fn user_of_identity(&self, provider: &str, subject: &str) -> Result<Option<Arc<User>>, ControlError> {
         let id: Option<i64> = sqlx::query_scalar("SELECT user_id FROM identities WHERE provider = $1 AND subject = $2")
             .bind(provider)
@@ -163,10 +171,11 @@ impl Control {
         Ok(id.and_then(|id| self.user(id)))
     }
 
-    /// The first organisation and project, of a person who signed in elsewhere.
+    /// Creates the first organization and project, for a user who signed in with a provider.
+    /// [`ControlError::OrganizationExists`] once there is one.
     pub async fn set_up(
         &self,
-        by: &By,
+        actor: &Actor,
         user: i64,
         name: &str,
         timezone: &str,
@@ -178,18 +187,18 @@ impl Control {
         if organizations > 0 {
             return Err(ControlError::OrganizationExists);
         }
-        let organization_id = insert_organization(&mut write, by, name, timezone, user).await?;
+        let organization_id = insert_organization(&mut write, actor, name, timezone, user).await?;
         let new = NewProject { organization_id, name: project.to_owned(), framework: framework.to_owned() };
-        let number = insert_project(self, &mut write, by, &new).await?;
+        let number = insert_project(self, &mut write, actor, &new).await?;
         write.commit().await?;
         self.project_by_number(number).ok_or(ControlError::UnknownProject)
     }
 }
 
-/// A new person: the first of all, an invited one, or one who may come without. None: must be invited.
+/// Creates a user: the first one, an invited one, or any if `may_create`. `None` if the user needs an invitation.
 async fn join(
     write: &mut Write<'_>,
-    by: &By,
+    actor: &Actor,
     email: &str,
     profile: &ProviderProfile,
     may_create: bool,
@@ -201,7 +210,7 @@ async fn join(
          WHERE email = $1 AND accepted_ns IS NULL AND revoked_ns IS NULL AND expires_ns > $2",
     )
     .bind(email)
-    .bind(by.at_ns)
+    .bind(actor.at_ns)
     .fetch_all(write.on())
     .await?;
     if !is_first && invitations.is_empty() && !may_create {
@@ -213,52 +222,54 @@ async fn join(
     }
     let new =
         NewUser { email: email.to_owned(), name: profile.name.clone(), password_hash: None, is_email_verified: true };
-    let user = insert_user(write, &new, by.at_ns).await?;
-    let by = By { user_id: Some(user), name: email.to_owned(), ..by.clone() };
-    write.audit(by.did("user.create").on("user", user).with(json!({ "email": email }))).await?;
+    let user = insert_user(write, &new, actor.at_ns).await?;
+    let actor = Actor { user_id: Some(user), name: email.to_owned(), ..actor.clone() };
+    write.audit(actor.did("user.create").on("user", user).with(json!({ "email": email }))).await?;
     for (invitation, organization, role) in &invitations {
         let role = Role::parse(role).unwrap_or(Role::Readonly);
-        insert_membership(write, *organization, user, role, by.at_ns).await?;
+        insert_membership(write, *organization, user, role, actor.at_ns).await?;
         sqlx::query("UPDATE invitations SET accepted_ns = $2 WHERE id = $1")
             .bind(*invitation)
-            .bind(by.at_ns)
+            .bind(actor.at_ns)
             .execute(write.on())
             .await?;
-        let entry = by.did("invitation.accept").on("invitation", invitation).within(*organization);
+        let entry = actor.did("invitation.accept").on("invitation", invitation).within(*organization);
         write.audit(entry.with(json!({ "role": role.as_str() }))).await?;
     }
     if let (true, Some(organization)) = (invitations.is_empty(), named) {
         let role = profile.role.unwrap_or(Role::Readonly);
-        insert_membership(write, organization, user, role, by.at_ns).await?;
+        insert_membership(write, organization, user, role, actor.at_ns).await?;
         let details = json!({ "role": role.as_str() });
-        write.audit(by.did("member.add").on("user", user).within(organization).with(details)).await?;
+        write.audit(actor.did("member.add").on("user", user).within(organization).with(details)).await?;
     }
     Ok(Some(user))
 }
 
-/// The organization of a place, when there is one.
-async fn find_organization(write: &mut Write<'_>, place: Place) -> Result<Option<i64>, ControlError> {
-    let found = match place {
-        Place::First => sqlx::query_scalar("SELECT id FROM organizations ORDER BY id LIMIT 1"),
-        Place::Organization(id) => sqlx::query_scalar("SELECT id FROM organizations WHERE id = $1").bind(id),
-        // What is not known is nobody's organization, least of all the first.
-        Place::Nowhere => return Ok(None),
+/// The id of the organization that the claim means, if it exists.
+async fn find_organization(write: &mut Write<'_>, claim: OrganizationClaim) -> Result<Option<i64>, ControlError> {
+    let found = match claim {
+        OrganizationClaim::First => sqlx::query_scalar("SELECT id FROM organizations ORDER BY id LIMIT 1"),
+        OrganizationClaim::Organization(id) => {
+            sqlx::query_scalar("SELECT id FROM organizations WHERE id = $1").bind(id)
+        }
+        // An unknown claim never means the first organization.
+        OrganizationClaim::Nowhere => return Ok(None),
     };
     Ok(found.fetch_optional(write.on()).await?)
 }
 
-/// Gives a member the provider's role. The operator's map stands for the owner here: it makes admins, and changes neither
-/// the owner's role nor anybody's in another organization.
+/// Sets a member's role to the provider's. The role map has the rights of the owner: it may make admins, but changes
+/// neither the owner's role nor roles in other organizations.
 async fn follow_role(
     write: &mut Write<'_>,
-    by: &By,
+    actor: &Actor,
     organization: i64,
     user: i64,
     role: Role,
 ) -> Result<(), ControlError> {
     let Some(before) = role_of(write, organization, user).await? else { return Ok(()) };
-    let act = Act { actor: Role::Owner, target: before, is_self: false };
-    if before == role || may_change_role(act, role).is_err() {
+    let action = MemberAction { actor: Role::Owner, target: before, is_self: false };
+    if before == role || may_change_role(action, role).is_err() {
         return Ok(());
     }
     sqlx::query("UPDATE memberships SET role = $3 WHERE organization_id = $1 AND user_id = $2")
@@ -268,10 +279,10 @@ async fn follow_role(
         .execute(write.on())
         .await?;
     if before == Role::Admin {
-        revoke_invitations_of(write, by, organization, user).await?;
+        revoke_invitations_of(write, actor, organization, user).await?;
     }
     let details = json!({ "role": [before.as_str(), role.as_str()], "by": "provider" });
-    write.audit(by.did("member.change_role").on("user", user).within(organization).with(details)).await?;
+    write.audit(actor.did("member.change_role").on("user", user).within(organization).with(details)).await?;
     write.changes_directory();
     Ok(())
 }

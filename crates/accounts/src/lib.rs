@@ -1,30 +1,32 @@
-//! The control plane: accounts, projects, and what people decided about them. The only folder with SQL here.
+//! The control plane: accounts, organizations, projects, roles, tokens, sign-in, audit log and mail. All SQL of the
+//! control database is in this crate.
 //!
-//! - [`db`]: SQLite or PostgreSQL, connections, the one writer. Start there to add a statement.
-//! - [`migrations`]: the schema's versions.
-//! - [`directory`]: users, roles, projects and tokens in memory. What a request needs to know is answered from it.
-//! - [`role`]: roles and what they open. [`audit`]: who changed what.
-//! - `sign_ins`, `notices`: what happens to people's accounts, in the log and by mail.
-//! - `sessions`: sign-ins of people that last; `devices`: the browsers they sign in from.
-//! - `identities`, `second_factor`, `passkeys`: sign-in elsewhere, in two steps, without a password; `provider_links`: a
-//!   sign-in elsewhere that waits for a proof of the account. `support`: what `tidewatch admin` does.
-//! - `access_tokens`, `device_codes`, `oauth`, `grants`, `ack`, `setup`: credentials of machines and clients; `scope`:
-//!   what they may do.
-//! - `copies`: for backups.
-//! - [`tokens`], [`users`], [`people`], [`organizations`], [`members`] (and what is allowed: [`member_rules`]),
-//!   [`invitations`], [`resets`], [`projects`], `demo`, [`preferences`], [`outbox`]: one table or a few, each.
+//! - [`db`]: SQLite or PostgreSQL, connections, the single writer. Start there to add a statement.
+//! - [`migrations`]: the versions of the schema.
+//! - [`directory`]: users, roles, projects and tokens in memory. Requests are authorized from it.
+//! - [`role`]: roles and their permissions. [`audit`]: the audit log.
+//! - `sign_ins`, `notices`: security events of accounts, in the audit log and by mail.
+//! - `sessions`: sessions of users; `devices`: the browsers from which they sign in.
+//! - `identities`, `second_factor`, `passkeys`: sign-in with a provider, with a second factor, with a passkey;
+//!   `provider_links`: a sign-in with a provider that waits for proof of the account. `support`: for `tidewatch admin`.
+//! - `access_tokens`, `device_codes`, `oauth`, `grants`, `ack`, `setup`: credentials of programs and clients; `scope`:
+//!   their permissions.
+//! - `copies`: copies of the database for backups.
+//! - [`tokens`], [`users`], [`people`], [`organizations`], [`members`] (rules: [`member_rules`]), [`invitations`],
+//!   [`resets`], [`projects`], `demo`, [`preferences`], [`outbox`]: one or a few tables each.
 //!
-//! A change looks like this, everywhere:
+//! Every change has this form:
 //!
 //! ```text
 //! let mut write = self.write().await?;
 //! sqlx::query("UPDATE users SET name = $2 WHERE id = $1").bind(user).bind(name).execute(write.on()).await?;
-//! write.audit(by.did("user.rename").on("user", user)).await?;
-//! write.changes_directory(); // if it changes what `directory.rs` holds
+//! write.audit(actor.did("user.rename").on("user", user)).await?;
+//! write.changes_directory(); // if it changes data that the directory contains
 //! write.commit().await?;
 //! ```
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod access_tokens;
 mod ack;
@@ -49,7 +51,7 @@ mod organization_settings;
 mod organizations;
 mod outage;
 mod outbox;
-mod passkey_proof;
+mod passkey_verification;
 mod passkeys;
 mod pending_link;
 mod people;
@@ -77,13 +79,13 @@ use parking_lot::RwLock;
 
 pub use access_tokens::{PERSONAL_PREFIX, PersonalToken};
 pub use ack::AckLink;
-pub use audit::{AuditLine, AuditQuestion, By};
+pub use audit::{Actor, AuditEntry, AuditFilter};
 pub use copies::{copy_database, has_had_accounts, integrity, projects_in};
 pub use db::Location;
 pub use device_codes::{DeviceCode, DeviceRequest, Poll};
 pub use directory::{DeletedProject, Demo, Membership, Organization, Project, ProjectSettings, User};
 pub use grants::{Grant, Issued};
-pub use identities::{Entered, Place, ProviderProfile};
+pub use identities::{OrganizationClaim, ProviderProfile, ProviderSignIn};
 pub use invitations::{Invitation, Invited, NewInvitation};
 pub use members::Member;
 pub use notices::Notice;
@@ -91,19 +93,19 @@ pub use oauth::{Exchange, Exchanged, NewCode, OauthClient};
 pub use organization_settings::OrganizationSettings;
 pub use organizations::{NewAccount, OrganizationChange};
 pub use outage::Outage;
-pub use outbox::{Claimed, Mail};
-pub use passkey_proof::Proof;
+pub use outbox::{ClaimedMail, Mail};
+pub use passkey_verification::Verification;
 pub use passkeys::{AddedPasskey, Ceremony, Passkey, user_handle};
 pub use pending_link::PendingLink;
-pub use people::{AlsoEnd, Profile};
+pub use people::{AlsoRevoke, Profile};
 pub use preferences::SlowEndpoint;
 pub use projects::{NewProject, ProjectChange};
 pub use provider_links::LinkMail;
 pub use quota::Quota;
-pub use role::{Need, Role};
+pub use role::{Permission, Role};
 pub use scope::{Scope, ScopeLevel};
-pub use second_factor::{Answered, SecondFactors, Shown};
-pub use sessions::{BegunSession, HeldSession, Session};
+pub use second_factor::{SecondFactorOutcome, SecondFactorResponse, SecondFactors};
+pub use sessions::{ActiveSession, NewSession, Session};
 pub use setup::{PlannedProject, SetupSession, SetupStatus};
 pub use tokens::TokenKind;
 pub use users::{NewUser, StoredUser};
@@ -112,97 +114,115 @@ use crate::secrets::seal::{SealError, Sealer};
 use db::Database;
 use directory::Directory;
 
-/// The control database, open.
+/// The open control database.
 pub struct Control {
     database: Database,
     sealer: Sealer,
     directory: RwLock<Directory>,
-    /// Writes mails about people's accounts, where mail can be sent.
-    letter: OnceLock<notices::Letter>,
+    /// Renders the mails about security events, if mail can be sent.
+    notice_template: OnceLock<notices::NoticeTemplate>,
 }
 
+/// An error of the control database, or a rule that a change violates. Its message is for the user.
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
+    /// The database failed. See [`ControlError::outage`] for temporary failures.
     #[error("the control database failed: {0}")]
     Database(#[from] sqlx::Error),
+    /// The first registration is over.
     #[error("an organization already exists")]
     OrganizationExists,
+    /// The project does not exist, or was deleted meanwhile.
     #[error("unknown project")]
     UnknownProject,
+    /// Another user has this address.
     #[error("the email address has an account already")]
     EmailTaken,
+    /// The user is already a member of the organization.
     #[error("already a member")]
     MemberAlready,
+    /// The user does not exist or is disabled.
     #[error("unknown user")]
     UnknownUser,
-    /// A rule says no.
+    /// A rule forbids the change. Holds the message.
     #[error("{0}")]
     Forbidden(&'static str),
+    /// The requested entry does not exist. Holds the message.
     #[error("{0}")]
     Missing(&'static str),
-    /// It was there and will not be again.
+    /// The entry has expired, or was used or revoked. Holds the message.
     #[error("{0}")]
-    Gone(&'static str),
+    NoLongerValid(&'static str),
+    /// The change conflicts with the stored state. Holds the message.
     #[error("{0}")]
     Conflict(&'static str),
-    /// RFC 6749, 5.2: unknown, used, expired, revoked or another client's.
+    /// The grant is unknown, used, expired, revoked or another client's. RFC 6749, 5.2.
     #[error("invalid_grant")]
     InvalidGrant,
-    /// RFC 8707, 2: not the resource that was approved.
+    /// The resource is not the approved one. RFC 8707, 2.
     #[error("invalid_target")]
     InvalidTarget,
+    /// A limit on the number of stored entries is reached. Holds their name.
     #[error("there are too many {0}; delete some first")]
     TooMany(&'static str),
-    /// Again after so many seconds.
+    /// A rate limit is exceeded. Holds the message and the seconds until the next attempt.
     #[error("{0}")]
     TooOften(&'static str, u64),
+    /// The database file is damaged. Holds a description.
     #[error("{0}; nothing was changed; restore a backup (docs/operations.md, Damaged accounts)")]
     Damaged(String),
+    /// A stored value cannot be decoded. Holds its name.
     #[error("the control database holds {0} that cannot be read")]
     Unreadable(&'static str),
+    /// A secret could not be sealed or opened.
     #[error(transparent)]
     Seal(#[from] SealError),
+    /// The sealing key differs from the one the database was created with.
     #[error("the control database's secrets were sealed with another key; give this node the same sealing key")]
     OtherKey,
+    /// The operating system returned no random bytes.
     #[error("no randomness for a new token: {0}")]
     Randomness(#[from] getrandom::Error),
+    /// The schema version of the database, and the newest version that this program supports.
     #[error("the control database is of a newer version ({0}) than this program knows ({1})")]
     TooNew(i64, i64),
 }
 
 impl Control {
-    /// Opens or makes the database and brings it to the newest version.
+    /// Opens or creates the database, migrates it to the newest schema version, and loads the directory.
     pub async fn open(location: &Location, sealer: Sealer) -> Result<Control, ControlError> {
         let database = Database::connect(location).await?;
         migrations::run(&database, &sealer).await?;
         check_key(&database, &sealer).await?;
         let directory = RwLock::new(Directory::load(&database.pool, &sealer, &HashMap::new()).await?);
-        Ok(Control { database, sealer, directory, letter: OnceLock::new() })
+        Ok(Control { database, sealer, directory, notice_template: OnceLock::new() })
     }
 
-    /// Encrypts what has to be read again.
+    /// Encrypts secrets that must be readable again.
     pub fn sealer(&self) -> &Sealer {
         &self.sealer
     }
 
-    /// From now on people are told by mail what happens to their accounts.
-    pub fn tell_people(&self, letter: notices::Letter) {
-        let _ = self.letter.set(letter);
+    /// Sets the template of mails about security events; without one none are sent. Only the first call has an effect.
+    pub fn set_notice_template(&self, template: notices::NoticeTemplate) {
+        let _ = self.notice_template.set(template);
     }
 
-    /// Which database it is.
+    /// The database engine in use.
     pub fn engine(&self) -> db::Engine {
         self.database.engine
     }
 
+    /// Closes the connections; waits at most five seconds.
     pub async fn close(&self) {
         self.database.close().await;
     }
 }
 
+/// Name and purpose of the sealed string that the key is checked with.
 const SEALED_FACT: &str = "sealing key";
 
-/// Several nodes need one key: a text sealed by the first says whether this is it.
+/// Checks that all nodes have the same key: the first node seals a known string, which the others open.
 async fn check_key(database: &Database, sealer: &Sealer) -> Result<(), ControlError> {
     let mut transaction = database.begin().await?;
     let known: Option<String> = sqlx::query_scalar("SELECT value FROM facts WHERE name = $1")

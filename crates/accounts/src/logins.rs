@@ -1,5 +1,6 @@
-//! Logins as signed tokens. WIRE 5.1: JWT HS256, claims `userId`, `email`, `exp`; and `epoch`, so that all of a user's
-//! sessions can be ended at once. Access tokens of clients (WIRE 5.4) are the same with `grant`, and live for minutes.
+//! Logins as signed tokens. WIRE 5.1: JWT HS256 with the claims `userId`, `email` and `exp`; and `epoch`, so that all
+//! of a user's sessions can be ended at once. Access tokens of clients (WIRE 5.4) have the claim `grant` and live for
+//! minutes.
 
 use std::time::Duration;
 
@@ -9,51 +10,55 @@ use serde::{Deserialize, Serialize};
 use crate::User;
 use tidewatch_limits as limits;
 
-/// What a login says.
+/// The claims of a login.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claims {
+    /// Id of the user.
     #[serde(rename = "userId")]
     pub user_id: i64,
+    /// Address of the user.
     pub email: String,
-    /// The user's session epoch when it was issued.
+    /// The user's session epoch at the time of issue.
     #[serde(default)]
     pub epoch: i64,
-    /// The session of a person's own login.
+    /// Id of the session; `None` for access tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sid: Option<i64>,
-    /// The sign-in of a client that it belongs to; none: a person's own login.
+    /// The sign-in of a client ([`crate::Grant::id`]); `None` for logins of users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grant: Option<i64>,
-    /// The resource that an access token was asked for (RFC 8707); none: the whole server.
+    /// The resource of an access token (RFC 8707); `None`: the whole server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aud: Option<String>,
-    /// Seconds since the epoch.
+    /// Expiry, seconds since the epoch.
     pub exp: i64,
 }
 
-/// A login could not be signed: a defect of ours.
+/// A login could not be signed. Always a defect of the program.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot sign a login: {0}")]
 pub struct LoginError(jsonwebtoken::errors::Error);
 
-/// Makes and checks logins.
+/// Issues and verifies logins.
 pub struct Logins {
     encoding: EncodingKey,
     decoding: DecodingKey,
 }
 
 impl Logins {
+    /// Signs and verifies with `key`.
     pub fn new(key: &[u8]) -> Logins {
         Logins { encoding: EncodingKey::from_secret(key), decoding: DecodingKey::from_secret(key) }
     }
 
-    /// A login of the session `sid` for [`limits::LOGIN_LIFE`] from `now_ns` (nanoseconds since the epoch).
+    /// Issues a login of the session `sid`, valid for [`limits::LOGIN_LIFE`] from `now_ns` (nanoseconds since the
+    /// epoch).
     pub fn issue(&self, user: &User, sid: i64, now_ns: i64) -> Result<String, LoginError> {
         self.sign(user, (Some(sid), None, None), now_ns, limits::LOGIN_LIFE)
     }
 
-    /// An access token for [`limits::ACCESS_LIFE`] from `at_ns`, of the client's sign-in `grant`, for `resource` (empty:
-    /// the whole server). The same input gives the same token.
+    /// Issues an access token of the client's sign-in `grant`, valid for [`limits::ACCESS_LIFE`] from `at_ns`, for
+    /// `resource` (empty: the whole server). The same input returns the same token.
     pub fn issue_access(&self, user: &User, grant: i64, resource: &str, at_ns: i64) -> Result<String, LoginError> {
         let aud = (!resource.is_empty()).then(|| resource.to_owned());
         self.sign(user, (None, Some(grant), aud), at_ns, limits::ACCESS_LIFE)
@@ -72,10 +77,11 @@ impl Logins {
         encode(&Header::new(Algorithm::HS256), &claims, &self.encoding).map_err(LoginError)
     }
 
-    /// The claims of a token we signed that has not expired at `now_ns`; never says why not.
+    /// Returns the claims of a token that was signed with this key and has not expired at `now_ns`; `None` for all
+    /// others.
     pub fn check(&self, token: &str, now_ns: i64) -> Option<Claims> {
         let mut validation = Validation::new(Algorithm::HS256);
-        // Expiry is checked below, against the clock we were given.
+        // Expiry is checked below, against `now_ns`.
         validation.validate_exp = false;
         // The audience is checked against the request's path (`resource.rs`).
         validation.validate_aud = false;
@@ -105,13 +111,13 @@ mod tests {
             theme: None,
             is_email_verified: true,
             has_two_factor: false,
-            signs_in_elsewhere: false,
-            is_vouched_for: false,
+            has_no_password: false,
+            is_provider_multi_factor: false,
         }
     }
 
     #[test]
-    fn a_login_lasts_seven_days() {
+    fn a_login_is_valid_for_seven_days() {
         let logins = Logins::new(&[1; 32]);
         let token = logins.issue(&user(), 1, NOW).unwrap();
         let week = 7 * 24 * 60 * 60 * NS_PER_SECOND;
@@ -121,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn only_our_own_signature_counts() {
+    fn only_signatures_by_the_own_key_are_valid() {
         let token = Logins::new(&[1; 32]).issue(&user(), 1, NOW).unwrap();
         assert_eq!(Logins::new(&[2; 32]).check(&token, NOW), None);
         // {"alg":"none"} with the same claims and no signature.

@@ -1,53 +1,58 @@
-//! Who may change whose role, remove whom and invite whom. WIRE 5.3; pure, decided inside the transaction.
+//! Rules for role changes, removals and invitations. WIRE 5.3. Pure functions, called inside the transaction.
 //!
 //! | | |
 //! |---|---|
-//! | the owner's role | never changes; the owner is not removed and does not leave |
-//! | one's own role | nobody changes; anybody but the owner leaves |
-//! | admins | only the owner makes them, by a change or by an invitation |
-//! | everything else | owners and admins |
+//! | owner | the role cannot be changed; the owner cannot be removed or leave |
+//! | own role | cannot be changed; all members but the owner can leave |
+//! | admins | only the owner appoints them, by a role change or an invitation |
+//! | all other changes | by owners and admins |
 
 use super::ControlError::Forbidden;
-use super::{ControlError, Need, Role};
+use super::{ControlError, Permission, Role};
 
-/// Who acts, and on whom: roles in the same organisation.
+/// The actor and the target of a change: roles in the same organization.
 #[derive(Debug, Clone, Copy)]
-pub struct Act {
+pub struct MemberAction {
+    /// Role of the user who makes the change.
     pub actor: Role,
+    /// Role of the member who is changed.
     pub target: Role,
+    /// Both are the same user.
     pub is_self: bool,
 }
 
-pub fn may_change_role(act: Act, new: Role) -> Result<(), ControlError> {
-    manages(act.actor)?;
-    match act {
-        Act { is_self: true, .. } => Err(Forbidden("nobody changes their own role")),
-        Act { target: Role::Owner, .. } => Err(Forbidden("the owner's role does not change")),
-        _ => may_give(act.actor, new),
+/// Checks a change of the target's role to `new`.
+pub fn may_change_role(action: MemberAction, new: Role) -> Result<(), ControlError> {
+    manages(action.actor)?;
+    match action {
+        MemberAction { is_self: true, .. } => Err(Forbidden("nobody changes their own role")),
+        MemberAction { target: Role::Owner, .. } => Err(Forbidden("the owner's role does not change")),
+        _ => may_give(action.actor, new),
     }
 }
 
-pub fn may_remove(act: Act) -> Result<(), ControlError> {
-    match act {
-        Act { target: Role::Owner, .. } => Err(Forbidden("the owner cannot leave or be removed")),
-        Act { is_self: true, .. } => Ok(()),
-        Act { actor, .. } => manages(actor),
+/// Checks the removal of the target, which may be the actor.
+pub fn may_remove(action: MemberAction) -> Result<(), ControlError> {
+    match action {
+        MemberAction { target: Role::Owner, .. } => Err(Forbidden("the owner cannot leave or be removed")),
+        MemberAction { is_self: true, .. } => Ok(()),
+        MemberAction { actor, .. } => manages(actor),
     }
 }
 
-/// Roles in single projects bind users and read-only members alone.
-pub fn may_override(act: Act) -> Result<(), ControlError> {
-    manages(act.actor)?;
-    match act {
-        Act { is_self: true, .. } => Err(Forbidden("nobody changes their own role")),
-        Act { target: Role::Owner | Role::Admin, .. } => {
+/// Checks a change of the target's project roles, which apply to users and read-only members only.
+pub fn may_override(action: MemberAction) -> Result<(), ControlError> {
+    manages(action.actor)?;
+    match action {
+        MemberAction { is_self: true, .. } => Err(Forbidden("nobody changes their own role")),
+        MemberAction { target: Role::Owner | Role::Admin, .. } => {
             Err(Forbidden("owners and admins have no roles in single projects"))
         }
         _ => Ok(()),
     }
 }
 
-/// Gives a role to a member or to somebody invited.
+/// Checks whether `actor` may give the role to a member or an invited user.
 pub fn may_give(actor: Role, new: Role) -> Result<(), ControlError> {
     manages(actor)?;
     match new {
@@ -58,7 +63,7 @@ pub fn may_give(actor: Role, new: Role) -> Result<(), ControlError> {
 }
 
 fn manages(actor: Role) -> Result<(), ControlError> {
-    if actor.meets(Need::Admin) { Ok(()) } else { Err(Forbidden("this is for owners and admins")) }
+    if actor.permits(Permission::Admin) { Ok(()) } else { Err(Forbidden("this is for owners and admins")) }
 }
 
 #[cfg(test)]
@@ -70,11 +75,11 @@ mod tests {
 
     // WIRE 5.3: "Owner's role is immutable; only owner promotes to admin; nobody changes self", for every combination.
     #[test]
-    fn role_changes() {
+    fn role_changes_follow_the_rules() {
         for actor in ROLES {
             for target in ROLES {
                 for new in ROLES {
-                    let change = |is_self| may_change_role(Act { actor, target, is_self }, new).is_ok();
+                    let change = |is_self| may_change_role(MemberAction { actor, target, is_self }, new).is_ok();
                     let expected = match (actor, target, new) {
                         (User | Readonly, _, _) | (_, Owner, _) | (_, _, Owner) => false,
                         (Admin, _, Admin) => false,
@@ -88,22 +93,22 @@ mod tests {
     }
 
     #[test]
-    fn removals() {
+    fn removals_follow_the_rules() {
         for actor in ROLES {
             for target in ROLES {
                 let expected = matches!(actor, Owner | Admin) && target != Owner;
-                let act = Act { actor, target, is_self: false };
-                assert_eq!(may_remove(act).is_ok(), expected, "{actor:?} removes {target:?}");
-                assert_eq!(may_override(act).is_ok(), expected && target != Admin, "{actor:?} overrides {target:?}");
+                let action = MemberAction { actor, target, is_self: false };
+                assert_eq!(may_remove(action).is_ok(), expected, "{actor:?} removes {target:?}");
+                assert_eq!(may_override(action).is_ok(), expected && target != Admin, "{actor:?} overrides {target:?}");
             }
-            let leaves = Act { actor, target: actor, is_self: true };
+            let leaves = MemberAction { actor, target: actor, is_self: true };
             assert_eq!(may_remove(leaves).is_ok(), actor != Owner, "{actor:?} leaves");
             assert!(may_override(leaves).is_err(), "{actor:?} overrides themselves");
         }
     }
 
     #[test]
-    fn invitations() {
+    fn invitations_follow_the_rules() {
         for (actor, new, expected) in [
             (Owner, Admin, true),
             (Owner, User, true),

@@ -1,32 +1,38 @@
-//! Members of an organisation: listed, given other roles, removed. What is allowed: `member_rules.rs`.
+//! Members of an organization: listing, role changes, removal. The rules are in `member_rules.rs`.
 
 use std::collections::HashMap;
 
 use serde_json::json;
 use uuid::Uuid;
 
-use super::audit::By;
+use super::audit::Actor;
 use super::db::Write;
-use super::member_rules::{Act, may_change_role, may_override, may_remove};
+use super::member_rules::{MemberAction, may_change_role, may_override, may_remove};
 use super::{Control, ControlError, Role};
 
+/// A member of an organization.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
+    /// Id of the user.
     pub user_id: i64,
+    /// Lower case.
     pub email: String,
+    /// Display name.
     pub name: String,
+    /// Role in the organization.
     pub role: Role,
     /// Nanoseconds since the epoch.
     pub joined_ns: i64,
+    /// Has a confirmed authenticator or a passkey.
     pub has_two_factor: bool,
-    /// Instead of the organisation's role.
+    /// Roles in single projects that override `role`, by project id.
     pub project_roles: Vec<(Uuid, Role)>,
 }
 
 const NO_MEMBER: ControlError = ControlError::Missing("no such member");
 
 impl Control {
-    /// Ascending by user id.
+    /// Returns the members of an organization, ascending by user id.
     pub async fn members(&self, organization: i64) -> Result<Vec<Member>, ControlError> {
         let rows: Vec<(i64, String, String, String, i64)> = sqlx::query_as(
             "SELECT users.id, users.email, users.name, memberships.role, memberships.created_ns FROM memberships \
@@ -60,42 +66,44 @@ impl Control {
         Ok(rows.into_iter().map(member).collect())
     }
 
+    /// Returns one member. [`ControlError::Missing`] if the user is none.
     pub async fn member(&self, organization: i64, user: i64) -> Result<Member, ControlError> {
         let members = self.members(organization).await?;
         members.into_iter().find(|member| member.user_id == user).ok_or(NO_MEMBER)
     }
 
+    /// Changes a member's role. [`ControlError::Forbidden`] if a rule forbids it. An admin's invitations are revoked.
     pub async fn change_member_role(
         &self,
-        by: &By,
+        actor: &Actor,
         organization: i64,
         user: i64,
         new: Role,
     ) -> Result<(), ControlError> {
         let mut write = self.write().await?;
-        let act = act(&mut write, by, organization, user).await?;
-        may_change_role(act, new)?;
+        let action = member_action(&mut write, actor, organization, user).await?;
+        may_change_role(action, new)?;
         sqlx::query("UPDATE memberships SET role = $3 WHERE organization_id = $1 AND user_id = $2")
             .bind(organization)
             .bind(user)
             .bind(new.as_str())
             .execute(write.on())
             .await?;
-        if act.target == Role::Admin {
-            revoke_invitations_of(&mut write, by, organization, user).await?;
+        if action.target == Role::Admin {
+            revoke_invitations_of(&mut write, actor, organization, user).await?;
         }
-        let details = json!({ "role": [act.target.as_str(), new.as_str()] });
-        write.audit(by.did("member.change_role").on("user", user).within(organization).with(details)).await?;
+        let details = json!({ "role": [action.target.as_str(), new.as_str()] });
+        write.audit(actor.did("member.change_role").on("user", user).within(organization).with(details)).await?;
         write.changes_directory();
         write.commit().await
     }
 
-    /// Removes a member, or lets one leave. What the member was in single projects goes too, and whom they invited is
-    /// invited no more.
-    pub async fn remove_member(&self, by: &By, organization: i64, user: i64) -> Result<(), ControlError> {
+    /// Removes a member; members may remove themselves. Also removes the member's project roles and revokes their
+    /// invitations. [`ControlError::Forbidden`] if a rule forbids it.
+    pub async fn remove_member(&self, actor: &Actor, organization: i64, user: i64) -> Result<(), ControlError> {
         let mut write = self.write().await?;
-        let act = act(&mut write, by, organization, user).await?;
-        may_remove(act)?;
+        let action = member_action(&mut write, actor, organization, user).await?;
+        may_remove(action)?;
         sqlx::query(
             "DELETE FROM project_roles WHERE user_id = $2 \
              AND project IN (SELECT number FROM projects WHERE organization_id = $1)",
@@ -109,24 +117,24 @@ impl Control {
             .bind(user)
             .execute(write.on())
             .await?;
-        revoke_invitations_of(&mut write, by, organization, user).await?;
-        let what = if act.is_self { "member.leave" } else { "member.remove" };
-        let details = json!({ "role": act.target.as_str() });
-        write.audit(by.did(what).on("user", user).within(organization).with(details)).await?;
+        revoke_invitations_of(&mut write, actor, organization, user).await?;
+        let verb = if action.is_self { "member.leave" } else { "member.remove" };
+        let details = json!({ "role": action.target.as_str() });
+        write.audit(actor.did(verb).on("user", user).within(organization).with(details)).await?;
         write.changes_directory();
         write.commit().await
     }
 
-    /// The member's roles in single projects: these and no others. Projects of other organisations are refused.
+    /// Replaces the member's project roles. [`ControlError::Missing`] for projects of other organizations.
     pub async fn set_project_roles(
         &self,
-        by: &By,
+        actor: &Actor,
         organization: i64,
         user: i64,
         roles: &[(Uuid, Role)],
     ) -> Result<(), ControlError> {
         let mut write = self.write().await?;
-        may_override(act(&mut write, by, organization, user).await?)?;
+        may_override(member_action(&mut write, actor, organization, user).await?)?;
         sqlx::query(
             "DELETE FROM project_roles WHERE user_id = $2 \
              AND project IN (SELECT number FROM projects WHERE organization_id = $1)",
@@ -156,22 +164,27 @@ impl Control {
         let roles: Vec<_> =
             roles.iter().map(|(project, role)| json!({ "project": project, "role": role.as_str() })).collect();
         let details = json!({ "projectRoles": roles });
-        write.audit(by.did("member.set_project_roles").on("user", user).within(organization).with(details)).await?;
+        write.audit(actor.did("member.set_project_roles").on("user", user).within(organization).with(details)).await?;
         write.changes_directory();
         write.commit().await
     }
 }
 
-/// Both roles as they are now: the request was let in by what was known before it.
-async fn act(write: &mut Write<'_>, by: &By, organization: i64, user: i64) -> Result<Act, ControlError> {
+/// Reads both roles inside the transaction: the request was authorized with an earlier state.
+async fn member_action(
+    write: &mut Write<'_>,
+    actor: &Actor,
+    organization: i64,
+    user: i64,
+) -> Result<MemberAction, ControlError> {
     let target = role_of(write, organization, user).await?.ok_or(NO_MEMBER)?;
-    let actor = match by.user_id {
+    let actor_role = match actor.user_id {
         Some(id) => role_of(write, organization, id).await?,
         // The command line.
         None => Some(Role::Owner),
     };
-    let actor = actor.ok_or(ControlError::Forbidden("you are not a member of this organization"))?;
-    Ok(Act { actor, target, is_self: by.user_id == Some(user) })
+    let actor_role = actor_role.ok_or(ControlError::Forbidden("you are not a member of this organization"))?;
+    Ok(MemberAction { actor: actor_role, target, is_self: actor.user_id == Some(user) })
 }
 
 pub(super) async fn role_of(write: &mut Write<'_>, organization: i64, user: i64) -> Result<Option<Role>, ControlError> {
@@ -187,7 +200,7 @@ pub(super) async fn role_of(write: &mut Write<'_>, organization: i64, user: i64)
 /// Revokes the invitations by a member who loses the right to invite.
 pub(super) async fn revoke_invitations_of(
     write: &mut Write<'_>,
-    by: &By,
+    actor: &Actor,
     organization: i64,
     user: i64,
 ) -> Result<(), ControlError> {
@@ -197,7 +210,7 @@ pub(super) async fn revoke_invitations_of(
     )
     .bind(organization)
     .bind(user)
-    .bind(by.at_ns)
+    .bind(actor.at_ns)
     .execute(write.on())
     .await?;
     Ok(())

@@ -1,33 +1,39 @@
-//! Organisations and the first registration.
+//! Organizations and the first registration.
 
 use std::sync::Arc;
 
 use serde_json::json;
 
-use super::audit::By;
+use super::audit::Actor;
 use super::db::Write;
 use super::organization_settings::OrganizationSettings;
 use super::projects::insert_project;
 use super::users::{NewUser, insert_user};
 use super::{Control, ControlError, NewProject, Project, Role, User};
 
-/// The first registration: an organisation, its owner and a project.
+/// The first registration: an organization, its owner and a project.
 #[derive(Debug, Clone)]
 pub struct NewAccount {
-    /// Lower case.
+    /// Address of the owner, lower case.
     pub email: String,
+    /// Display name of the owner.
     pub name: String,
-    /// Argon2id, PHC string.
+    /// Argon2id hash of the password, PHC string.
     pub password_hash: String,
+    /// Name of the organization.
     pub organization_name: String,
+    /// IANA name of the organization's time zone.
     pub timezone: String,
+    /// Name of the project.
     pub project_name: String,
+    /// Framework of the project.
     pub framework: String,
 }
 
 impl Control {
-    /// Registers the first account, all of it or nothing. Fails once any organisation or user exists.
-    pub async fn register(&self, by: &By, new: &NewAccount) -> Result<(Arc<User>, Arc<Project>), ControlError> {
+    /// Registers the first account, in one transaction. [`ControlError::OrganizationExists`] once any organization or
+    /// user exists.
+    pub async fn register(&self, actor: &Actor, new: &NewAccount) -> Result<(Arc<User>, Arc<Project>), ControlError> {
         let mut write = self.write().await?;
         let taken: i64 =
             sqlx::query_scalar("SELECT (SELECT COUNT(*) FROM organizations) + (SELECT COUNT(*) FROM users)")
@@ -42,11 +48,12 @@ impl Control {
             password_hash: Some(new.password_hash.clone()),
             is_email_verified: false,
         };
-        let user = insert_user(&mut write, &owner, by.at_ns).await?;
-        let by = By { user_id: Some(user), name: new.email.clone(), ..by.clone() };
-        let organization_id = insert_organization(&mut write, &by, &new.organization_name, &new.timezone, user).await?;
+        let user = insert_user(&mut write, &owner, actor.at_ns).await?;
+        let actor = Actor { user_id: Some(user), name: new.email.clone(), ..actor.clone() };
+        let organization_id =
+            insert_organization(&mut write, &actor, &new.organization_name, &new.timezone, user).await?;
         let project = NewProject { organization_id, name: new.project_name.clone(), framework: new.framework.clone() };
-        let number = insert_project(self, &mut write, &by, &project).await?;
+        let number = insert_project(self, &mut write, &actor, &project).await?;
         write.commit().await?;
         let user = self.user(user).ok_or(ControlError::UnknownUser)?;
         let project = self.project_by_number(number).ok_or(ControlError::UnknownProject)?;
@@ -54,16 +61,25 @@ impl Control {
     }
 }
 
-/// What shall be.
+/// The new values of an organization.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrganizationChange {
+    /// Display name.
     pub name: String,
+    /// IANA name.
     pub timezone: String,
+    /// All settings.
     pub settings: OrganizationSettings,
 }
 
 impl Control {
-    pub async fn change_organization(&self, by: &By, id: i64, change: &OrganizationChange) -> Result<(), ControlError> {
+    /// Changes name, time zone and settings of an organization.
+    pub async fn change_organization(
+        &self,
+        actor: &Actor,
+        id: i64,
+        change: &OrganizationChange,
+    ) -> Result<(), ControlError> {
         let mut write = self.write().await?;
         let settings = serde_json::to_value(change.settings).unwrap_or_default();
         sqlx::query("UPDATE organizations SET name = $2, timezone = $3, settings = $4 WHERE id = $1")
@@ -74,40 +90,46 @@ impl Control {
             .execute(write.on())
             .await?;
         let details = json!({ "name": change.name, "timezone": change.timezone, "settings": settings });
-        write.audit(by.did("organization.change").on("organization", id).within(id).with(details)).await?;
+        write.audit(actor.did("organization.change").on("organization", id).within(id).with(details)).await?;
         write.changes_directory();
         write.commit().await
     }
 }
 
 impl Control {
-    /// An organisation whose owner is `owner`. Returns its id.
+    /// Creates an organization owned by `owner`. Returns its id.
     pub async fn create_organization(
         &self,
-        by: &By,
+        actor: &Actor,
         name: &str,
         timezone: &str,
         owner: i64,
     ) -> Result<i64, ControlError> {
         let mut write = self.write().await?;
-        let id = insert_organization(&mut write, by, name, timezone, owner).await?;
+        let id = insert_organization(&mut write, actor, name, timezone, owner).await?;
         write.commit().await?;
         Ok(id)
     }
 
-    /// Makes the user a member. [`ControlError::MemberAlready`] when it is one.
-    pub async fn add_member(&self, by: &By, organization: i64, user: i64, role: Role) -> Result<(), ControlError> {
+    /// Adds a member. [`ControlError::MemberAlready`] if the user is one. No rule is checked.
+    pub async fn add_member(
+        &self,
+        actor: &Actor,
+        organization: i64,
+        user: i64,
+        role: Role,
+    ) -> Result<(), ControlError> {
         let mut write = self.write().await?;
-        insert_membership(&mut write, organization, user, role, by.at_ns).await?;
+        insert_membership(&mut write, organization, user, role, actor.at_ns).await?;
         let details = json!({ "role": role.as_str() });
-        write.audit(by.did("member.add").on("user", user).within(organization).with(details)).await?;
+        write.audit(actor.did("member.add").on("user", user).within(organization).with(details)).await?;
         write.commit().await
     }
 
-    /// The user's role in one project instead of the organisation's; none: the organisation's. WIRE 5.3.
+    /// Sets the user's role in one project, which overrides the one in the organization; `None` removes it. WIRE 5.3.
     pub async fn set_project_role(
         &self,
-        by: &By,
+        actor: &Actor,
         project: &Project,
         user: i64,
         role: Option<Role>,
@@ -127,17 +149,18 @@ impl Control {
                 .await?;
         }
         let details = json!({ "user": user, "role": role.map(Role::as_str) });
-        let entry = by.did("project.set_role").on("project", project.id).within(project.organization_id).with(details);
+        let entry =
+            actor.did("project.set_role").on("project", project.id).within(project.organization_id).with(details);
         write.audit(entry).await?;
         write.changes_directory();
         write.commit().await
     }
 }
 
-/// Returns its id.
+/// Inserts an organization and the membership of its owner. Returns its id.
 pub(super) async fn insert_organization(
     write: &mut Write<'_>,
-    by: &By,
+    actor: &Actor,
     name: &str,
     timezone: &str,
     owner: i64,
@@ -146,15 +169,17 @@ pub(super) async fn insert_organization(
         sqlx::query_scalar("INSERT INTO organizations (name, timezone, created_ns) VALUES ($1, $2, $3) RETURNING id")
             .bind(name)
             .bind(timezone)
-            .bind(by.at_ns)
+            .bind(actor.at_ns)
             .fetch_one(write.on())
             .await?;
-    insert_membership(write, id, owner, Role::Owner, by.at_ns).await?;
-    write.audit(by.did("organization.create").on("organization", id).within(id).with(json!({ "name": name }))).await?;
+    insert_membership(write, id, owner, Role::Owner, actor.at_ns).await?;
+    write
+        .audit(actor.did("organization.create").on("organization", id).within(id).with(json!({ "name": name })))
+        .await?;
     Ok(id)
 }
 
-/// Makes the user a member.
+/// Adds a member. [`ControlError::MemberAlready`] if the user is one.
 pub(super) async fn insert_membership(
     write: &mut Write<'_>,
     organization: i64,

@@ -1,12 +1,13 @@
-//! Failures of the control database that pass without a change of the program: a full disk, a database server that does
-//! not answer, another program's lock.
+//! Temporary failures of the control database: a full disk, an unreachable database server, a lock of another program.
 
 use super::ControlError;
 
-/// Why the control database takes no request for now.
+/// Why the control database is temporarily unavailable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outage {
+    /// The disk is full.
     NoSpace,
+    /// The database does not respond, or is locked.
     Unreachable,
 }
 
@@ -16,7 +17,7 @@ const SQLITE_LOCKED: u32 = 6;
 const SQLITE_FULL: u32 = 13;
 
 impl ControlError {
-    /// `None` for every other failure: a repetition would fail again.
+    /// Classifies the error as a temporary failure; `None` for errors that a retry would not fix.
     pub fn outage(&self) -> Option<Outage> {
         let ControlError::Database(error) = self else { return None };
         match error {
@@ -65,7 +66,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn sqlite_says_what_passes() {
+    async fn temporary_failures_of_sqlite_are_recognized() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("a.sqlite");
         let pool = open(&path).await;
@@ -85,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn states_of_postgresql() {
+    fn temporary_failures_of_postgresql_are_recognized() {
         let unreachable = ["08006", "53300", "57P01", "57P03", "25006"];
         assert!(unreachable.iter().all(|code| of_code(code) == Some(Outage::Unreachable)));
         assert_eq!(of_code("53100"), Some(Outage::NoSpace));

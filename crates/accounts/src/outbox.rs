@@ -1,7 +1,7 @@
-//! Mail that waits to be sent. Written in the transaction of what it tells about, so neither happens without the other.
+//! Mails that wait to be sent. A mail is written in the transaction of its cause.
 //!
-//! A node claims some, sends them, and deletes each that the mail server has taken: at least once, and no token stays
-//! behind. What is not taken waits, longer each time.
+//! A node claims mails, sends them, and deletes each one that the mail server accepted: delivery is at least once, and
+//! no token remains stored. Other mails are retried after a delay that grows each time.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,24 +11,29 @@ use super::{Control, ControlError};
 /// The purpose that bodies are sealed for: they hold links with tokens.
 const SEALED_AS: &str = "mail";
 
+/// A mail to one recipient.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mail {
-    /// An address without a name.
+    /// E-mail address without a display name.
     pub recipient: String,
+    /// One line.
     pub subject: String,
+    /// The body as plain text.
     pub text: String,
+    /// The body as HTML.
     pub html: String,
 }
 
-/// One that this node holds until its lease ends.
+/// A mail that this node may send until its lease ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claimed {
+pub struct ClaimedMail {
+    /// Row id.
     pub id: i64,
-    /// Before this one.
+    /// Earlier attempts.
     pub tries: i64,
-    /// Nanoseconds since the epoch.
+    /// Time of creation, nanoseconds since the epoch.
     pub created_ns: i64,
-    /// None: sealed with a key that is gone.
+    /// `None`: sealed with another key.
     pub mail: Option<Mail>,
 }
 
@@ -60,18 +65,18 @@ pub(super) async fn insert_mail(
 }
 
 impl Control {
-    /// Those whose time has come, oldest first; nobody else sends them for `lease_ns`.
-    pub async fn claim_mail(&self, now_ns: i64, lease_ns: i64, most: i64) -> Result<Vec<Claimed>, ControlError> {
+    /// Claims at most `limit` mails that are due at `now_ns`, oldest first. No other node sends them for `lease_ns`.
+    pub async fn claim_mail(&self, now_ns: i64, lease_ns: i64, limit: i64) -> Result<Vec<ClaimedMail>, ControlError> {
         type Columns = (i64, String, String, String, i64, i64);
         const WAITING: &str = "SELECT id, recipient, subject, body_sealed, tries, created_ns FROM mail_outbox \
              WHERE sent_ns IS NULL AND next_try_ns <= $1 AND claimed_until_ns <= $1 ORDER BY next_try_ns, id LIMIT $2";
-        // Most looks find nothing, and then nobody else has to wait.
-        let look: Vec<Columns> = sqlx::query_as(WAITING).bind(now_ns).bind(most).fetch_all(self.pool()).await?;
-        if look.is_empty() {
+        // Most polls find nothing and do not need the writer's lock.
+        let due: Vec<Columns> = sqlx::query_as(WAITING).bind(now_ns).bind(limit).fetch_all(self.pool()).await?;
+        if due.is_empty() {
             return Ok(Vec::new());
         }
         let mut write = self.write().await?;
-        let rows: Vec<Columns> = sqlx::query_as(WAITING).bind(now_ns).bind(most).fetch_all(write.on()).await?;
+        let rows: Vec<Columns> = sqlx::query_as(WAITING).bind(now_ns).bind(limit).fetch_all(write.on()).await?;
         for row in &rows {
             sqlx::query("UPDATE mail_outbox SET claimed_until_ns = $2 WHERE id = $1")
                 .bind(row.0)
@@ -83,20 +88,20 @@ impl Control {
         let claimed = |(id, recipient, subject, sealed, tries, created_ns): Columns| {
             let bodies = self.sealer.open(SEALED_AS, &sealed).ok().and_then(|json| serde_json::from_str(&json).ok());
             let mail = bodies.map(|Bodies { text, html }| Mail { recipient, subject, text, html });
-            Claimed { id, tries, created_ns, mail }
+            ClaimedMail { id, tries, created_ns, mail }
         };
         Ok(rows.into_iter().map(claimed).collect())
     }
 
-    /// It was sent, or never will be: nothing of it stays.
-    pub async fn forget_mail(&self, id: i64) -> Result<(), ControlError> {
+    /// Deletes a mail that was sent or given up.
+    pub async fn delete_mail(&self, id: i64) -> Result<(), ControlError> {
         let mut write = self.write().await?;
         sqlx::query("DELETE FROM mail_outbox WHERE id = $1").bind(id).execute(write.on()).await?;
         write.commit().await
     }
 
-    /// It was not taken; it is tried again at `next_try_ns`.
-    pub async fn put_mail_off(&self, id: i64, error: &str, next_try_ns: i64) -> Result<(), ControlError> {
+    /// Records a failed attempt; the mail is due again at `next_try_ns`.
+    pub async fn defer_mail(&self, id: i64, error: &str, next_try_ns: i64) -> Result<(), ControlError> {
         let mut write = self.write().await?;
         sqlx::query(
             "UPDATE mail_outbox SET tries = tries + 1, error = $2, next_try_ns = $3, claimed_until_ns = 0 WHERE id = $1",
@@ -109,7 +114,7 @@ impl Control {
         write.commit().await
     }
 
-    /// Waiting mails, and the last error of the one that was tried most.
+    /// Returns the number of waiting mails, and the last error of the one with the most attempts (empty: none).
     pub async fn mail_waiting(&self) -> Result<(i64, String), ControlError> {
         let count: i64 =
             sqlx::query_scalar("SELECT COUNT(*) FROM mail_outbox WHERE sent_ns IS NULL").fetch_one(self.pool()).await?;

@@ -1,7 +1,7 @@
-//! Passkeys: whose they are, the challenges they answer, and signing in with one. What a proof is worth:
-//! `secrets/webauthn.rs`.
+//! Passkeys of users, their challenges, and sign-in with a passkey. Responses are verified in `secrets/webauthn`.
 //!
-//! A challenge is a row, so that another node can take its answer; it goes with the first answer, right or wrong.
+//! A challenge is a row, so that another node can verify its response. It is deleted by the first response, valid or
+//! not.
 
 use std::sync::Arc;
 
@@ -9,42 +9,49 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::json;
 
-use super::audit::By;
+use super::audit::Actor;
 use super::db::Write;
-use super::passkey_proof::Proof;
+use super::passkey_verification::Verification;
 use super::second_factor::{WAITING, drop_idle_recovery_codes, insert_recovery_codes};
 use super::tokens::{fingerprint, hash};
 use super::{Control, ControlError, User};
-use crate::secrets::webauthn::{Asked, Creation, Credential, Made, Refused, RelyingParty};
+use crate::secrets::webauthn::{Creation, Credential, Expected, Refused, Registration, RelyingParty};
 use tidewatch_limits as limits;
 
-/// One that its owner sees.
+/// A passkey as its owner sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passkey {
+    /// Row id.
     pub id: i64,
+    /// Name chosen by the owner.
     pub name: String,
-    /// base64url.
+    /// Id of the credential, base64url.
     pub credential_id: String,
+    /// Transports that the browser reported.
     pub transports: Vec<String>,
+    /// Nanoseconds since the epoch.
     pub created_ns: i64,
+    /// Nanoseconds since the epoch.
     pub last_used_ns: Option<i64>,
 }
 
-/// What a challenge is for.
+/// The purpose of a challenge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ceremony<'a> {
-    /// Of this person.
+    /// Adding a passkey of this user.
     Add(i64),
-    /// Of this person, when an e-mail address came along that has passkeys.
+    /// Signing in with a passkey only; with the user if the request named one who has passkeys.
     SignIn(Option<i64>),
-    /// Of this person, who waits with this token.
+    /// The second factor of this user, whose sign-in waits with this token.
     SecondFactor(i64, &'a str),
 }
 
-/// A new one; and recovery codes for who had none.
+/// A new passkey, and recovery codes if the user had none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddedPasskey {
+    /// The new passkey.
     pub passkey: Passkey,
+    /// New recovery codes; `None` if the user has unused ones.
     pub recovery_codes: Option<Vec<String>>,
 }
 
@@ -60,14 +67,14 @@ impl Ceremony<'_> {
     }
 }
 
-/// How authenticators know a person: nothing that says who it is. WebAuthn 14.6.1.
+/// Returns the user handle that authenticators store, base64url. It contains no personal information. WebAuthn 14.6.1.
 pub fn user_handle(user: &User) -> String {
     let id = format!("tidewatch user handle {} {}", user.id, user.created_ns);
     URL_SAFE_NO_PAD.encode(fingerprint(&id))
 }
 
 impl Control {
-    /// Oldest first.
+    /// Returns the user's passkeys, oldest first.
     pub async fn passkeys(&self, user: i64) -> Result<Vec<Passkey>, ControlError> {
         let rows: Vec<Columns> = sqlx::query_as(
             "SELECT id, name, credential_id, credential, created_ns, last_used_ns FROM passkeys \
@@ -83,7 +90,7 @@ impl Control {
         rows.into_iter().map(passkey).collect()
     }
 
-    /// A challenge, base64url. Those that nobody answered in time go.
+    /// Creates a challenge, base64url, valid for [`limits::PASSKEY_CEREMONY_MAX`]. Deletes expired ones.
     pub async fn challenge_passkey(&self, ceremony: Ceremony<'_>, now_ns: i64) -> Result<String, ControlError> {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes)?;
@@ -115,10 +122,12 @@ impl Control {
         Ok(challenge)
     }
 
-    /// None: it is no answer to a challenge of this person.
+    /// Verifies a registration and stores the passkey. `None` if it is not a valid response to a challenge of this
+    /// user. [`ControlError::TooMany`] beyond [`limits::PASSKEYS_MAX`], [`ControlError::Conflict`] if the credential is
+    /// stored already.
     pub async fn add_passkey(
         &self,
-        by: &By,
+        actor: &Actor,
         user: i64,
         name: &str,
         party: &RelyingParty,
@@ -126,27 +135,29 @@ impl Control {
         transports: Vec<String>,
     ) -> Result<Option<AddedPasskey>, ControlError> {
         let mut write = self.write().await?;
-        let taken = take(&mut write, Ceremony::Add(user), challenge, by.at_ns).await?;
-        let made = match taken {
-            Some((Some(owner), _)) if owner == user => party.made(Asked { challenge, is_verified: false }, creation),
+        let taken = take_challenge(&mut write, Ceremony::Add(user), challenge, actor.at_ns).await?;
+        let registered = match taken {
+            Some((Some(owner), _)) if owner == user => {
+                party.verify_registration(Expected { challenge, requires_verification: false }, creation)
+            }
             _ => Err(Refused::Challenge),
         };
-        let made = match made {
-            Ok(Made { id, credential }) => (id, Credential { transports, ..credential }),
+        let registered = match registered {
+            Ok(Registration { id, credential }) => (id, Credential { transports, ..credential }),
             Err(why) => {
                 tracing::info!(user, "a passkey was not added: {why}");
                 write.commit().await?;
                 return Ok(None);
             }
         };
-        let added = insert(&mut write, by, user, name, made).await?;
+        let added = insert(&mut write, actor, user, name, registered).await?;
         write.changes_directory();
         write.commit().await?;
         Ok(Some(added))
     }
 
-    /// False when the person has no such passkey.
-    pub async fn rename_passkey(&self, by: &By, user: i64, id: i64, name: &str) -> Result<bool, ControlError> {
+    /// Renames a passkey. Returns false when the user has no such passkey.
+    pub async fn rename_passkey(&self, actor: &Actor, user: i64, id: i64, name: &str) -> Result<bool, ControlError> {
         let mut write = self.write().await?;
         let changed = sqlx::query("UPDATE passkeys SET name = $3 WHERE id = $1 AND user_id = $2")
             .bind(id)
@@ -157,13 +168,13 @@ impl Control {
         if changed.rows_affected() == 0 {
             return Ok(false);
         }
-        write.audit(by.did("passkey.rename").on("passkey", id).with(json!({ "name": name }))).await?;
+        write.audit(actor.did("passkey.rename").on("passkey", id).with(json!({ "name": name }))).await?;
         write.commit().await?;
         Ok(true)
     }
 
-    /// False when the person has no such passkey.
-    pub async fn remove_passkey(&self, by: &By, user: i64, id: i64) -> Result<bool, ControlError> {
+    /// Deletes a passkey. Returns false when the user has no such passkey.
+    pub async fn remove_passkey(&self, actor: &Actor, user: i64, id: i64) -> Result<bool, ControlError> {
         let mut write = self.write().await?;
         let name: Option<String> =
             sqlx::query_scalar("DELETE FROM passkeys WHERE id = $1 AND user_id = $2 RETURNING name")
@@ -173,25 +184,31 @@ impl Control {
                 .await?;
         let Some(name) = name else { return Ok(false) };
         drop_idle_recovery_codes(&mut write, user).await?;
-        write.audit(by.did("passkey.remove").on("passkey", id).with(json!({ "name": name }))).await?;
+        write.audit(actor.did("passkey.remove").on("passkey", id).with(json!({ "name": name }))).await?;
         write.changes_directory();
         write.commit().await?;
         Ok(true)
     }
 
-    /// Who a passkey alone lets in: possession, and the PIN, finger or face that its authenticator asked for.
-    pub async fn enter_with_passkey(&self, by: &By, proof: &Proof<'_>) -> Result<Option<Arc<User>>, ControlError> {
+    /// Verifies a sign-in with a passkey only, which proves possession and user verification (PIN or biometrics).
+    /// Returns the user; `None` if the response is not valid.
+    pub async fn sign_in_with_passkey(
+        &self,
+        actor: &Actor,
+        response: &Verification<'_>,
+    ) -> Result<Option<Arc<User>>, ControlError> {
         let mut write = self.write().await?;
-        let taken = take(&mut write, Ceremony::SignIn(None), proof.challenge, by.at_ns).await?;
+        let taken = take_challenge(&mut write, Ceremony::SignIn(None), response.challenge, actor.at_ns).await?;
         let user = match taken {
-            Some((asked, _)) => self.use_passkey(&mut write, by, proof, asked, true).await?,
+            Some((owner, _)) => self.use_passkey(&mut write, actor, response, owner, true).await?,
             None => None,
         };
         write.commit().await?;
         Ok(user)
     }
 
-    /// Who waits for a second factor with this token.
+    /// Returns the user whose sign-in waits for a second factor with this token; `None` if the token is unknown, used
+    /// or expired.
     pub async fn waiting_for_second_factor(&self, token: &str, now_ns: i64) -> Result<Option<i64>, ControlError> {
         let found = sqlx::query_scalar(
             "SELECT user_id FROM challenges \
@@ -203,57 +220,59 @@ impl Control {
         Ok(found.fetch_optional(self.pool()).await?)
     }
 
-    /// A passkey in the second step of a login.
+    /// Verifies a passkey as second factor. Returns false if the response is not valid.
     pub(super) async fn use_second_passkey(
         &self,
         write: &mut Write<'_>,
-        by: &By,
+        actor: &Actor,
         user: &User,
         token: &str,
-        proof: &Proof<'_>,
+        response: &Verification<'_>,
     ) -> Result<bool, ControlError> {
         let ceremony = Ceremony::SecondFactor(user.id, token);
-        match take(write, ceremony, proof.challenge, by.at_ns).await? {
-            Some((Some(asked), bound)) if asked == user.id && bound == hash(token) => {
-                Ok(self.use_passkey(write, by, proof, Some(asked), false).await?.is_some())
+        match take_challenge(write, ceremony, response.challenge, actor.at_ns).await? {
+            Some((Some(owner), bound)) if owner == user.id && bound == hash(token) => {
+                Ok(self.use_passkey(write, actor, response, Some(owner), false).await?.is_some())
             }
             _ => Ok(false),
         }
     }
 
-    /// Of `asked`, or of whom its authenticator says.
+    /// Verifies an assertion by a passkey of `expected_user`, or of the user whom the user handle names if that is
+    /// `None`.
     async fn use_passkey(
         &self,
         write: &mut Write<'_>,
-        by: &By,
-        proof: &Proof<'_>,
-        asked: Option<i64>,
-        is_verified: bool,
+        actor: &Actor,
+        response: &Verification<'_>,
+        expected_user: Option<i64>,
+        requires_verification: bool,
     ) -> Result<Option<Arc<User>>, ControlError> {
         let found: Option<(i64, i64, String)> =
             sqlx::query_as("SELECT id, user_id, credential FROM passkeys WHERE credential_id = $1")
-                .bind(proof.credential_id)
+                .bind(response.credential_id)
                 .fetch_optional(write.on())
                 .await?;
         let Some((id, owner, credential)) = found else { return Ok(None) };
-        let Some(user) = self.user(owner).filter(|user| asked.is_none_or(|asked| asked == user.id)) else {
+        let Some(user) = self.user(owner).filter(|user| expected_user.is_none_or(|expected| expected == user.id))
+        else {
             return Ok(None);
         };
-        let is_theirs = match proof.user_handle {
+        let is_owner = match response.user_handle {
             Some(handle) => handle == user_handle(&user),
-            None => asked.is_some(),
+            None => expected_user.is_some(),
         };
-        if !is_theirs {
+        if !is_owner {
             return Ok(None);
         }
         let known = read_credential(&credential)?;
-        let asked = Asked { challenge: proof.challenge, is_verified };
-        match proof.party.proved(asked, &known, proof.assertion) {
+        let expected = Expected { challenge: response.challenge, requires_verification };
+        match response.party.verify_assertion(expected, &known, response.assertion) {
             Ok(counter) => {
                 sqlx::query("UPDATE passkeys SET credential = $2, last_used_ns = $3 WHERE id = $1")
                     .bind(id)
                     .bind(write_credential(&Credential { counter, ..known }))
-                    .bind(by.at_ns)
+                    .bind(actor.at_ns)
                     .execute(write.on())
                     .await?;
                 Ok(Some(user))
@@ -262,7 +281,7 @@ impl Control {
                 tracing::warn!(user = owner, passkey = id, "a passkey was refused: {why}");
                 if why == Refused::Counter {
                     let details = json!({ "reason": why.to_string(), "user": owner });
-                    write.audit(by.did("passkey.refuse").on("passkey", id).with(details)).await?;
+                    write.audit(actor.did("passkey.refuse").on("passkey", id).with(details)).await?;
                 }
                 Ok(None)
             }
@@ -270,8 +289,8 @@ impl Control {
     }
 }
 
-/// Takes a challenge away: for whom it was, and what it was bound to.
-async fn take(
+/// Deletes a challenge. Returns its user and the token hash that it is bound to.
+async fn take_challenge(
     write: &mut Write<'_>,
     ceremony: Ceremony<'_>,
     challenge: &str,
@@ -289,7 +308,7 @@ async fn take(
 
 async fn insert(
     write: &mut Write<'_>,
-    by: &By,
+    actor: &Actor,
     user: i64,
     name: &str,
     (credential_id, credential): (String, Credential),
@@ -312,13 +331,13 @@ async fn insert(
     .bind(&credential_id)
     .bind(write_credential(&credential))
     .bind(name)
-    .bind(by.at_ns)
+    .bind(actor.at_ns)
     .fetch_optional(write.on())
     .await?;
     let id = id.ok_or(ControlError::Conflict("this passkey is known already"))?;
     let recovery_codes = if codes == 0 { Some(insert_recovery_codes(write, user).await?) } else { None };
-    write.audit(by.did("passkey.add").on("passkey", id).with(json!({ "name": name }))).await?;
-    let (transports, name, created_ns) = (credential.transports, name.to_owned(), by.at_ns);
+    write.audit(actor.did("passkey.add").on("passkey", id).with(json!({ "name": name }))).await?;
+    let (transports, name, created_ns) = (credential.transports, name.to_owned(), actor.at_ns);
     let passkey = Passkey { id, name, credential_id, transports, created_ns, last_used_ns: None };
     Ok(AddedPasskey { passkey, recovery_codes })
 }

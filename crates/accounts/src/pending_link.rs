@@ -1,4 +1,4 @@
-//! A provider's sign-in that waits for proof of the account that it will be linked to, as its challenge stores it.
+//! A provider's sign-in that waits for proof of the account to which it will be linked, as its challenge stores it.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,15 +9,17 @@ use super::{Control, ControlError};
 /// The purpose that waiting links are sealed for.
 const SEALED_AS: &str = "provider link";
 
-/// What will be linked.
+/// A provider and profile that will be linked to an account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingLink {
-    /// As in [`Control::enter`].
+    /// Id of the provider, as in [`Control::sign_in_with_provider`].
     pub provider: String,
+    /// The profile that the provider reported.
     pub profile: ProviderProfile,
 }
 
-/// The code is stored with its challenge, so that nobody can try all codes against a copy of the database.
+/// Hashes a mailed code together with the secret token, so that the codes cannot be enumerated from a copy of the
+/// database.
 pub(super) fn mail_code_hash(token: &str, code: &str) -> String {
     hash(&format!("{token} {code}"))
 }

@@ -1,18 +1,19 @@
-//! What people set about themselves, and the end of their sessions.
+//! Profiles of users, and the end of their sessions.
 
 use std::sync::Arc;
 
 use serde_json::json;
 
-use super::audit::By;
+use super::audit::Actor;
 use super::db::Write;
 use super::second_factor::drop_idle_recovery_codes;
 use super::sessions::end_sessions;
 use super::{Control, ControlError, User};
 
-/// What shall be; what is none stays.
+/// New values of a profile; `None` leaves a value unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Profile {
+    /// Display name.
     pub name: Option<String>,
     /// IANA name.
     pub timezone: Option<String>,
@@ -20,15 +21,18 @@ pub struct Profile {
     pub theme: Option<String>,
 }
 
-/// Credentials that outlive sessions, to be ended with them.
+/// Credentials that are deleted in addition to the sessions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct AlsoEnd {
+pub struct AlsoRevoke {
+    /// All personal access tokens.
     pub personal_tokens: bool,
+    /// All passkeys; recovery codes too if no other second factor remains.
     pub passkeys: bool,
 }
 
 impl Control {
-    pub async fn change_profile(&self, by: &By, user: i64, new: &Profile) -> Result<Arc<User>, ControlError> {
+    /// Changes the user's profile. Returns the user as stored.
+    pub async fn change_profile(&self, actor: &Actor, user: i64, new: &Profile) -> Result<Arc<User>, ControlError> {
         let mut write = self.write().await?;
         sqlx::query(
             "UPDATE users SET name = COALESCE($2, name), timezone = COALESCE($3, timezone), \
@@ -41,35 +45,35 @@ impl Control {
         .execute(write.on())
         .await?;
         let details = json!({ "name": new.name, "timezone": new.timezone, "theme": new.theme });
-        write.audit(by.did("user.change").on("user", user).with(details)).await?;
+        write.audit(actor.did("user.change").on("user", user).with(details)).await?;
         write.changes_directory();
         write.commit().await?;
         self.user(user).ok_or(ControlError::UnknownUser)
     }
 
-    /// Ends every session of the user, and of the credentials what `also` says.
-    pub async fn revoke_sessions(&self, by: &By, user: i64, also: AlsoEnd) -> Result<(), ControlError> {
+    /// Ends every session of the user, and deletes the credentials in `also`.
+    pub async fn revoke_sessions(&self, actor: &Actor, user: i64, also: AlsoRevoke) -> Result<(), ControlError> {
         let mut write = self.write().await?;
-        end_sessions(&mut write, user, by.at_ns).await?;
-        end_credentials(&mut write, by, user, also).await?;
-        write.audit(by.did("user.revoke_sessions").on("user", user)).await?;
+        end_sessions(&mut write, user, actor.at_ns).await?;
+        end_credentials(&mut write, actor, user, also).await?;
+        write.audit(actor.did("user.revoke_sessions").on("user", user)).await?;
         write.commit().await
     }
 }
 
 pub(super) async fn end_credentials(
     write: &mut Write<'_>,
-    by: &By,
+    actor: &Actor,
     user: i64,
-    also: AlsoEnd,
+    also: AlsoRevoke,
 ) -> Result<(), ControlError> {
     let kinds = [
         (also.personal_tokens, "DELETE FROM personal_access_tokens WHERE user_id = $1", "token.delete_all"),
         (also.passkeys, "DELETE FROM passkeys WHERE user_id = $1", "passkey.remove_all"),
     ];
-    for (_, statement, action) in kinds.into_iter().filter(|(is_asked, ..)| *is_asked) {
+    for (_, statement, action) in kinds.into_iter().filter(|(is_selected, ..)| *is_selected) {
         let ended = sqlx::query(statement).bind(user).execute(write.on()).await?.rows_affected();
-        write.audit(by.did(action).on("user", user).with(json!({ "count": ended }))).await?;
+        write.audit(actor.did(action).on("user", user).with(json!({ "count": ended }))).await?;
     }
     if also.passkeys {
         drop_idle_recovery_codes(write, user).await?;

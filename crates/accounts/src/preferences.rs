@@ -1,23 +1,25 @@
-//! What people decided about a project's Issues and Endpoints.
+//! Triage decisions of users: archived Issues and known slow Endpoints of a project.
 
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::audit::{By, Entry};
+use super::audit::{Actor, Entry};
 use super::{Control, ControlError, Project};
 
-/// An Endpoint that is known to be slow: this much is forgiven in its ranking.
+/// An Endpoint that is known to be slow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SlowEndpoint {
+    /// Latency that the ranking tolerates in addition, milliseconds.
     pub offset_ms: i64,
+    /// Why it is slow; may be empty.
     pub reason: String,
 }
 
 impl Control {
-    /// Archives Issues as of now; archiving again moves the time. Returns how many were given.
-    pub async fn archive(&self, by: &By, project: &Project, hashes: &[u64]) -> Result<usize, ControlError> {
-        let (number, now_ns) = (i64::from(project.number), by.at_ns);
+    /// Archives Issues by their hashes; archiving again updates the time. Returns the number of hashes.
+    pub async fn archive(&self, actor: &Actor, project: &Project, hashes: &[u64]) -> Result<usize, ControlError> {
+        let (number, now_ns) = (i64::from(project.number), actor.at_ns);
         let mut write = self.write().await?;
         for hash in hashes {
             sqlx::query(
@@ -30,13 +32,13 @@ impl Control {
             .execute(write.on())
             .await?;
         }
-        write.audit(about(by.did("issue.archive"), project).with(named(hashes))).await?;
+        write.audit(about(actor.did("issue.archive"), project).with(named(hashes))).await?;
         write.commit().await?;
         Ok(hashes.len())
     }
 
-    /// Returns how many were archived before.
-    pub async fn unarchive(&self, by: &By, project: &Project, hashes: &[u64]) -> Result<usize, ControlError> {
+    /// Removes Issues from the archive. Returns the number of those that were archived.
+    pub async fn unarchive(&self, actor: &Actor, project: &Project, hashes: &[u64]) -> Result<usize, ControlError> {
         let mut write = self.write().await?;
         let mut count = 0;
         for hash in hashes {
@@ -47,12 +49,12 @@ impl Control {
                 .await?;
             count += deleted.rows_affected() as usize;
         }
-        write.audit(about(by.did("issue.unarchive"), project).with(named(hashes))).await?;
+        write.audit(about(actor.did("issue.unarchive"), project).with(named(hashes))).await?;
         write.commit().await?;
         Ok(count)
     }
 
-    /// Issue group -> when it was archived, nanoseconds since the epoch.
+    /// Returns the archived Issues of a project: hash -> time of archiving, nanoseconds since the epoch.
     pub async fn archived(&self, project: u32) -> Result<HashMap<u64, i64>, ControlError> {
         let rows: Vec<(String, i64)> =
             sqlx::query_as("SELECT hash, archived_ns FROM archived_exceptions WHERE project = $1")
@@ -63,6 +65,7 @@ impl Control {
         Ok(rows.into_iter().filter_map(known).collect())
     }
 
+    /// Returns the entry of an Endpoint; `None` if it is not marked as slow.
     pub async fn slow_endpoint(&self, project: u32, endpoint: &str) -> Result<Option<SlowEndpoint>, ControlError> {
         let found: Option<(i64, String)> =
             sqlx::query_as("SELECT offset_ms, reason FROM slow_endpoints WHERE project = $1 AND endpoint = $2")
@@ -73,7 +76,7 @@ impl Control {
         Ok(found.map(|(offset_ms, reason)| SlowEndpoint { offset_ms, reason }))
     }
 
-    /// Endpoint name -> what is forgiven.
+    /// Returns the slow Endpoints of a project by name.
     pub async fn slow_endpoints(&self, project: u32) -> Result<HashMap<String, SlowEndpoint>, ControlError> {
         let rows: Vec<(String, i64, String)> =
             sqlx::query_as("SELECT endpoint, offset_ms, reason FROM slow_endpoints WHERE project = $1")
@@ -83,10 +86,10 @@ impl Control {
         Ok(rows.into_iter().map(|(name, offset_ms, reason)| (name, SlowEndpoint { offset_ms, reason })).collect())
     }
 
-    /// An offset of 0 without a reason forgets the Endpoint.
+    /// Marks an Endpoint as slow. An offset of 0 without a reason removes the mark.
     pub async fn set_slow_endpoint(
         &self,
-        by: &By,
+        actor: &Actor,
         project: &Project,
         endpoint: &str,
         slow: &SlowEndpoint,
@@ -111,7 +114,7 @@ impl Control {
             .await?;
         }
         let details = json!({ "endpoint": endpoint, "offsetMs": slow.offset_ms, "reason": slow.reason });
-        write.audit(about(by.did("endpoint.mark_slow"), project).with(details)).await?;
+        write.audit(about(actor.did("endpoint.mark_slow"), project).with(details)).await?;
         write.commit().await
     }
 }
@@ -120,7 +123,7 @@ fn about<'a>(entry: Entry<'a>, project: &Project) -> Entry<'a> {
     entry.on("project", project.id).within(project.organization_id)
 }
 
-/// The first few of many.
+/// The number of hashes and the first 20.
 fn named(hashes: &[u64]) -> Value {
     const NAMED_MAX: usize = 20;
     let named: Vec<String> = hashes.iter().take(NAMED_MAX).map(|hash| format!("{hash:016x}")).collect();

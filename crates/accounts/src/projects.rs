@@ -1,45 +1,53 @@
-//! Making, changing and deleting projects. Their tokens: `tokens.rs`.
+//! Creating, changing and deleting projects. Their tokens are in `tokens.rs`.
 
 use std::sync::Arc;
 
 use serde_json::json;
 
-use super::audit::By;
+use super::audit::Actor;
 use super::db::{Engine, Write};
 use super::directory::ProjectSettings;
 use super::{Control, ControlError, Project, tokens};
 use tidewatch_limits as limits;
 
+/// A project to be created.
 #[derive(Debug, Clone)]
 pub struct NewProject {
+    /// The organization that owns it.
     pub organization_id: i64,
+    /// Display name.
     pub name: String,
+    /// Framework of the project.
     pub framework: String,
 }
 
-/// The project's changeable part, as it shall be.
+/// New values of a project.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProjectChange {
+    /// Display name.
     pub name: String,
+    /// Framework of the project.
     pub framework: String,
+    /// All settings.
     pub settings: ProjectSettings,
 }
 
 impl Control {
-    pub async fn create_project(&self, by: &By, new: &NewProject) -> Result<Arc<Project>, ControlError> {
+    /// Creates a project. [`ControlError::TooMany`] beyond [`limits::PROJECTS_PER_ORGANIZATION_MAX`].
+    pub async fn create_project(&self, actor: &Actor, new: &NewProject) -> Result<Arc<Project>, ControlError> {
         let mut write = self.write().await?;
-        let number = insert_project(self, &mut write, by, new).await?;
+        let number = insert_project(self, &mut write, actor, new).await?;
         write.changes_directory();
         write.commit().await?;
         self.project_by_number(number).ok_or(ControlError::UnknownProject)
     }
 
-    /// All of them or none, in this order.
-    pub async fn create_projects(&self, by: &By, new: &[NewProject]) -> Result<Vec<Arc<Project>>, ControlError> {
+    /// Creates projects in one transaction, in this order.
+    pub async fn create_projects(&self, actor: &Actor, new: &[NewProject]) -> Result<Vec<Arc<Project>>, ControlError> {
         let mut write = self.write().await?;
         let mut numbers = Vec::new();
         for new in new {
-            numbers.push(insert_project(self, &mut write, by, new).await?);
+            numbers.push(insert_project(self, &mut write, actor, new).await?);
         }
         write.changes_directory();
         write.commit().await?;
@@ -47,9 +55,9 @@ impl Control {
         numbers.into_iter().map(known).collect()
     }
 
-    /// Gives new projects numbers above `highest`, which some row in this node's store has had. A control database that
-    /// was restored from an older copy would give numbers again, and a new project would see another's rows. False: it
-    /// would not have.
+    /// Raises the sequence of project numbers to `highest`, the highest number of any row in this node's store. A
+    /// control database restored from an older copy would otherwise reuse numbers, and a new project would see
+    /// another's rows. Returns false if the sequence was not lower.
     pub async fn number_projects_above(&self, highest: u32) -> Result<bool, ControlError> {
         let mut write = self.write().await?;
         let highest = i64::from(highest);
@@ -81,9 +89,10 @@ impl Control {
         Ok(raised)
     }
 
+    /// Changes a project. [`ControlError::UnknownProject`] if it was deleted meanwhile.
     pub async fn change_project(
         &self,
-        by: &By,
+        actor: &Actor,
         old: &Project,
         change: &ProjectChange,
     ) -> Result<Arc<Project>, ControlError> {
@@ -107,9 +116,9 @@ impl Control {
         .bind(json!(settings.profile_label_allowlist).to_string())
         .bind(settings.retention_days.map(i64::from))
         .bind(i64::from(settings.ingest.ai_conventions))
-        .bind(set(settings.quota.bytes_a_day))
-        .bind(set(settings.quota.records_a_day))
-        .bind(set(settings.quota.records_a_second))
+        .bind(stored_limit(settings.quota.bytes_a_day))
+        .bind(stored_limit(settings.quota.records_a_day))
+        .bind(stored_limit(settings.quota.records_a_second))
         .bind(json!(settings.allowed_origins).to_string())
         .execute(write.on())
         .await?;
@@ -121,18 +130,18 @@ impl Control {
             "framework": [&old.framework, framework],
             "settings": [format!("{:?}", old.settings), format!("{settings:?}")],
         });
-        let entry = by.did("project.change").on("project", old.id).within(old.organization_id).with(details);
+        let entry = actor.did("project.change").on("project", old.id).within(old.organization_id).with(details);
         write.audit(entry).await?;
         write.changes_directory();
         write.commit().await?;
         self.project_by_number(old.number).ok_or(ControlError::UnknownProject)
     }
 
-    /// Its tokens open nothing any more, and nobody sees it; what it has stored goes (`keeping.rs`). The number is never
-    /// used again.
-    pub async fn delete_project(&self, by: &By, project: &Project) -> Result<(), ControlError> {
+    /// Deletes a project: its tokens become invalid, and its telemetry and uploads are purged later
+    /// (`retention_changes.rs`). Its number is never reused. [`ControlError::UnknownProject`] if it does not exist.
+    pub async fn delete_project(&self, actor: &Actor, project: &Project) -> Result<(), ControlError> {
         let mut write = self.write().await?;
-        if !delete_project(&mut write, by, project).await? {
+        if !delete_project(&mut write, actor, project).await? {
             return Err(ControlError::UnknownProject);
         }
         write.changes_directory();
@@ -140,8 +149,12 @@ impl Control {
     }
 }
 
-/// Within the caller's transaction. False: there is no such project any more.
-pub(super) async fn delete_project(write: &mut Write<'_>, by: &By, project: &Project) -> Result<bool, ControlError> {
+/// Deletes a project within the caller's transaction. Returns false if it does not exist.
+pub(super) async fn delete_project(
+    write: &mut Write<'_>,
+    actor: &Actor,
+    project: &Project,
+) -> Result<bool, ControlError> {
     let deleted = sqlx::query("DELETE FROM projects WHERE number = $1")
         .bind(i64::from(project.number))
         .execute(write.on())
@@ -151,26 +164,26 @@ pub(super) async fn delete_project(write: &mut Write<'_>, by: &By, project: &Pro
     }
     sqlx::query("INSERT INTO deleted_projects (number, deleted_ns, id) VALUES ($1, $2, $3)")
         .bind(i64::from(project.number))
-        .bind(by.at_ns)
+        .bind(actor.at_ns)
         .bind(project.id.to_string())
         .execute(write.on())
         .await?;
     let details = json!({ "name": project.name });
-    let entry = by.did("project.delete").on("project", project.id).within(project.organization_id).with(details);
+    let entry = actor.did("project.delete").on("project", project.id).within(project.organization_id).with(details);
     write.audit(entry).await?;
     Ok(true)
 }
 
-/// A limit as the database has it: 0 is none.
-fn set(limit: u64) -> Option<i64> {
+/// The stored form of a limit: `None` for 0, which means no limit.
+fn stored_limit(limit: u64) -> Option<i64> {
     i64::try_from(limit).ok().filter(|limit| *limit > 0)
 }
 
-/// Returns the new project's number.
+/// Inserts a project with new tokens. Returns its number.
 pub(super) async fn insert_project(
     control: &Control,
     write: &mut Write<'_>,
-    by: &By,
+    actor: &Actor,
     new: &NewProject,
 ) -> Result<u32, ControlError> {
     let count: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM projects WHERE organization_id = $1")
@@ -194,10 +207,10 @@ pub(super) async fn insert_project(
     .bind(control.sealer.seal(tokens::SEALED_AS, &token)?)
     .bind(tokens::hash(&upload))
     .bind(control.sealer.seal(tokens::SEALED_AS, &upload)?)
-    .bind(by.at_ns)
+    .bind(actor.at_ns)
     .fetch_one(write.on())
     .await?;
     let details = json!({ "name": new.name });
-    write.audit(by.did("project.create").on("project", id).within(new.organization_id).with(details)).await?;
+    write.audit(actor.did("project.create").on("project", id).within(new.organization_id).with(details)).await?;
     u32::try_from(number).map_err(|_| ControlError::UnknownProject)
 }

@@ -1,7 +1,7 @@
-//! A provider's sign-in that is not linked to an account yet, though the account has the address that the provider
-//! vouches for. The link waits in a challenge of the second step until the person proves that the account is theirs.
+//! A provider's sign-in with the verified address of an account that is not linked to the provider yet. The link waits
+//! in a second-factor challenge until the user proves ownership of the account.
 
-use super::audit::By;
+use super::audit::Actor;
 use super::outbox::{Mail, insert_mail};
 use super::pending_link::{PendingLink, mail_code_hash};
 use super::second_factor::WAITING;
@@ -11,28 +11,32 @@ use tidewatch_limits as limits;
 
 const DIGITS: usize = 8;
 
-/// What came of the wish for a code.
+/// The result of a request for a mailed code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkMail {
+    /// The mail is in the outbox.
     Sent,
-    /// One was sent for this sign-in.
+    /// A code was sent for this sign-in before.
     SentBefore,
-    /// No link waits with this token, or the account has a second factor, which is asked for instead.
+    /// No link waits with this token, or the account has a second factor, which is required instead.
     Unknown,
+    /// [`limits::LINK_MAILS_MAX`] codes were sent within [`limits::SECOND_FACTOR_WINDOW`].
     TooMany,
 }
 
 impl Control {
-    /// A token that the account is proved with, for [`limits::LINK_PROOF_MAX`].
+    /// Stores the link and returns a token with which ownership of the account is proved within
+    /// [`limits::LINK_PROOF_MAX`].
     pub async fn await_link_proof(&self, user: i64, link: &PendingLink, now_ns: i64) -> Result<String, ControlError> {
         let sealed = self.seal_link(link)?;
         self.insert_waiting(user, Some(&sealed), limits::LINK_PROOF_MAX, now_ns).await
     }
 
-    /// Mails a code to the account's address, once for each waiting link. `mail` gets address and code.
+    /// Mails a code to the account's address, once for each waiting link. `mail` renders the mail for an address and a
+    /// code.
     pub async fn mail_link_code(
         &self,
-        by: &By,
+        actor: &Actor,
         token: &str,
         mail: impl FnOnce(&str, &str) -> Mail,
     ) -> Result<LinkMail, ControlError> {
@@ -46,7 +50,7 @@ impl Control {
         )
         .bind(hash(token))
         .bind(WAITING)
-        .bind(by.at_ns)
+        .bind(actor.at_ns)
         .fetch_optional(write.on())
         .await?;
         let Some((id, sent)) = waiting else { return Ok(LinkMail::Unknown) };
@@ -59,7 +63,7 @@ impl Control {
             "SELECT COUNT(*) FROM challenges WHERE user_id = $1 AND mail_code_hash IS NOT NULL AND created_ns > $2",
         )
         .bind(id)
-        .bind(by.at_ns.saturating_sub(limits::SECOND_FACTOR_WINDOW.as_nanos() as i64))
+        .bind(actor.at_ns.saturating_sub(limits::SECOND_FACTOR_WINDOW.as_nanos() as i64))
         .fetch_one(write.on())
         .await?;
         if mails >= limits::LINK_MAILS_MAX {
@@ -70,8 +74,8 @@ impl Control {
             .bind(mail_code_hash(token, &code))
             .execute(write.on())
             .await?;
-        insert_mail(self, &mut write, &mail(&user.email, &code), by.at_ns).await?;
-        write.audit(by.did("user.link_code").on("user", id)).await?;
+        insert_mail(self, &mut write, &mail(&user.email, &code), actor.at_ns).await?;
+        write.audit(actor.did("user.link_code").on("user", id)).await?;
         write.commit().await?;
         Ok(LinkMail::Sent)
     }

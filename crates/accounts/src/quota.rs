@@ -1,17 +1,18 @@
-//! What a project may send, as set for it or for all.
+//! Quotas of a project.
 
-/// 0: no limit.
+/// Limits on the telemetry that a project may send. 0 means no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Quota {
-    /// Of bodies, inflated.
+    /// Bytes of bodies per day, after decompression.
     pub bytes_a_day: u64,
-    /// Spans, log records and metric points.
+    /// Spans, log records and metric points per day.
     pub records_a_day: u64,
+    /// Spans, log records and metric points per second.
     pub records_a_second: u64,
 }
 
 impl Quota {
-    /// Both hold: the smaller number where both say one.
+    /// Combines two quotas: the smaller of each limit.
     pub fn and(self, other: Quota) -> Quota {
         let smaller = |one: u64, other: u64| match (one, other) {
             (0, limit) | (limit, 0) => limit,
@@ -24,6 +25,7 @@ impl Quota {
         }
     }
 
+    /// Returns whether there is no limit.
     pub fn is_none(self) -> bool {
         self == Quota::default()
     }

@@ -1,17 +1,22 @@
-//! Forgotten passwords. WIRE 5.2: one mail per user and hour, a token for one hour and one use.
+//! Password resets. WIRE 5.2: one mail per user and hour; a token is valid for one hour and one use.
 
-use super::audit::By;
+use super::audit::Actor;
 use super::outbox::{Mail, insert_mail};
-use super::people::{AlsoEnd, end_credentials};
+use super::people::{AlsoRevoke, end_credentials};
 use super::sessions::end_sessions;
 use super::{Control, ControlError, tokens};
 use tidewatch_limits as limits;
 
 impl Control {
-    /// Puts a mail with a token into the outbox, if the address has an account that has not had one within the hour. An
-    /// account without a password gets none this way: whoever its provider lets in no more stays out.
-    /// Nobody is told which. `mail` gets the token.
-    pub async fn begin_reset(&self, by: &By, email: &str, mail: impl FnOnce(&str) -> Mail) -> Result<(), ControlError> {
+    /// Puts a mail with a token into the outbox, if the address has an account without such a mail within the hour.
+    /// Accounts without a password get none, because their provider alone controls access. The result does not reveal
+    /// which case applies. `mail` renders the mail for a token.
+    pub async fn begin_reset(
+        &self,
+        actor: &Actor,
+        email: &str,
+        mail: impl FnOnce(&str) -> Mail,
+    ) -> Result<(), ControlError> {
         let token = tokens::prefixed_token("twr_")?;
         let mut write = self.write().await?;
         let user: Option<i64> = sqlx::query_scalar(
@@ -24,7 +29,7 @@ impl Control {
         let recent: i64 =
             sqlx::query_scalar("SELECT COUNT(*) FROM password_resets WHERE user_id = $1 AND created_ns > $2")
                 .bind(user)
-                .bind(by.at_ns.saturating_sub(limits::RESET_PAUSE.as_nanos() as i64))
+                .bind(actor.at_ns.saturating_sub(limits::RESET_PAUSE.as_nanos() as i64))
                 .fetch_one(write.on())
                 .await?;
         if recent > 0 {
@@ -36,16 +41,16 @@ impl Control {
         )
         .bind(tokens::hash(&token))
         .bind(user)
-        .bind(by.at_ns)
-        .bind(by.at_ns.saturating_add(limits::RESET_LIFE.as_nanos() as i64))
+        .bind(actor.at_ns)
+        .bind(actor.at_ns.saturating_add(limits::RESET_LIFE.as_nanos() as i64))
         .execute(write.on())
         .await?;
-        insert_mail(self, &mut write, &mail(&token), by.at_ns).await?;
-        write.audit(by.did("user.forgot_password").on("user", user)).await?;
+        insert_mail(self, &mut write, &mail(&token), actor.at_ns).await?;
+        write.audit(actor.did("user.forgot_password").on("user", user)).await?;
         write.commit().await
     }
 
-    /// Whose password the token may set at `now_ns`.
+    /// Returns the address of the account whose password a valid token may set at `now_ns`; `None` for other tokens.
     pub async fn reset_email(&self, token: &str, now_ns: i64) -> Result<Option<String>, ControlError> {
         Ok(sqlx::query_scalar(
             "SELECT users.email FROM password_resets JOIN users ON users.id = password_resets.user_id \
@@ -57,11 +62,12 @@ impl Control {
         .await?)
     }
 
-    /// Sets the password; the token is used, and every session is over, personal access tokens too where asked. Passkeys
-    /// stay: a mailbox alone takes no second factor away. False: no such token, or no more.
+    /// Sets the password, uses up the token, ends every session, and deletes personal access tokens if
+    /// `ends_personal_tokens`. Passkeys remain: access to a mailbox must not remove a second factor. Returns false for
+    /// an invalid token.
     pub async fn finish_reset(
         &self,
-        by: &By,
+        actor: &Actor,
         token: &str,
         password_hash: &str,
         ends_personal_tokens: bool,
@@ -72,29 +78,29 @@ impl Control {
              WHERE token_hash = $1 AND used_ns IS NULL AND expires_ns > $2 AND users.disabled_ns IS NULL",
         )
         .bind(tokens::hash(token))
-        .bind(by.at_ns)
+        .bind(actor.at_ns)
         .fetch_optional(write.on())
         .await?;
         let Some((user, email)) = found else { return Ok(false) };
         sqlx::query("UPDATE password_resets SET used_ns = $2 WHERE user_id = $1 AND used_ns IS NULL")
             .bind(user)
-            .bind(by.at_ns)
+            .bind(actor.at_ns)
             .execute(write.on())
             .await?;
-        // The link was in the mailbox: the address is theirs.
+        // The link was sent to the address, which is therefore verified.
         sqlx::query(
             "UPDATE users SET password_hash = $2, email_verified_ns = COALESCE(email_verified_ns, $3) WHERE id = $1",
         )
         .bind(user)
         .bind(password_hash)
-        .bind(by.at_ns)
+        .bind(actor.at_ns)
         .execute(write.on())
         .await?;
-        end_sessions(&mut write, user, by.at_ns).await?;
-        let by = By { user_id: Some(user), name: email, ..by.clone() };
-        let also = AlsoEnd { personal_tokens: ends_personal_tokens, passkeys: false };
-        end_credentials(&mut write, &by, user, also).await?;
-        write.audit(by.did("user.reset_password").on("user", user)).await?;
+        end_sessions(&mut write, user, actor.at_ns).await?;
+        let actor = Actor { user_id: Some(user), name: email, ..actor.clone() };
+        let also = AlsoRevoke { personal_tokens: ends_personal_tokens, passkeys: false };
+        end_credentials(&mut write, &actor, user, also).await?;
+        write.audit(actor.did("user.reset_password").on("user", user)).await?;
         write.commit().await?;
         Ok(true)
     }

@@ -1,4 +1,4 @@
-//! Roles and what they open: the one policy. WIRE 5.3.
+//! Roles and their permissions. WIRE 5.3.
 //!
 //! | | read | write | admin | owner |
 //! |---|---|---|---|---|
@@ -7,28 +7,34 @@
 //! | admin | yes | yes | yes | |
 //! | owner | yes | yes | yes | yes |
 
-/// Most powerful first.
+/// A role in an organization or a project. The most powerful one is the smallest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub enum Role {
+    /// Everything. An organization has one owner.
     Owner,
+    /// Manages members, tokens and settings.
     Admin,
+    /// Changes projects and triage decisions.
     User,
+    /// Reads.
     Readonly,
 }
 
-/// What a route asks for.
+/// The permission that a route requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Need {
-    /// Any member.
+pub enum Permission {
+    /// Reading, for every member.
     Read,
-    /// May change projects and what is decided about them.
+    /// Changing projects and triage decisions.
     Write,
-    /// May manage members, tokens and settings.
+    /// Managing members, tokens and settings.
     Admin,
+    /// Actions of the owner.
     Owner,
 }
 
 impl Role {
+    /// The name in the API and the database.
     pub fn as_str(self) -> &'static str {
         match self {
             Role::Owner => "owner",
@@ -38,24 +44,25 @@ impl Role {
         }
     }
 
-    /// None for anything else.
+    /// Parses [`Role::as_str`]; `None` for other strings.
     pub fn parse(text: &str) -> Option<Role> {
         [Role::Owner, Role::Admin, Role::User, Role::Readonly].into_iter().find(|role| role.as_str() == text)
     }
 
-    pub fn meets(self, need: Need) -> bool {
-        match need {
-            Need::Read => true,
-            Need::Write => self <= Role::User,
-            Need::Admin => self <= Role::Admin,
-            Need::Owner => self == Role::Owner,
+    /// Returns whether the role has the permission.
+    pub fn permits(self, permission: Permission) -> bool {
+        match permission {
+            Permission::Read => true,
+            Permission::Write => self <= Role::User,
+            Permission::Admin => self <= Role::Admin,
+            Permission::Owner => self == Role::Owner,
         }
     }
 
-    /// The role in a project where `there` stands instead of the organisation's. It never binds owners and admins.
-    pub fn overridden(self, there: Option<Role>) -> Role {
-        match (self, there) {
-            (Role::User | Role::Readonly, Some(there @ (Role::User | Role::Readonly))) => there,
+    /// The effective role in a project with the override `project_role`. Overrides do not apply to owners and admins.
+    pub fn overridden(self, project_role: Option<Role>) -> Role {
+        match (self, project_role) {
+            (Role::User | Role::Readonly, Some(project_role @ (Role::User | Role::Readonly))) => project_role,
             (own, _) => own,
         }
     }
@@ -70,22 +77,22 @@ mod tests {
 
     // WIRE 5.3: the table above.
     #[test]
-    fn what_roles_open() {
-        for (need, expected) in [
-            (Need::Read, &ROLES[..]),
-            (Need::Write, &ROLES[..3]),
-            (Need::Admin, &ROLES[..2]),
-            (Need::Owner, &ROLES[..1]),
+    fn roles_have_the_permissions_of_the_table() {
+        for (permission, expected) in [
+            (Permission::Read, &ROLES[..]),
+            (Permission::Write, &ROLES[..3]),
+            (Permission::Admin, &ROLES[..2]),
+            (Permission::Owner, &ROLES[..1]),
         ] {
-            let found: Vec<Role> = ROLES.into_iter().filter(|role| role.meets(need)).collect();
-            assert_eq!(found, expected, "{need:?}");
+            let found: Vec<Role> = ROLES.into_iter().filter(|role| role.permits(permission)).collect();
+            assert_eq!(found, expected, "{permission:?}");
         }
     }
 
     // WIRE 5.3: per-project override user|readonly for user/readonly members.
     #[test]
-    fn overrides() {
-        for (own, there, expected) in [
+    fn overrides_apply_to_users_and_readonly_members() {
+        for (own, project_role, expected) in [
             (Owner, Some(Readonly), Owner),
             (Admin, Some(Readonly), Admin),
             (User, Some(Readonly), Readonly),
@@ -93,7 +100,7 @@ mod tests {
             (User, Some(Admin), User),
             (User, None, User),
         ] {
-            assert_eq!(own.overridden(there), expected, "{own:?} {there:?}");
+            assert_eq!(own.overridden(project_role), expected, "{own:?} {project_role:?}");
         }
         for role in ROLES {
             assert_eq!(Role::parse(role.as_str()), Some(role));

@@ -1,36 +1,39 @@
-//! Scopes: what a token may do at most, of what its person may do.
+//! Scopes limit the permissions of a token to a part of its user's.
 //!
-//! A token has one level, and works in all projects of its person or in some. The levels contain each other. Without a
-//! request for a scope a token reads and writes, because clients from before scopes do both; none is an admin unasked.
+//! A token has one level, and applies to all projects of its user or to a list of them. Each level contains the ones
+//! before it. The default is to read and write, which clients that predate scopes need; `admin` must be requested.
 
 use serde_json::json;
 use uuid::Uuid;
 
-/// How far a token goes. Each level contains those before it.
+/// The level of a token. Each level contains those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ScopeLevel {
     /// Reads.
     Read,
-    /// Changes projects and decisions.
+    /// Changes projects and triage decisions.
     Write,
-    /// Reads what only owners and admins read, makes organizations.
+    /// Reads data of owners and admins, creates organizations.
     Admin,
 }
 
-/// What a token may do. A person's own login has none and may do everything.
+/// The scope of a token. A user's own login has none and is not limited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scope {
+    /// What the token may do.
     pub level: ScopeLevel,
-    /// None: all projects of the person, those to come too. An empty list opens nothing.
+    /// Ids of the projects; `None`: all projects of the user, future ones included. An empty list permits none.
     pub projects: Option<Vec<Uuid>>,
 }
 
-/// Without a request for another.
+/// The level of tokens for which no level was requested.
 pub const DEFAULT_LEVEL: ScopeLevel = ScopeLevel::Write;
 
 impl ScopeLevel {
+    /// Every level, ascending.
     pub const ALL: [ScopeLevel; 3] = [ScopeLevel::Read, ScopeLevel::Write, ScopeLevel::Admin];
 
+    /// The name in the API and the database.
     pub fn as_str(self) -> &'static str {
         match self {
             ScopeLevel::Read => "read",
@@ -39,44 +42,47 @@ impl ScopeLevel {
         }
     }
 
+    /// Parses [`ScopeLevel::as_str`]; `None` for other strings.
     pub fn parse(word: &str) -> Option<ScopeLevel> {
         ScopeLevel::ALL.into_iter().find(|level| level.as_str() == word)
     }
 
-    /// The level that OAuth's `scope` asks for: words between spaces. Unknown words are ignored, as RFC 6749, 3.3 allows;
-    /// [`DEFAULT_LEVEL`] without a known one.
-    pub fn asked(scope: Option<&str>) -> ScopeLevel {
+    /// Returns the highest level in OAuth's `scope`, a list separated by spaces. Unknown words are ignored, as RFC
+    /// 6749, 3.3 allows; [`DEFAULT_LEVEL`] without a known one.
+    pub fn requested(scope: Option<&str>) -> ScopeLevel {
         let words = scope.unwrap_or_default().split(' ');
         words.filter_map(ScopeLevel::parse).max().unwrap_or(DEFAULT_LEVEL)
     }
 
-    /// This level and those it contains, as words.
+    /// The names of this level and of those it contains, ascending.
     pub fn words(self) -> Vec<String> {
         let contained = ScopeLevel::ALL.into_iter().filter(|level| *level <= self);
         contained.map(|level| level.as_str().to_owned()).collect()
     }
 
-    /// As OAuth's `scope`.
+    /// Like [`ScopeLevel::words`], in the form of OAuth's `scope`.
     pub fn text(self) -> String {
         self.words().join(" ")
     }
 }
 
 impl Scope {
+    /// A scope of all projects of the user.
     pub fn of(level: ScopeLevel) -> Scope {
         Scope { level, projects: None }
     }
 
+    /// Returns whether the scope includes the project.
     pub fn opens(&self, project: Uuid) -> bool {
         self.projects.as_ref().is_none_or(|projects| projects.contains(&project))
     }
 
-    /// As `projects` is stored.
+    /// The value of the column `projects`.
     pub(super) fn stored_projects(&self) -> Option<String> {
         self.projects.as_ref().map(|projects| json!(projects).to_string())
     }
 
-    /// From the columns `scope` and `projects`. What cannot be read opens less, never more.
+    /// Parses the columns `scope` and `projects`. Invalid values give the smallest scope.
     pub(super) fn read(level: &str, projects: Option<&str>) -> Scope {
         let level = ScopeLevel::parse(level).unwrap_or(ScopeLevel::Read);
         Scope { level, projects: projects.map(|list| serde_json::from_str(list).unwrap_or_default()) }
@@ -88,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_client_asks_for() {
+    fn the_highest_requested_level_is_returned() {
         for (scope, expected) in [
             (None, ScopeLevel::Write),
             (Some(""), ScopeLevel::Write),
@@ -99,13 +105,13 @@ mod tests {
             (Some("read write admin"), ScopeLevel::Admin),
             (Some("Admin"), ScopeLevel::Write),
         ] {
-            assert_eq!(ScopeLevel::asked(scope), expected, "{scope:?}");
+            assert_eq!(ScopeLevel::requested(scope), expected, "{scope:?}");
         }
         assert_eq!(ScopeLevel::Write.text(), "read write");
     }
 
     #[test]
-    fn what_is_stored_is_read_back_and_never_widens() {
+    fn stored_scopes_are_read_back_and_never_widen() {
         let (one, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
         for projects in [None, Some(vec![]), Some(vec![one])] {
             let scope = Scope { level: ScopeLevel::Admin, projects };

@@ -1,14 +1,14 @@
-//! Second factors: codes of an authenticator, recovery codes, and the sign-ins that wait for one. Passkeys have a file
-//! of their own; here they count like the codes.
+//! Second factors: codes of an authenticator (TOTP), recovery codes, and the sign-ins that wait for one. Passkeys, in
+//! `passkeys.rs`, are second factors too.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
 
-use super::audit::By;
+use super::audit::Actor;
 use super::db::Write;
-use super::passkey_proof::Proof;
+use super::passkey_verification::Verification;
 use super::pending_link::{PendingLink, mail_code_hash};
 use super::sessions::end_sessions;
 use super::tokens::{hash, prefixed_token};
@@ -16,53 +16,65 @@ use super::{Control, ControlError, User};
 use crate::secrets::totp::Codes;
 use tidewatch_limits as limits;
 
+/// The purpose that secrets of authenticators are sealed for.
 const SEALED_AS: &str = "totp";
 /// Kind of the challenge between password and second factor.
 pub(super) const WAITING: &str = "second factor";
 
-/// What a person has.
+/// The second factors of a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SecondFactors {
+    /// A confirmed authenticator.
     pub totp: bool,
+    /// Number of unused recovery codes.
     pub recovery_codes_left: i64,
+    /// Number of passkeys.
     pub passkeys: i64,
 }
 
 impl SecondFactors {
-    /// A login by password has a second step.
+    /// Returns whether a sign-in with a password requires a second factor.
     pub fn any(self) -> bool {
         self.totp || self.passkeys > 0
     }
 }
 
-/// What a person shows.
+/// The response of a user to the request for a second factor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shown<'a> {
+pub enum SecondFactorResponse<'a> {
+    /// A code of an authenticator.
     Code(&'a str),
+    /// A recovery code.
     RecoveryCode(&'a str),
-    Passkey(&'a Proof<'a>),
-    /// The account's password, compared by the caller. Only for [`PendingLink`]s of accounts without a second factor.
+    /// A passkey.
+    Passkey(&'a Verification<'a>),
+    /// The account's password, for a [`PendingLink`] to an account without a second factor only.
     Password {
+        /// The password is right; the caller has verified it.
         is_right: bool,
     },
-    /// A code mailed for the same.
+    /// A mailed code, for the same [`PendingLink`]s.
     MailCode(&'a str),
 }
 
-/// What came of it.
+/// The result of a second factor.
 #[derive(Debug, Clone)]
-pub enum Answered {
-    /// With what waited for it: `link` is to be linked ([`Control::enter`]).
+pub enum SecondFactorOutcome {
+    /// The factor is right.
     In {
+        /// The user of the sign-in.
         user: Arc<User>,
+        /// A provider to be linked with [`Control::sign_in_with_provider`].
         link: Option<PendingLink>,
     },
+    /// The factor is wrong, or the token is unknown, used or expired.
     No,
-    /// Too many wrong ones for this account, whoever sends them.
+    /// The account has [`limits::SECOND_FACTOR_TRIES_MAX`] wrong factors, from all clients together.
     TooMany,
 }
 
 impl Control {
+    /// Returns the second factors of a user.
     pub async fn second_factors(&self, user: i64) -> Result<SecondFactors, ControlError> {
         let (totp, recovery_codes_left, passkeys): (i64, i64, i64) = sqlx::query_as(
             "SELECT (SELECT COUNT(*) FROM totp WHERE user_id = $1 AND confirmed_ns IS NOT NULL), \
@@ -75,8 +87,9 @@ impl Control {
         Ok(SecondFactors { totp: totp > 0, recovery_codes_left, passkeys })
     }
 
-    /// Begins to set up codes; they count once one has been shown. False when there are some already.
-    pub async fn begin_totp(&self, by: &By, user: i64, codes: &Codes) -> Result<bool, ControlError> {
+    /// Stores the secret of a new authenticator, which is active after [`Control::confirm_totp`]. Returns false when
+    /// the user has an active one.
+    pub async fn begin_totp(&self, actor: &Actor, user: i64, codes: &Codes) -> Result<bool, ControlError> {
         let mut write = self.write().await?;
         let changed = sqlx::query(
             "INSERT INTO totp (user_id, secret_sealed, created_ns) VALUES ($1, $2, $3) ON CONFLICT (user_id) DO \
@@ -85,15 +98,21 @@ impl Control {
         )
         .bind(user)
         .bind(self.sealer().seal(SEALED_AS, &codes.base32())?)
-        .bind(by.at_ns)
+        .bind(actor.at_ns)
         .execute(write.on())
         .await?;
         write.commit().await?;
         Ok(changed.rows_affected() > 0)
     }
 
-    /// Codes count from now on. Returns the recovery codes; none when the code is wrong or nothing was begun.
-    pub async fn confirm_totp(&self, by: &By, user: &User, code: &str) -> Result<Option<Vec<String>>, ControlError> {
+    /// Activates the authenticator if `code` is right. Returns new recovery codes; `None` if the code is wrong or no
+    /// setup is in progress.
+    pub async fn confirm_totp(
+        &self,
+        actor: &Actor,
+        user: &User,
+        code: &str,
+    ) -> Result<Option<Vec<String>>, ControlError> {
         let mut write = self.write().await?;
         let sealed: Option<String> =
             sqlx::query_scalar("SELECT secret_sealed FROM totp WHERE user_id = $1 AND confirmed_ns IS NULL")
@@ -102,32 +121,32 @@ impl Control {
                 .await?;
         let Some(sealed) = sealed else { return Ok(None) };
         let codes = self.codes(&sealed, &user.email)?;
-        let Some(step) = codes.step(code, by.at_ns) else { return Ok(None) };
+        let Some(step) = codes.step(code, actor.at_ns) else { return Ok(None) };
         sqlx::query("UPDATE totp SET confirmed_ns = $2, last_step = $3 WHERE user_id = $1")
             .bind(user.id)
-            .bind(by.at_ns)
+            .bind(actor.at_ns)
             .bind(step)
             .execute(write.on())
             .await?;
         let recovery = insert_recovery_codes(&mut write, user.id).await?;
-        write.audit(by.did("two_factor.enable").on("user", user.id).with(json!({ "kind": "totp" }))).await?;
+        write.audit(actor.did("two_factor.enable").on("user", user.id).with(json!({ "kind": "totp" }))).await?;
         write.changes_directory();
         write.commit().await?;
         Ok(Some(recovery))
     }
 
-    /// Ends the codes; without passkeys the recovery codes too.
-    pub async fn remove_totp(&self, by: &By, user: i64) -> Result<(), ControlError> {
+    /// Removes the authenticator, and the recovery codes if the user has no passkey.
+    pub async fn remove_totp(&self, actor: &Actor, user: i64) -> Result<(), ControlError> {
         let mut write = self.write().await?;
         sqlx::query("DELETE FROM totp WHERE user_id = $1").bind(user).execute(write.on()).await?;
         drop_idle_recovery_codes(&mut write, user).await?;
-        write.audit(by.did("two_factor.disable").on("user", user).with(json!({ "kind": "totp" }))).await?;
+        write.audit(actor.did("two_factor.disable").on("user", user).with(json!({ "kind": "totp" }))).await?;
         write.changes_directory();
         write.commit().await
     }
 
-    /// Removes every second factor and ends all sessions: whoever asks for this has lost a device that may be signed in.
-    pub async fn remove_second_factors(&self, by: &By, user: i64) -> Result<(), ControlError> {
+    /// Removes every second factor and ends all sessions, because the lost device may be signed in.
+    pub async fn remove_second_factors(&self, actor: &Actor, user: i64) -> Result<(), ControlError> {
         let mut write = self.write().await?;
         for statement in [
             "DELETE FROM totp WHERE user_id = $1",
@@ -136,22 +155,23 @@ impl Control {
         ] {
             sqlx::query(statement).bind(user).execute(write.on()).await?;
         }
-        end_sessions(&mut write, user, by.at_ns).await?;
-        write.audit(by.did("two_factor.disable").on("user", user)).await?;
+        end_sessions(&mut write, user, actor.at_ns).await?;
+        write.audit(actor.did("two_factor.disable").on("user", user)).await?;
         write.changes_directory();
         write.commit().await
     }
 
-    /// New recovery codes in place of the old.
-    pub async fn replace_recovery_codes(&self, by: &By, user: i64) -> Result<Vec<String>, ControlError> {
+    /// Replaces the recovery codes. Returns the new ones.
+    pub async fn replace_recovery_codes(&self, actor: &Actor, user: i64) -> Result<Vec<String>, ControlError> {
         let mut write = self.write().await?;
         let codes = insert_recovery_codes(&mut write, user).await?;
-        write.audit(by.did("two_factor.recovery_codes").on("user", user)).await?;
+        write.audit(actor.did("two_factor.recovery_codes").on("user", user)).await?;
         write.commit().await?;
         Ok(codes)
     }
 
-    /// The password was right: a token that the second factor is shown with, for [`limits::SECOND_FACTOR_MAX`].
+    /// Returns a token for the second step of a sign-in, valid for [`limits::SECOND_FACTOR_MAX`]. The caller has
+    /// verified the password.
     pub async fn await_second_factor(&self, user: i64, now_ns: i64) -> Result<String, ControlError> {
         self.insert_waiting(user, None, limits::SECOND_FACTOR_MAX, now_ns).await
     }
@@ -186,8 +206,13 @@ impl Control {
         Ok(token)
     }
 
-    /// The second factor of a sign-in. Each code opens once; wrong ones are counted by account.
-    pub async fn show_second_factor(&self, by: &By, token: &str, shown: Shown<'_>) -> Result<Answered, ControlError> {
+    /// Verifies the second factor of a sign-in. Each code is accepted once; wrong ones are counted by account.
+    pub async fn verify_second_factor(
+        &self,
+        actor: &Actor,
+        token: &str,
+        response: SecondFactorResponse<'_>,
+    ) -> Result<SecondFactorOutcome, ControlError> {
         let mut write = self.write().await?;
         let waiting: Option<(i64, String, Option<String>, Option<String>)> = sqlx::query_as(
             "SELECT user_id, state_sealed, link_sealed, mail_code_hash FROM challenges \
@@ -195,57 +220,61 @@ impl Control {
         )
         .bind(hash(token))
         .bind(WAITING)
-        .bind(by.at_ns)
+        .bind(actor.at_ns)
         .fetch_optional(write.on())
         .await?;
-        let Some((id, epoch, link, mail_code)) = waiting else { return Ok(Answered::No) };
-        // A password changed meanwhile is another password.
+        let Some((id, epoch, link, mail_code)) = waiting else { return Ok(SecondFactorOutcome::No) };
+        // The token is void if the password was changed meanwhile.
         let user = self.user(id).filter(|user| user.session_epoch.to_string() == epoch);
-        let Some(user) = user else { return Ok(Answered::No) };
+        let Some(user) = user else { return Ok(SecondFactorOutcome::No) };
         let tries: i64 = sqlx::query_scalar(
             "SELECT CAST(COALESCE(SUM(tries), 0) AS BIGINT) FROM challenges \
              WHERE kind = $1 AND user_id = $2 AND created_ns > $3",
         )
         .bind(WAITING)
         .bind(id)
-        .bind(by.at_ns.saturating_sub(limits::SECOND_FACTOR_WINDOW.as_nanos() as i64))
+        .bind(actor.at_ns.saturating_sub(limits::SECOND_FACTOR_WINDOW.as_nanos() as i64))
         .fetch_one(write.on())
         .await?;
         if tries >= limits::SECOND_FACTOR_TRIES_MAX {
-            return Ok(Answered::TooMany);
+            return Ok(SecondFactorOutcome::TooMany);
         }
-        // Whoever has a second factor proves the account with nothing less.
-        let takes_less = link.is_some() && !user.has_two_factor;
-        let is_right = match shown {
-            Shown::Code(code) => self.use_code(&mut write, &user, code, by.at_ns).await?,
-            Shown::RecoveryCode(code) => use_recovery_code(&mut write, id, code, by.at_ns).await?,
-            Shown::Passkey(proof) => self.use_second_passkey(&mut write, by, &user, token, proof).await?,
-            Shown::Password { is_right } => takes_less && is_right,
-            Shown::MailCode(code) => takes_less && mail_code.is_some_and(|sent| sent == mail_code_hash(token, code)),
+        // Accounts with a second factor cannot be proved with a password or a mailed code.
+        let accepts_weaker_proof = link.is_some() && !user.has_two_factor;
+        let is_right = match response {
+            SecondFactorResponse::Code(code) => self.use_code(&mut write, &user, code, actor.at_ns).await?,
+            SecondFactorResponse::RecoveryCode(code) => use_recovery_code(&mut write, id, code, actor.at_ns).await?,
+            SecondFactorResponse::Passkey(passkey) => {
+                self.use_second_passkey(&mut write, actor, &user, token, passkey).await?
+            }
+            SecondFactorResponse::Password { is_right } => accepts_weaker_proof && is_right,
+            SecondFactorResponse::MailCode(code) => {
+                accepts_weaker_proof && mail_code.is_some_and(|sent| sent == mail_code_hash(token, code))
+            }
         };
         let statement = if is_right {
             "UPDATE challenges SET used_ns = $2 WHERE token_hash = $1"
         } else {
             "UPDATE challenges SET tries = tries + 1 WHERE token_hash = $1 AND $2 > 0"
         };
-        sqlx::query(statement).bind(hash(token)).bind(by.at_ns).execute(write.on()).await?;
-        let by = By { user_id: Some(id), name: user.email.clone(), ..by.clone() };
+        sqlx::query(statement).bind(hash(token)).bind(actor.at_ns).execute(write.on()).await?;
+        let actor = Actor { user_id: Some(id), name: user.email.clone(), ..actor.clone() };
         if !is_right {
             let details = json!({ "how": "second factor", "failures": tries + 1 });
-            write.audit(by.did("sign_in.refuse").on("user", id).with(details)).await?;
+            write.audit(actor.did("sign_in.refuse").on("user", id).with(details)).await?;
         }
-        if let (true, Shown::RecoveryCode(_)) = (is_right, shown) {
-            write.audit(by.did("two_factor.recover").on("user", id)).await?;
+        if let (true, SecondFactorResponse::RecoveryCode(_)) = (is_right, response) {
+            write.audit(actor.did("two_factor.recover").on("user", id)).await?;
         }
         write.commit().await?;
         if !is_right {
-            return Ok(Answered::No);
+            return Ok(SecondFactorOutcome::No);
         }
         let link = link.map(|sealed| self.open_link(&sealed)).transpose()?;
-        Ok(Answered::In { user, link })
+        Ok(SecondFactorOutcome::In { user, link })
     }
 
-    /// RFC 6238, 5.2: no code is taken twice, nor one older than the last.
+    /// Verifies a code and uses it up. RFC 6238, 5.2: neither a used code nor an older one is accepted.
     async fn use_code(
         &self,
         write: &mut Write<'_>,
@@ -274,7 +303,7 @@ impl Control {
     }
 }
 
-/// Recovery codes are of no use to who has no second factor.
+/// Deletes the recovery codes of a user without a second factor.
 pub(super) async fn drop_idle_recovery_codes(write: &mut Write<'_>, user: i64) -> Result<(), ControlError> {
     sqlx::query(
         "DELETE FROM recovery_codes WHERE user_id = $1 \
@@ -287,7 +316,7 @@ pub(super) async fn drop_idle_recovery_codes(write: &mut Write<'_>, user: i64) -
     Ok(())
 }
 
-/// Ten new ones in place of what was: eighty random bits each, `xxxxx-xxxxx-xxxxx-xxxxx`, stored as hashes.
+/// Replaces the recovery codes with ten new ones: 80 random bits each, `xxxxx-xxxxx-xxxxx-xxxxx`, stored as hashes.
 pub(super) async fn insert_recovery_codes(write: &mut Write<'_>, user: i64) -> Result<Vec<String>, ControlError> {
     sqlx::query("DELETE FROM recovery_codes WHERE user_id = $1").bind(user).execute(write.on()).await?;
     let mut codes = Vec::new();

@@ -1,52 +1,65 @@
-//! Setting up by program: a token for an hour, the projects it proposes, and what their person says. WIRE 5.4 names the
-//! routes and nothing else.
+//! Setup by a program: a token for an hour, the projects that the program proposes, and the decision of the user. WIRE
+//! 5.4 names the routes and nothing else.
 //!
-//! The token sees its own session and proposes; it makes nothing. Projects are made by the person who gave it, and the
-//! session then shows them with their tokens.
+//! The token reads its own session and proposes projects; it creates none. The user who issued it approves the plan,
+//! and the session then contains the projects with their tokens.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::audit::By;
+use super::audit::Actor;
 use super::projects::insert_project;
 use super::tokens::{hash, prefixed_token};
 use super::{Control, ControlError, NewProject, Project};
 use tidewatch_limits as limits;
 
-/// One project as proposed.
+/// A proposed project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedProject {
+    /// Display name.
     pub name: String,
+    /// Framework of the project.
     pub framework: String,
 }
 
+/// The state of a setup session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetupStatus {
     /// Nothing is proposed yet.
     Open,
+    /// A plan waits for the user's decision.
     Proposed,
+    /// The user approved the plan; its projects exist.
     Approved,
+    /// The user refused the plan.
     Refused,
 }
 
-/// One program's work.
+/// The setup session of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SetupSession {
+    /// Row id.
     pub id: i64,
+    /// The organization of the projects.
     pub organization_id: i64,
-    /// Who gave the token.
+    /// The user who issued the token.
     pub user_id: i64,
+    /// State of the session.
     pub status: SetupStatus,
+    /// Proposed projects.
     pub plan: Vec<PlannedProject>,
-    /// Numbers of the projects that were made.
+    /// Numbers of the created projects.
     pub projects: Vec<u32>,
+    /// Nanoseconds since the epoch.
     pub created_ns: i64,
+    /// Nanoseconds since the epoch.
     pub expires_ns: i64,
 }
 
 impl SetupStatus {
+    /// The name in the API and the database.
     pub fn as_str(self) -> &'static str {
         match self {
             SetupStatus::Open => "open",
@@ -83,17 +96,17 @@ fn session((id, organization_id, user_id, status, plan, projects, created_ns, ex
 }
 
 impl Control {
-    /// A session and its token, for [`limits::SETUP_LIFE`]. Those that are over go.
+    /// Creates a session with its token, valid for [`limits::SETUP_LIFE`]. Deletes expired sessions.
     pub async fn begin_setup(
         &self,
-        by: &By,
+        actor: &Actor,
         user: i64,
         organization: i64,
     ) -> Result<(SetupSession, String), ControlError> {
         let token = prefixed_token("tws_")?;
         let mut write = self.write().await?;
-        sqlx::query("DELETE FROM setup_sessions WHERE expires_ns <= $1").bind(by.at_ns).execute(write.on()).await?;
-        let made: Columns = sqlx::query_as(sqlx::AssertSqlSafe(format!(
+        sqlx::query("DELETE FROM setup_sessions WHERE expires_ns <= $1").bind(actor.at_ns).execute(write.on()).await?;
+        let inserted: Columns = sqlx::query_as(sqlx::AssertSqlSafe(format!(
             "INSERT INTO setup_sessions \
              (token_hash, organization_id, user_id, status, plan, projects, created_ns, expires_ns) \
              VALUES ($1, $2, $3, 'open', '[]', '[]', $4, $5) RETURNING {COLUMNS}"
@@ -101,17 +114,17 @@ impl Control {
         .bind(hash(&token))
         .bind(organization)
         .bind(user)
-        .bind(by.at_ns)
-        .bind(by.at_ns.saturating_add(limits::SETUP_LIFE.as_nanos() as i64))
+        .bind(actor.at_ns)
+        .bind(actor.at_ns.saturating_add(limits::SETUP_LIFE.as_nanos() as i64))
         .fetch_one(write.on())
         .await?;
-        let made = session(made);
-        write.audit(by.did("setup.begin").on("setup", made.id).within(organization)).await?;
+        let session = session(inserted);
+        write.audit(actor.did("setup.begin").on("setup", session.id).within(organization)).await?;
         write.commit().await?;
-        Ok((made, token))
+        Ok((session, token))
     }
 
-    /// The session of a token that holds.
+    /// Returns the session of a token that is valid at `now_ns`.
     pub async fn setup_session(&self, token: &str, now_ns: i64) -> Result<Option<SetupSession>, ControlError> {
         let found: Option<Columns> = sqlx::query_as(sqlx::AssertSqlSafe(format!(
             "SELECT {COLUMNS} FROM setup_sessions WHERE token_hash = $1 AND expires_ns > $2"
@@ -123,7 +136,7 @@ impl Control {
         Ok(found.map(session))
     }
 
-    /// Proposes projects, in place of what was proposed before. Conflict once there is an answer.
+    /// Proposes projects, in place of an earlier plan. [`ControlError::Conflict`] after the user's decision.
     pub async fn propose_setup(&self, id: i64, plan: &[PlannedProject]) -> Result<SetupSession, ControlError> {
         let mut write = self.write().await?;
         let changed: Option<Columns> = sqlx::query_as(sqlx::AssertSqlSafe(format!(
@@ -139,7 +152,7 @@ impl Control {
         Ok(session(changed))
     }
 
-    /// What waits for the person's answer, newest first.
+    /// Returns the sessions that wait for the user's decision, newest first.
     pub async fn setup_drafts(&self, user: i64, now_ns: i64) -> Result<Vec<SetupSession>, ControlError> {
         let rows: Vec<Columns> = sqlx::query_as(sqlx::AssertSqlSafe(format!(
             "SELECT {COLUMNS} FROM setup_sessions \
@@ -152,10 +165,11 @@ impl Control {
         Ok(rows.into_iter().map(session).collect())
     }
 
-    /// Makes the projects of a draft, as its person saw them. Conflict when they are others meanwhile.
+    /// Creates the projects of a draft. `seen` is the plan that the user saw: [`ControlError::Conflict`] if it changed
+    /// meanwhile.
     pub async fn approve_setup(
         &self,
-        by: &By,
+        actor: &Actor,
         draft: &SetupSession,
         seen: &[PlannedProject],
     ) -> Result<Vec<Arc<Project>>, ControlError> {
@@ -173,27 +187,28 @@ impl Control {
         let mut numbers = Vec::new();
         for PlannedProject { name, framework } in seen.iter().cloned() {
             let new = NewProject { organization_id: draft.organization_id, name, framework };
-            numbers.push(insert_project(self, &mut write, by, &new).await?);
+            numbers.push(insert_project(self, &mut write, actor, &new).await?);
         }
         sqlx::query("UPDATE setup_sessions SET projects = $2 WHERE id = $1")
             .bind(draft.id)
             .bind(json!(numbers).to_string())
             .execute(write.on())
             .await?;
-        write.audit(by.did("setup.approve").on("setup", draft.id).within(draft.organization_id)).await?;
+        write.audit(actor.did("setup.approve").on("setup", draft.id).within(draft.organization_id)).await?;
         write.changes_directory();
         write.commit().await?;
         let known = |number: u32| self.project_by_number(number).ok_or(ControlError::UnknownProject);
         numbers.into_iter().map(known).collect()
     }
 
-    pub async fn refuse_setup(&self, by: &By, draft: &SetupSession) -> Result<(), ControlError> {
+    /// Refuses the plan of a draft.
+    pub async fn refuse_setup(&self, actor: &Actor, draft: &SetupSession) -> Result<(), ControlError> {
         let mut write = self.write().await?;
         sqlx::query("UPDATE setup_sessions SET status = 'refused' WHERE id = $1 AND status = 'proposed'")
             .bind(draft.id)
             .execute(write.on())
             .await?;
-        write.audit(by.did("setup.refuse").on("setup", draft.id).within(draft.organization_id)).await?;
+        write.audit(actor.did("setup.refuse").on("setup", draft.id).within(draft.organization_id)).await?;
         write.commit().await
     }
 }

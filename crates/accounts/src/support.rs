@@ -1,29 +1,29 @@
-//! What `tidewatch admin` asks for besides the rest.
+//! Functions for `tidewatch admin`.
 
 use std::sync::Arc;
 
 use serde_json::json;
 
-use super::audit::By;
+use super::audit::Actor;
 use super::{Control, ControlError, Organization, Role, User};
 
 impl Control {
-    /// Everybody who is not disabled, by id.
+    /// Returns all users who are not disabled, ascending by id.
     pub fn users(&self) -> Vec<Arc<User>> {
-        let mut users: Vec<_> = self.directory.read().everybody().filter(|user| !user.is_disabled).cloned().collect();
+        let mut users: Vec<_> = self.directory.read().all_users().filter(|user| !user.is_disabled).cloned().collect();
         users.sort_by_key(|user| user.id);
         users
     }
 
-    /// By id.
+    /// Returns all organizations, ascending by id.
     pub fn organizations(&self) -> Vec<Arc<Organization>> {
-        let mut organizations: Vec<_> = self.directory.read().every_organization().cloned().collect();
+        let mut organizations: Vec<_> = self.directory.read().all_organizations().cloned().collect();
         organizations.sort_by_key(|organization| organization.id);
         organizations
     }
 
-    /// The role, whatever it was before; a member from now on.
-    pub async fn promote(&self, by: &By, organization: i64, user: i64, role: Role) -> Result<(), ControlError> {
+    /// Sets the user's role in the organization, and makes the user a member if necessary. No rule is checked.
+    pub async fn promote(&self, actor: &Actor, organization: i64, user: i64, role: Role) -> Result<(), ControlError> {
         let mut write = self.write().await?;
         sqlx::query(
             "INSERT INTO memberships (organization_id, user_id, role, created_ns) VALUES ($1, $2, $3, $4) \
@@ -32,11 +32,11 @@ impl Control {
         .bind(organization)
         .bind(user)
         .bind(role.as_str())
-        .bind(by.at_ns)
+        .bind(actor.at_ns)
         .execute(write.on())
         .await?;
         let details = json!({ "role": role.as_str() });
-        write.audit(by.did("member.set_role").on("user", user).within(organization).with(details)).await?;
+        write.audit(actor.did("member.set_role").on("user", user).within(organization).with(details)).await?;
         write.changes_directory();
         write.commit().await
     }

@@ -1,7 +1,7 @@
-//! `tidewatch bench fill`: the data directory of a server that has been busy for a month, made in minutes.
+//! `tidewatch bench fill`: makes the data directory of a server after a busy month, in minutes.
 //!
-//! Generated export requests go through the decoder, the rules, the memtable, the flush and the merge of the real
-//! server. Left out: HTTP, the journal, and (but for the last day) the keys of retries.
+//! Generated export requests pass through the decoder, the rules, the memtable, the flush and the merge of the real
+//! server. Excluded are HTTP, the journal, and the keys of retries, except for the last day.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -25,9 +25,9 @@ use super::reads::{self, Sample};
 use tidewatch_accounts::secrets;
 use tidewatch_accounts::secrets::password;
 use tidewatch_accounts::secrets::seal::Sealer;
-use tidewatch_accounts::{By, Control, Location, NewAccount};
+use tidewatch_accounts::{Actor, Control, Location, NewAccount};
 use tidewatch_ingest::coding::Coding;
-use tidewatch_ingest::knowledge::Knowledge;
+use tidewatch_ingest::enrichment::EnrichmentSource;
 use tidewatch_ingest::pipeline;
 use tidewatch_ingest::prices;
 use tidewatch_ingest::prices::PriceTable;
@@ -35,24 +35,27 @@ use tidewatch_ingest::record::Header;
 use tidewatch_limits::clock::Clock;
 use tidewatch_runtime::files;
 
-/// What describes the data, in its directory.
+/// File name of the [`Manifest`] in the data directory.
 pub const MANIFEST: &str = "bench.json";
-/// A list for `bench query --reads`.
+/// File name of a list for `bench query --reads` in the data directory.
 pub const READS: &str = "bench-reads.json";
-/// The account whose project has the data.
+/// Email address of the account whose project has the data.
 pub const EMAIL: &str = "bench@example.com";
+/// Password of that account.
 pub const PASSWORD: &str = "bench-password";
 
 const BATCH: usize = 512;
 const DAY_NS: u64 = 24 * 3600 * 1_000_000_000;
-/// Room that is wanted on the disk: bytes per record, about twice what they take after merging, and some for the server.
+/// Required free disk space: bytes per record, about twice their size after merging, and a reserve for the server.
 const BYTES_PER_RECORD: u64 = 100;
 const BYTES_SPARE: u64 = 2 << 30;
 const WAIT: Duration = Duration::from_secs(60);
 
+/// Arguments of `tidewatch bench fill`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct FillArgs {
-    /// The data directory to make; start a server on it with `--retention-days 0`, and sign in as is printed at the end.
+    /// The data directory to make; start a server on it with `--retention-days 0`, and sign in as is printed at the
+    /// end.
     #[arg(long)]
     pub data_dir: PathBuf,
     /// Spans in all.
@@ -70,52 +73,64 @@ pub struct FillArgs {
     /// Kind of spans.
     #[arg(long, value_enum, default_value = "rich")]
     pub generate: Kind,
+    /// The same seed generates the same data.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }
 
-/// What was made.
+/// Description of the generated data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Manifest {
-    /// Of the generator.
+    /// Version of the generator, [`generate::VERSION`].
     pub generator: u32,
+    /// Number of spans.
     pub spans: u64,
+    /// Number of log records.
     pub logs: u64,
+    /// Number of metric points.
     pub points: u64,
+    /// Days that the data covers.
     pub days: u64,
     /// End of the data, nanoseconds since the epoch.
     pub end_ns: u64,
     /// Rows and bytes after merging, by table.
     pub tables: Vec<TableSize>,
+    /// Wall-clock seconds it took.
     pub seconds: f64,
     /// CPU seconds it took.
     pub cpu_seconds: f64,
 }
 
+/// Size of one table after merging.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TableSize {
+    /// Name of the table.
     pub table: String,
+    /// Number of rows.
     pub rows: u64,
+    /// Size on disk.
     pub bytes: u64,
+    /// Number of parts.
     pub parts: usize,
 }
 
-pub fn run(arguments: &FillArgs, mut say: impl FnMut(&str)) -> anyhow::Result<()> {
-    let manifest = fill(arguments, &mut say)?;
+/// Fills the directory and prints what was made, line by line, with `print_line`.
+pub fn run(arguments: &FillArgs, mut print_line: impl FnMut(&str)) -> anyhow::Result<()> {
+    let manifest = fill(arguments, &mut print_line)?;
     for TableSize { table, rows, bytes, parts } in manifest.tables.iter().filter(|table| table.rows > 0) {
         let each = *bytes as f64 / *rows as f64;
         let (rows, megabytes) = (grouped(*rows), *bytes as f64 / 1e6);
-        say(&format!("{table:<14} {rows:>14} rows {megabytes:>9.1} MB {each:>7.1} bytes each, {parts} parts"));
+        print_line(&format!("{table:<14} {rows:>14} rows {megabytes:>9.1} MB {each:>7.1} bytes each, {parts} parts"));
     }
-    say(&format!("made in {:.0} s ({:.0} s of CPU)", manifest.seconds, manifest.cpu_seconds));
-    say(&format!("now: tidewatch serve --retention-days 0 --data-dir {}", arguments.data_dir.display()));
-    say(&format!("and sign in as {EMAIL} with the password {PASSWORD}"));
+    print_line(&format!("made in {:.0} s ({:.0} s of CPU)", manifest.seconds, manifest.cpu_seconds));
+    print_line(&format!("now: tidewatch serve --retention-days 0 --data-dir {}", arguments.data_dir.display()));
+    print_line(&format!("and sign in as {EMAIL} with the password {PASSWORD}"));
     Ok(())
 }
 
-/// Makes the directory; refuses one that is there already.
-pub fn fill(arguments: &FillArgs, say: &mut dyn FnMut(&str)) -> anyhow::Result<Manifest> {
+/// Makes the data directory. Fails if it has data already.
+pub fn fill(arguments: &FillArgs, print_line: &mut dyn FnMut(&str)) -> anyhow::Result<Manifest> {
     let folder = &arguments.data_dir;
     if folder.join("catalog.sqlite").exists() {
         bail!("{} holds data already", folder.display());
@@ -123,13 +138,13 @@ pub fn fill(arguments: &FillArgs, say: &mut dyn FnMut(&str)) -> anyhow::Result<M
     if arguments.generate.signal() != Signal::Traces {
         bail!("--generate says what kind of spans: rich or lean");
     }
-    files::make_data_directory(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    files::create_data_directory(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     make_account(folder)?;
     let plan = Plan::new(arguments);
     check_space(folder, plan.records() * BYTES_PER_RECORD + BYTES_SPARE)?;
     let (started, cpu) = (Instant::now(), own_cpu());
-    let sample = plan.fill(folder, say)?;
-    let stats = plan.merge(folder, say)?;
+    let sample = plan.fill(folder, print_line)?;
+    let stats = plan.merge(folder, print_line)?;
     let size = |table: &Table| {
         let stats = &stats.tables[*table as usize];
         TableSize { table: table.name().to_owned(), rows: stats.rows, bytes: stats.bytes, parts: stats.parts }
@@ -154,7 +169,8 @@ pub fn fill(arguments: &FillArgs, say: &mut dyn FnMut(&str)) -> anyhow::Result<M
     Ok(manifest)
 }
 
-/// Numbers of projects that have telemetry are not given again: the project is made first.
+/// Makes the account and its project before the data: the server does not assign the number of a project that has
+/// telemetry.
 fn make_account(folder: &Path) -> anyhow::Result<()> {
     let sealer = Sealer::new(&secrets::sealing_key(folder).context("cannot make the key for secrets")?);
     let location = Location::file(&folder.join("control.sqlite"));
@@ -167,7 +183,7 @@ fn make_account(folder: &Path) -> anyhow::Result<()> {
         project_name: "Bench".to_owned(),
         framework: "opentelemetry".to_owned(),
     };
-    let by = By {
+    let by = Actor {
         user_id: None,
         name: "tidewatch bench".to_owned(),
         address: String::new(),
@@ -216,20 +232,20 @@ impl Plan {
         self.spans + self.logs + self.points
     }
 
-    /// As the server's, but nothing is merged or dropped by the wall clock.
+    /// The server's options, except that nothing is merged or dropped by the wall clock.
     fn options(&self, folder: &Path, merge: MergeOptions, background: bool) -> LakeOptions {
         LakeOptions { merge, background, retention: Retention::all(0), ..LakeOptions::new(folder) }
     }
 
-    /// Everything into parts as flushed; gives a trace in the middle of the last day.
-    fn fill(&self, folder: &Path, say: &mut dyn FnMut(&str)) -> anyhow::Result<Option<Sample>> {
+    /// Generates the data and flushes it into parts. Returns a trace in the middle of the last day.
+    fn fill(&self, folder: &Path, print_line: &mut dyn FnMut(&str)) -> anyhow::Result<Option<Sample>> {
         let nothing = MergeOptions { rows_max: 0, bytes_max: 0, ..MergeOptions::default() };
         let lake = Lake::open(self.options(folder, nothing, true)).context("cannot open the store")?;
         let prices = PriceTable { prices: prices::read(folder)?, id: prices::NO_TABLE };
-        let knowledge = Knowledge { prices, symbols: None };
+        let enrichment = EnrichmentSource { prices, symbols: None };
         let mut generator = Generator::new(self.seed);
         let (mut body, mut position, mut sample) = (Vec::new(), 0, None);
-        // One turn per request of whatever there is most of; the others keep up.
+        // One turn per request of the most frequent kind; the other kinds follow in proportion.
         let turns = self.spans.max(self.logs).max(self.points).div_ceil(BATCH as u64).max(1);
         let length_ns = (self.end_ns - self.start_ns) / turns;
         let mut done = [0; 3];
@@ -254,28 +270,28 @@ impl Plan {
                         sample = Sample::of(&body);
                     }
                     let header = header(kind.signal(), period.from_ns as i64);
-                    let prepared = pipeline::prepare(&header, &body, usize::MAX, &knowledge)
+                    let prepared = pipeline::prepare(&header, &body, usize::MAX, &enrichment)
                         .map_err(|refused| anyhow::anyhow!("a generated request was refused: {:?}", refused.error))?;
                     let rows = if is_last_day { prepared.rows } else { prepared.rows.without_keys() };
                     position += 1;
                     lake.apply(Position(position), NO_KEY, header.received_ns, rows);
                     if !lake.wait_while_behind(WAIT) {
-                        say("waiting for the disk");
+                        print_line("waiting for the disk");
                     }
                 }
             }
             if turn % (turns / 20).max(1) == 0 && turn > 0 {
-                say(&format!("{:>3} % made", turn * 100 / turns));
+                print_line(&format!("{:>3} % made", turn * 100 / turns));
             }
         }
         lake.shutdown().context("cannot flush")?;
         Ok(sample)
     }
 
-    /// As the server would have done it meanwhile.
-    fn merge(&self, folder: &Path, say: &mut dyn FnMut(&str)) -> anyhow::Result<Stats> {
+    /// Merges parts as the server would have done over the time.
+    fn merge(&self, folder: &Path, print_line: &mut dyn FnMut(&str)) -> anyhow::Result<Stats> {
         let lake = Lake::open(self.options(folder, MergeOptions::default(), false)).context("cannot open the store")?;
-        say("merging");
+        print_line("merging");
         lake.merge(self.end_ns as i64 + 3 * DAY_NS as i64).context("cannot merge")?;
         let stats = lake.stats();
         lake.shutdown().context("cannot close the store")?;
@@ -283,7 +299,7 @@ impl Plan {
     }
 }
 
-/// The number of a server's first project.
+/// Number of a server's first project.
 const PROJECT: u32 = 1;
 
 fn header(signal: Signal, received_ns: i64) -> Header {
@@ -300,11 +316,11 @@ fn header(signal: Signal, received_ns: i64) -> Header {
     }
 }
 
-/// Better now than when the disk is full.
+/// Checks the free disk space before any data is written.
 fn check_space(folder: &Path, bytes: u64) -> anyhow::Result<()> {
     let output = std::process::Command::new("df").args(["--output=avail", "-B1"]).arg(folder).output();
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
-    // Where nobody can tell, the disk will.
+    // Without `df` the check is skipped.
     let Some(free) = text.lines().nth(1).and_then(|line| line.trim().parse::<u64>().ok()) else { return Ok(()) };
     if free < bytes {
         let gigabytes = |bytes: u64| bytes as f64 / 1e9;
@@ -319,7 +335,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_small_month() {
+    fn a_filled_directory_has_the_generated_rows() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let arguments = FillArgs {
             data_dir: folder.path().join("data"),
@@ -333,7 +349,7 @@ mod tests {
         let manifest = fill(&arguments, &mut |_| ()).expect("it is made");
         let rows = |table: Table| manifest.tables[table as usize].rows;
         assert_eq!((rows(Table::Spans), rows(Table::Logs)), (4_000, 400));
-        // A histogram's point is stored as two.
+        // A histogram's point is stored as two rows.
         assert!(rows(Table::MetricPoints) > 700);
         assert!(rows(Table::Endpoints) > 350 && rows(Table::Tasks) > 20 && rows(Table::Exceptions) > 0);
         let reads = std::fs::read_to_string(arguments.data_dir.join(READS)).expect("the list of reads");

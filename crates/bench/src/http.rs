@@ -1,4 +1,5 @@
-//! A blocking HTTP/1.1 client over one kept-alive connection. Plain `http://` only: TLS would be the client's cost.
+//! A blocking HTTP/1.1 client over one kept-alive connection. Plain `http://` only, because TLS would add CPU time of
+//! the client.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -6,19 +7,20 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 
-/// Nobody waits longer for an answer.
+/// Timeout of connects, reads and writes.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Where to send, taken apart from a URL.
+/// The destination of requests, parsed from a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// `host:port`
     pub authority: String,
-    /// With its leading slash and query, empty when the URL has none.
+    /// Path with its leading slash and query; empty when the URL has none.
     pub path: String,
 }
 
 impl Target {
+    /// Parses an `http://` URL. An error for other schemes and without a host.
     pub fn parse(url: &str) -> anyhow::Result<Target> {
         let Some(rest) = url.strip_prefix("http://") else {
             bail!("{url} is not an http:// URL (there is no TLS here)")
@@ -33,11 +35,12 @@ impl Target {
     }
 }
 
-/// One request: everything before the length, and the body.
+/// A request: its head without the length, and its body.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     /// Request line and headers, each line with its end; no `Content-Length`.
     pub head: String,
+    /// The body.
     pub body: Vec<u8>,
 }
 
@@ -51,27 +54,28 @@ pub fn head(method: &str, target: &Target, path: &str, headers: &[String]) -> St
     head
 }
 
+/// A keep-alive connection. It is opened again for the next request when it cannot be reused.
 pub struct Connection {
     target: Target,
     stream: Option<BufReader<TcpStream>>,
-    /// The last answer's body.
+    /// Body of the last response.
     pub answer: Vec<u8>,
     out: Vec<u8>,
 }
 
 impl Connection {
-    /// Connects with the first request.
+    /// A connection that is opened by the first request.
     pub fn new(target: Target) -> Connection {
         Connection { target, stream: None, answer: Vec::new(), out: Vec::new() }
     }
 
-    /// Connects now rather than with the next request.
+    /// Opens the connection now.
     pub fn connect(&mut self) -> anyhow::Result<()> {
         self.stream = Some(connect(&self.target)?);
         Ok(())
     }
 
-    /// Sends, reads the whole answer, gives its status.
+    /// Sends a request, reads the whole response, and returns its status.
     pub fn send(&mut self, request: &Request) -> anyhow::Result<u16> {
         let mut stream = match self.stream.take() {
             Some(stream) => stream,
@@ -83,7 +87,8 @@ impl Connection {
         self.out.extend_from_slice(&request.body);
         let sent = stream.get_mut().write_all(&self.out);
         let answer = read_answer(&mut stream, &mut self.answer);
-        // A server may refuse before it has read everything, and close: its answer says more than the broken pipe.
+        // A server may refuse a request before it has read the body, and close. Its response is more specific than the
+        // write error.
         let (status, keep) = match (sent, answer) {
             (Ok(()), answer) => answer.context("cannot read the answer")?,
             (Err(_), Ok((status, _))) => (status, false),
@@ -105,7 +110,7 @@ fn connect(target: &Target) -> anyhow::Result<BufReader<TcpStream>> {
     Ok(BufReader::with_capacity(64 * 1024, stream))
 }
 
-/// Status, and whether the connection may be used again.
+/// Reads a response into `body`. Returns the status, and whether the connection can be reused.
 fn read_answer(reader: &mut impl BufRead, body: &mut Vec<u8>) -> io::Result<(u16, bool)> {
     let bad = |what: &'static str| io::Error::new(io::ErrorKind::InvalidData, what);
     body.clear();
@@ -129,7 +134,7 @@ fn read_answer(reader: &mut impl BufRead, body: &mut Vec<u8>) -> io::Result<(u16
                 _ => {}
             }
         }
-        // 1xx: the answer itself follows.
+        // 1xx: the final response follows.
         if status >= 200 {
             break;
         }
@@ -144,7 +149,7 @@ fn read_answer(reader: &mut impl BufRead, body: &mut Vec<u8>) -> io::Result<(u16
             }
             next_line(reader, &mut line)?;
             if size == 0 {
-                // Trailers end with the empty line.
+                // Trailers end with an empty line.
                 while !line.is_empty() {
                     next_line(reader, &mut line)?;
                 }
@@ -165,7 +170,7 @@ fn read_answer(reader: &mut impl BufRead, body: &mut Vec<u8>) -> io::Result<(u16
     Ok((status, keep))
 }
 
-/// Without its end.
+/// Reads a line without its line ending.
 fn next_line(reader: &mut impl BufRead, line: &mut String) -> io::Result<()> {
     line.clear();
     if reader.read_line(line)? == 0 {
@@ -180,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_are_taken_apart() {
+    fn urls_are_parsed() {
         for (url, authority, path) in [
             ("http://localhost:4318", "localhost:4318", ""),
             ("http://host/api/otel/", "host:80", "/api/otel"),
@@ -193,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_of_every_framing() {
+    fn responses_of_every_framing_are_read() {
         for (answer, status, body, keep) in [
             ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", 200, "hi", true),
             (

@@ -1,4 +1,4 @@
-//! `tidewatch bench ingest`: exports to any OTLP/HTTP server.
+//! `tidewatch bench ingest`: sends exports to any OTLP/HTTP server.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,11 +16,12 @@ use super::payload::Payload;
 use super::process::{self, Usage};
 use tidewatch_limits::clock::Clock;
 
-/// A server that did next to nothing for so long has nothing left to do …
+/// How long a server must be idle before its background work counts as done.
 pub const CALM: Duration = Duration::from_secs(7);
-/// … or never will.
+/// Maximum wait for an idle server.
 const CALM_AT_MOST: Duration = Duration::from_secs(900);
 
+/// Arguments of `tidewatch bench ingest`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct IngestArgs {
     /// Base address; `/v1/traces`, `/v1/logs` or `/v1/metrics` is added unless it already ends so.
@@ -53,11 +54,13 @@ pub struct IngestArgs {
     /// Compress bodies with gzip.
     #[arg(long)]
     pub gzip: bool,
+    /// Connections to send over.
     #[arg(long, default_value_t = 8)]
     pub connections: usize,
     /// Requests per second over all connections; without it each connection sends as soon as it is answered.
     #[arg(long)]
     pub rate: Option<f64>,
+    /// Seconds to send for.
     #[arg(long, default_value_t = 10.0)]
     pub seconds: f64,
     /// Seconds sent before, counted nowhere.
@@ -74,10 +77,14 @@ pub struct IngestArgs {
     pub json: bool,
 }
 
+/// A signal, as the command line names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum SignalName {
+    /// Spans.
     Traces,
+    /// Log records.
     Logs,
+    /// Metric points.
     Metrics,
 }
 
@@ -91,34 +98,40 @@ impl From<SignalName> for Signal {
     }
 }
 
-/// What to send and where, ready.
+/// Requests that are ready to be sent.
 pub struct Exports {
+    /// The server.
     pub target: Target,
+    /// Requests to send, in turn.
     pub payloads: Vec<Payload>,
+    /// Whether bodies are compressed.
     pub gzip: bool,
     head: String,
 }
 
-/// What a run has shown.
+/// The results of a run.
 #[derive(Debug, Clone)]
 pub struct Report {
+    /// Counts and latencies of requests.
     pub outcome: Outcome,
+    /// What was sent.
     pub signal: Signal,
-    /// Spans, records or points in the requests that were accepted.
+    /// Number of spans, records or points in the accepted requests.
     pub units: f64,
+    /// Whether bodies were compressed.
     pub gzip: bool,
-    /// The server's, before and after, when its process is known.
+    /// Usage of the server's process before and after, when its id is known.
     pub server: Option<(Usage, Usage)>,
 }
 
-/// Runs and prints.
-pub fn run(arguments: &IngestArgs, mut say: impl FnMut(&str)) -> anyhow::Result<()> {
+/// Runs the load and prints the results with `print_line`. An error if no request was accepted.
+pub fn run(arguments: &IngestArgs, mut print_line: impl FnMut(&str)) -> anyhow::Result<()> {
     let exports = Exports::prepare(arguments)?;
     let report = exports.send(&arguments.plan(&exports.target), arguments.pid, arguments.until_quiet)?;
     if arguments.json {
-        say(&report.to_json().to_string());
+        print_line(&report.to_json().to_string());
     } else {
-        report.lines().iter().for_each(|line| say(line));
+        report.lines().iter().for_each(|line| print_line(line));
     }
     if report.outcome.accepted() == 0 {
         bail!("no request was accepted: {}", report.outcome.problem.unwrap_or_default());
@@ -139,6 +152,7 @@ impl IngestArgs {
 }
 
 impl Exports {
+    /// Reads or generates the requests. An error for invalid arguments or an invalid payload.
     pub fn prepare(arguments: &IngestArgs) -> anyhow::Result<Exports> {
         if arguments.rate.is_some_and(|rate| !(rate > 0.0 && rate.is_finite())) {
             bail!("--rate is a positive number of requests per second");
@@ -154,7 +168,8 @@ impl Exports {
             .with_context(|| format!("cannot send {}", signal.as_str()))
     }
 
-    /// `url`: a base address or the whole one. `headers`: each `Name: value`.
+    /// `url`: a base address or the whole URL. `headers`: each `Name: value`. All payloads have the first one's signal
+    /// and encoding.
     pub fn new(url: &str, payloads: Vec<Payload>, gzip: bool, mut headers: Vec<String>) -> anyhow::Result<Exports> {
         let first = payloads.first().context("there is nothing to send")?;
         let target = Target::parse(url)?;
@@ -169,12 +184,12 @@ impl Exports {
         Ok(Exports { target, payloads, gzip, head })
     }
 
-    /// Spans, records or points of a request, on average.
+    /// Average number of spans, records or points per request.
     pub fn units(&self) -> f64 {
         self.payloads.iter().map(|payload| payload.units).sum::<usize>() as f64 / self.payloads.len() as f64
     }
 
-    /// Runs the plan; `pid` is the server's process.
+    /// Runs the plan. `pid`: the server's process; with `until_quiet` its background work after the run counts too.
     pub fn send(&self, plan: &Plan, pid: Option<u32>, until_quiet: bool) -> anyhow::Result<Report> {
         let usage = |pid: u32| process::usage(pid).with_context(|| format!("there is no process {pid} to look at"));
         let before = pid.map(usage).transpose()?;
@@ -188,10 +203,10 @@ impl Exports {
         Ok(Report { outcome, signal, units, gzip: self.gzip, server: before.zip(after) })
     }
 
-    /// As [`Exports::send`], looking at no process.
+    /// Runs the plan without watching a process.
     pub fn run(&self, plan: &Plan) -> Outcome {
         let clock = Clock::system();
-        // Two runs against one server share no id.
+        // The nonce starts with the time, so runs against one server share no ids.
         let nonce = AtomicU64::new(clock.now_ns() as u64);
         load::run(plan, |_| {
             let (nonce, clock) = (&nonce, clock.clone());
@@ -213,7 +228,7 @@ impl Exports {
     }
 }
 
-/// Different generated requests.
+/// Generates `distinct` requests of `batch` records.
 pub fn generated(kind: Kind, batch: usize, distinct: usize, seed: u64) -> anyhow::Result<Vec<Payload>> {
     let mut generator = Generator::new(seed);
     let period = Period { from_ns: 1_800_000_000_000_000_000, length_ns: 1_000_000_000 };
@@ -226,11 +241,12 @@ pub fn generated(kind: Kind, batch: usize, distinct: usize, seed: u64) -> anyhow
 }
 
 impl Report {
-    /// Seconds of CPU that the server has used.
+    /// CPU seconds of the server.
     pub fn cpu_seconds(&self) -> Option<f64> {
         self.server.map(|(before, after)| after.cpu_seconds - before.cpu_seconds)
     }
 
+    /// Accepted records per CPU second of the server.
     pub fn units_per_cpu_second(&self) -> Option<f64> {
         self.cpu_seconds().map(|seconds| self.units / seconds.max(1e-9))
     }
@@ -275,6 +291,7 @@ impl Report {
         lines
     }
 
+    /// The results as JSON.
     pub fn to_json(&self) -> Value {
         let outcome = &self.outcome;
         let at = |share| outcome.latencies.quantile(share);
@@ -294,7 +311,7 @@ impl Report {
     }
 }
 
-/// One line.
+/// The latencies as one line.
 pub(super) fn quantiles(outcome: &Outcome) -> String {
     let at = |share| outcome.latencies.quantile(share);
     format!("p50 {:.2}  p90 {:.2}  p99 {:.2}  p99.9 {:.2}  max {:.2}", at(0.5), at(0.9), at(0.99), at(0.999), at(1.0))

@@ -1,15 +1,17 @@
 //! `tidewatch bench`: a load tool for any OTLP/HTTP server, timed reads of any HTTP API, and a data set to read from.
 //!
-//! - `ingest` ([`ingest`]): exports at full speed or at a rate. `query` ([`query`]): a list of reads, one after the other.
-//!   `fill` ([`fill`]): a data directory as a busy month would leave it, without the month; [`reads`]: what to ask of it.
-//! - Below: [`load`] (connections, pace, latencies), [`http`] (a client that adds little of its own), [`payload`] (bodies
-//!   whose ids and times are fresh each time), [`generate`] (telemetry), [`process`] (CPU time and memory of a server).
+//! - `ingest` ([`ingest`]): exports at full speed or at a rate. `query` ([`query`]): a list of reads, run in sequence.
+//!   `fill` ([`fill`]): a data directory like that of a server after a busy month; [`reads`]: queries for its data.
+//! - Building blocks: [`load`] (connections, pace, latencies), [`http`] (a client with little overhead), [`payload`]
+//!   (bodies whose ids and times are fresh each time), [`generate`] (telemetry), [`process`] (CPU time and memory of a
+//!   server).
 //!
-//! - [`demo`]: the traffic of a fictional shop. It has an entrance of its own, `tidewatch demo`.
+//! - [`demo`]: the traffic of a fictional shop. Its command is `tidewatch demo`.
 //!
-//! docs/benchmarks.md says how to use it and what its numbers mean.
+//! docs/benchmarks.md describes how to use it and what its numbers mean.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod demo;
 pub mod fill;
@@ -23,7 +25,7 @@ pub mod protobuf;
 pub mod query;
 pub mod reads;
 
-/// What `tidewatch bench` does.
+/// The subcommands of `tidewatch bench`.
 #[derive(Debug, clap::Subcommand)]
 pub enum BenchCommand {
     /// Sends exports to an OTLP/HTTP server; prints throughput, latencies and, given its --pid, the server's CPU time.
@@ -34,12 +36,12 @@ pub enum BenchCommand {
     Fill(fill::FillArgs),
 }
 
-/// Runs until done; `say` gets one line at a time.
-pub fn run(command: &BenchCommand, say: impl FnMut(&str)) -> anyhow::Result<()> {
+/// Runs the command until it is done. `print_line` is called with one line of output at a time.
+pub fn run(command: &BenchCommand, print_line: impl FnMut(&str)) -> anyhow::Result<()> {
     match command {
-        BenchCommand::Ingest(arguments) => ingest::run(arguments, say),
-        BenchCommand::Query(arguments) => query::run(arguments, say),
-        BenchCommand::Fill(arguments) => fill::run(arguments, say),
+        BenchCommand::Ingest(arguments) => ingest::run(arguments, print_line),
+        BenchCommand::Query(arguments) => query::run(arguments, print_line),
+        BenchCommand::Fill(arguments) => fill::run(arguments, print_line),
     }
 }
 

@@ -1,10 +1,11 @@
-//! Requests over several connections, as fast as they are answered or at a rate, and how long each took.
+//! Load generator: sends requests over several connections, as fast as they are answered or at a rate, and measures the
+//! latency of each.
 //!
-//! At a rate every request has its moment, fixed before the run. Its latency counts from that moment, not from when a
-//! connection was free: a server that stalls for a second is charged for all that should have been sent meanwhile
+//! At a rate, every request has a scheduled time that is fixed before the run. Its latency counts from that time, not
+//! from when a connection was free: a server that stalls for a second is charged for all requests scheduled meanwhile
 //! (no "coordinated omission").
 //!
-//! Without a rate, a connection that hears 429 or 503 waits a moment before it sends again, as exporters do.
+//! Without a rate, a connection that receives 429 or 503 backs off before it sends again, as exporters do.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,61 +14,72 @@ use std::time::{Duration, Instant};
 use super::http::{Connection, Request, Target};
 use super::process::pause;
 
-/// After "too much at once".
+/// Pause after 429 or 503.
 const BACK_OFF: Duration = Duration::from_millis(100);
 
 /// When the next request is sent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pace {
-    /// As soon as a connection has its answer.
+    /// As soon as a connection has received its response.
     Closed,
-    /// So many a second in total, evenly spread.
+    /// This many per second over all connections, evenly spaced.
     PerSecond(f64),
 }
 
+/// Parameters of a run.
 #[derive(Debug, Clone)]
 pub struct Plan {
+    /// The server.
     pub target: Target,
+    /// Number of connections, at least 1.
     pub connections: usize,
+    /// When requests are sent.
     pub pace: Pace,
+    /// Length of the measured part.
     pub duration: Duration,
-    /// Sent before, at the same pace, and counted nowhere.
+    /// Length of the warm-up before it, at the same pace. Its requests are not counted.
     pub warm_up: Duration,
 }
 
-/// What came of a run.
+/// The results of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
-    /// Answers by status.
+    /// Number of responses by status code.
     pub statuses: BTreeMap<u16, u64>,
-    /// Requests without an answer: connections refused, cut off, timed out.
+    /// Requests without a response: the connection was refused, closed or timed out.
     pub failed: u64,
-    /// At a rate: requests whose moment had come and that nobody had time to send. Their wait so far counts as latency.
+    /// At a rate: requests that were scheduled and not sent because no connection was free. Their wait so far counts as
+    /// latency.
     pub unsent: u64,
-    /// The first problem's words.
+    /// Message of the first error.
     pub problem: Option<String>,
     /// Bytes of the bodies of accepted requests, as sent.
     pub sent: u64,
-    /// Bytes of the bodies of all answers.
+    /// Bytes of the bodies of all responses.
     pub received: u64,
+    /// Time from the end of the warm-up until all connections ended.
     pub elapsed: Duration,
+    /// Latencies of all counted requests, sorted.
     pub latencies: Latencies,
 }
 
 impl Outcome {
-    /// Answers in the 200s.
+    /// Number of responses with a 2xx status.
     pub fn accepted(&self) -> u64 {
         self.statuses.iter().filter(|(status, _)| (200..300).contains(*status)).map(|(_, count)| count).sum()
     }
 
+    /// Number of requests sent.
     pub fn requests(&self) -> u64 {
         self.statuses.values().sum::<u64>() + self.failed
     }
 
+    /// Whether every scheduled request was sent and accepted.
     pub fn is_clean(&self) -> bool {
         self.failed == 0 && self.unsent == 0 && self.accepted() == self.requests()
     }
 
+    /// Accepted requests per second.
     pub fn per_second(&self) -> f64 {
         self.accepted() as f64 / self.elapsed.as_secs_f64().max(1e-9)
     }
@@ -83,22 +95,25 @@ impl Outcome {
     }
 }
 
-/// Every latency of a run; none is rounded or left out.
+/// Every latency of a run, not rounded or sampled.
 #[derive(Debug, Clone, Default)]
 pub struct Latencies {
     nanoseconds: Vec<u64>,
 }
 
 impl Latencies {
+    /// Adds a latency.
     pub fn add(&mut self, latency: Duration) {
         self.nanoseconds.push(u64::try_from(latency.as_nanos()).unwrap_or(u64::MAX));
     }
 
+    /// Sorts the latencies, for [`Latencies::quantile`].
     pub fn sort(&mut self) {
         self.nanoseconds.sort_unstable();
     }
 
-    /// Milliseconds that this share of all requests did not exceed; call [`Latencies::sort`] before.
+    /// The quantile `share` (0 to 1) in milliseconds; NaN without latencies. The list must be sorted with
+    /// [`Latencies::sort`].
     pub fn quantile(&self, share: f64) -> f64 {
         let rank = (share * self.nanoseconds.len() as f64).ceil() as usize;
         let index = rank.saturating_sub(1).min(self.nanoseconds.len().saturating_sub(1));
@@ -106,7 +121,8 @@ impl Latencies {
     }
 }
 
-/// Runs the plan. `prepare` makes a connection's requests: called once per connection, its result once per request.
+/// Runs the plan. `prepare` is called once per connection with the connection's index; its result is called once per
+/// request to fill it.
 pub fn run<F>(plan: &Plan, prepare: impl Fn(usize) -> F + Sync) -> Outcome
 where
     F: FnMut(&mut Request) + Send,
@@ -131,7 +147,7 @@ where
     });
     total.elapsed = Instant::now().duration_since(counted).max(plan.duration);
     if let Pace::PerSecond(rate) = plan.pace {
-        // What should have been sent by the end and was not.
+        // Requests that were scheduled before the end and not sent.
         let due = ((end - start).as_secs_f64() * rate) as u64;
         for number in next.load(Ordering::Relaxed)..due {
             let moment = start + Duration::from_secs_f64(number as f64 / rate);
@@ -145,7 +161,7 @@ where
 
 struct Shared<'a> {
     plan: &'a Plan,
-    /// Number of the next request, at a rate.
+    /// At a rate: number of the next request.
     next: &'a AtomicU64,
     ended: &'a AtomicBool,
     start: Instant,
@@ -182,7 +198,7 @@ impl Shared<'_> {
                 Err(error) => {
                     outcome.failed += 1;
                     outcome.problem.get_or_insert_with(|| format!("{error:#}"));
-                    // A server that is gone answers at once: do not spin.
+                    // An unreachable server fails at once: avoid a busy loop.
                     pause(Duration::from_millis(10));
                 }
             }
@@ -190,13 +206,13 @@ impl Shared<'_> {
         outcome
     }
 
-    /// Waits for the moment of the next request; `None` when the run is over.
+    /// Waits for the scheduled time of the next request, and returns it; `None` when the run is over.
     fn moment(&self) -> Option<Instant> {
         let now = Instant::now();
         match self.plan.pace {
             Pace::Closed => (now < self.end).then_some(now),
             Pace::PerSecond(rate) => {
-                // After the end there is as much time again to send what is due.
+                // After the end, due requests are sent for at most the duration of the run.
                 let given_up = now > self.end + self.plan.duration;
                 if given_up || self.ended.load(Ordering::Relaxed) {
                     self.ended.store(true, Ordering::Relaxed);
@@ -216,7 +232,7 @@ impl Shared<'_> {
     }
 }
 
-/// The start of an answer; a protobuf status has its words between other bytes.
+/// The start of a response as printable characters; a protobuf status has its message between other bytes.
 fn readable(answer: &[u8]) -> String {
     String::from_utf8_lossy(answer).chars().filter(|c| !c.is_control()).take(200).collect()
 }
@@ -284,8 +300,8 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_server_is_charged_for_what_waits() {
-        // 20 ms per answer on one connection cannot keep up with one each 2 ms: the later ones wait ever longer.
+    fn a_slow_server_is_charged_for_delayed_requests() {
+        // 20 ms per response on one connection is slower than one request each 2 ms: the delay grows.
         let target = server(Duration::from_millis(20));
         let outcome = run(&plan(target.clone(), Pace::PerSecond(500.0)), requests(&target));
         assert_eq!(outcome.requests() + outcome.unsent, 100);
@@ -293,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_listens() {
+    fn refused_connections_are_failed_requests() {
         let target = Target { authority: "127.0.0.1:9".to_owned(), path: String::new() };
         let outcome = run(&plan(target.clone(), Pace::Closed), requests(&target));
         assert!(outcome.accepted() == 0 && outcome.failed > 0 && outcome.problem.is_some());

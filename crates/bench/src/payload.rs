@@ -1,7 +1,7 @@
-//! Bodies that can be sent again and again: ids and times are made fresh, everything else stays.
+//! Bodies that can be sent repeatedly: ids and times are changed for each request, everything else stays.
 //!
-//! Every trace and span id is changed by the same mask, so that traces stay whole and nothing is a duplicate; times are
-//! moved together, so that the newest is now.
+//! Every trace and span id is changed by the same mask, so traces stay connected and no span is a duplicate. All times
+//! are shifted by the same amount, so the newest is now.
 
 use std::io::Read;
 use std::path::Path;
@@ -11,23 +11,26 @@ use tidewatch_domain::model::Signal;
 
 use super::protobuf::{Field, fields};
 
-/// An export request, and what in it can be changed in place.
+/// An export request with the positions of its ids and times.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Payload {
+    /// The body, inflated.
     pub body: Vec<u8>,
+    /// Spans, log records or metric points.
     pub signal: Signal,
-    /// Spans, records or points.
+    /// Number of spans, log records or metric points.
     pub units: usize,
+    /// Whether the body is JSON, which is sent unchanged.
     pub is_json: bool,
-    /// Where 8 or 16 id bytes lie.
+    /// Start and end of each id of 8 or 16 bytes.
     ids: Vec<(usize, usize)>,
-    /// Where 8 bytes of time lie, nanoseconds, little-endian, not zero.
+    /// Positions of times of 8 bytes: nanoseconds, little-endian, not zero.
     times: Vec<usize>,
     newest: u64,
 }
 
 impl Payload {
-    /// A protobuf export request.
+    /// Parses a protobuf export request. An error if it is none.
     pub fn protobuf(signal: Signal, body: Vec<u8>) -> anyhow::Result<Payload> {
         let (mut ids, mut times) = (Vec::new(), Vec::new());
         let units = sites(signal, &body, &mut ids, &mut times).context("the payload is no protobuf export request")?;
@@ -37,7 +40,7 @@ impl Payload {
         Ok(Payload { body, signal, units, is_json: false, ids, times, newest })
     }
 
-    /// From a file: protobuf, or JSON (sent as it is); `.gz` is unpacked.
+    /// Reads a file with protobuf, or with JSON, which is sent unchanged; `.gz` is inflated.
     pub fn read(path: &Path, signal: Signal) -> anyhow::Result<Payload> {
         let mut body = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
         if body.starts_with(&[0x1f, 0x8b]) {
@@ -53,11 +56,11 @@ impl Payload {
         Payload::protobuf(signal, body)
     }
 
-    /// The body with other ids, and its newest time at `now_ns`.
+    /// Writes the body to `out`, with other ids for each `nonce`, and with its newest time at `now_ns`.
     pub fn fresh(&self, nonce: u64, now_ns: u64, out: &mut Vec<u8>) {
         out.clear();
         out.extend_from_slice(&self.body);
-        // Neighbouring nonces differ in all bytes, and no nonce leaves the ids as they are.
+        // Consecutive nonces differ in all bytes, and no nonce leaves the ids unchanged.
         let mask = nonce.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes();
         for (start, end) in &self.ids {
             for (byte, mask) in out[*start..*end].iter_mut().zip(mask.iter().cycle()) {
@@ -72,7 +75,7 @@ impl Payload {
     }
 }
 
-/// Finds ids and times; gives the number of units. `None`: not such a request.
+/// Finds ids and times. Returns the number of records. `None`: not a request of this signal.
 fn sites(signal: Signal, body: &[u8], ids: &mut Vec<(usize, usize)>, times: &mut Vec<usize>) -> Option<usize> {
     let mut units = 0;
     let mut note = |field: &Field, id_fields: &[u32], time_fields: &[u32]| {
@@ -122,7 +125,7 @@ fn sites(signal: Signal, body: &[u8], ids: &mut Vec<(usize, usize)>, times: &mut
     Some(units)
 }
 
-/// The messages under `from` along a path of field numbers.
+/// The nested messages of `from` along a path of field numbers.
 fn below(body: &[u8], from: &[Field], path: &[u32]) -> Option<Vec<Field>> {
     let mut level = from.to_vec();
     for number in path {
@@ -136,7 +139,7 @@ fn below(body: &[u8], from: &[Field], path: &[u32]) -> Option<Vec<Field>> {
     Some(level)
 }
 
-/// Spans, records or points of an OTLP/JSON request.
+/// Number of spans, records or points of an OTLP/JSON request.
 fn count_json(signal: Signal, body: &[u8]) -> anyhow::Result<usize> {
     let value: serde_json::Value = serde_json::from_slice(body).context("the payload is no JSON")?;
     let names = match signal {
@@ -180,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_and_times_are_fresh_and_traces_stay_whole() {
+    fn ids_and_times_are_changed_and_traces_stay_connected() {
         let payload = fixture("traces512.pb", Signal::Traces);
         let now = 1_900_000_000_000_000_000;
         let (mut one, mut two) = (Vec::new(), Vec::new());

@@ -1,19 +1,19 @@
-//! What a process has used so far, read from `/proc`.
+//! CPU time and memory of a process, read from `/proc`.
 
 use std::time::{Duration, Instant};
 
-/// CPU time and memory at one moment.
+/// CPU time and memory of a process at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Usage {
-    /// CPU time of all its threads, seconds, kernel time included.
+    /// CPU time of all threads in seconds, kernel time included.
     pub cpu_seconds: f64,
-    /// Bytes.
+    /// Resident memory in bytes.
     pub resident: u64,
-    /// Bytes, since the process started.
+    /// Peak resident memory in bytes, since the process started.
     pub resident_peak: u64,
 }
 
-/// `None` when there is no such process or no `/proc`.
+/// The usage of a process. `None`: there is no such process or no `/proc`.
 pub fn usage(pid: u32) -> Option<Usage> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let bytes = |name: &str| {
@@ -24,11 +24,11 @@ pub fn usage(pid: u32) -> Option<Usage> {
     Some(Usage { cpu_seconds: cpu_seconds(pid)?, resident, resident_peak })
 }
 
-/// Whole-process figures count threads that have ended too. Their unit is a tick of 10 ms on every Linux there is, so the
-/// running threads' nanoseconds are taken where they say more.
+/// CPU seconds of a process, ended threads included. The process-wide value counts ticks of 10 ms on Linux, so the sum
+/// of the running threads' nanoseconds is used where it is larger. `None`: there is no such process or no `/proc`.
 pub fn cpu_seconds(pid: u32) -> Option<f64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The second field is a name in brackets, which may hold anything.
+    // The second field is a name in parentheses, which may contain anything.
     let rest = stat.rsplit_once(')')?.1;
     let ticks = rest.split_whitespace().skip(11).take(2).map(|field| field.parse::<u64>().ok());
     let whole = ticks.sum::<Option<u64>>()? as f64 / 100.0;
@@ -40,7 +40,7 @@ pub fn cpu_seconds(pid: u32) -> Option<f64> {
     Some(whole.max(running.sum::<u64>() as f64 / 1e9))
 }
 
-/// CPU seconds of the running threads whose name starts so.
+/// CPU seconds of the running threads whose name starts with `name`.
 pub fn thread_cpu_seconds(pid: u32, name: &str) -> f64 {
     let Ok(threads) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return 0.0 };
     let read = |path: std::path::PathBuf| std::fs::read_to_string(path).unwrap_or_default();
@@ -64,7 +64,7 @@ pub fn wait_quiet(pid: u32, calm: Duration, timeout: Duration) -> bool {
     false
 }
 
-/// Waits so long: there is no event to wait for when another process is watched or a rate is held.
+/// Blocks for this duration. There is no event to wait for when another process is watched or a rate is kept.
 pub fn pause(duration: Duration) {
     let until = Instant::now() + duration;
     while let Some(left) = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn own_figures_are_plausible() {
+    fn usage_of_this_process_is_plausible() {
         let usage = usage(std::process::id()).expect("Linux");
         assert!(usage.resident > 1 << 20 && usage.resident_peak >= usage.resident / 2, "{usage:?}");
         assert_eq!(super::usage(u32::MAX), None);

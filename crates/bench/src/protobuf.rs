@@ -1,18 +1,21 @@
-//! Walking over the fields of a protobuf message.
+//! Iterates over the fields of a protobuf message.
 
 use integer_encoding::VarInt;
 
-/// Where a field's content lies.
+/// A field and the position of its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field {
+    /// Field number.
     pub number: u32,
     /// 1: eight bytes; 2: length-delimited.
     pub wire_type: u8,
+    /// First byte of the content.
     pub start: usize,
+    /// End of the content, exclusive.
     pub end: usize,
 }
 
-/// The fixed64 and length-delimited fields of the message at `start..end`, in order. `None`: this is no message.
+/// The fixed64 and length-delimited fields of the message at `start..end`, in order. `None`: not a valid message.
 pub fn fields(body: &[u8], start: usize, end: usize) -> Option<Vec<Field>> {
     let mut found = Vec::new();
     let mut at = start;
@@ -52,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_found() {
+    fn encoded_fields_are_found() {
         let mut body = Vec::new();
         let mut message = Message(&mut body);
         message.uint(1, 300);
@@ -68,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn cut_off_bodies_are_no_messages() {
+    fn truncated_messages_are_invalid() {
         let mut body = Vec::new();
         Message(&mut body).text(1, "hello");
         for length in 1..body.len() {

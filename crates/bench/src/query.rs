@@ -1,7 +1,8 @@
-//! `tidewatch bench query`: reads of any HTTP API, each timed on its own, one after the other.
+//! `tidewatch bench query`: times reads of any HTTP API, one at a time.
 //!
-//! A list of reads is JSON: `[{"name": "traces", "method": "POST", "path": "/api/spans?projectId={project}", "body": {…}}]`.
-//! `{project}` stands for the first project of the login. `bench fill` leaves such a list for its data.
+//! A list of reads is JSON: `[{"name": "traces", "method": "POST", "path": "/api/spans?projectId={project}", "body":
+//! {…}}]`. `{project}` is replaced by the id of the login's first project. `bench fill` writes such a list for its
+//! data.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -14,6 +15,7 @@ use super::http::{self, Connection, Request, Target};
 use super::load::Latencies;
 use super::process;
 
+/// Arguments of `tidewatch bench query`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct QueryArgs {
     /// Base address.
@@ -25,6 +27,7 @@ pub struct QueryArgs {
     /// Of a Tidewatch account: signs in first, and puts its first project in the place of `{project}`.
     #[arg(long, requires = "password")]
     pub email: Option<String>,
+    /// Password of that account.
     #[arg(long)]
     pub password: Option<String>,
     /// Another header, `Name: value`; may be repeated.
@@ -51,7 +54,7 @@ pub struct QueryArgs {
     /// Times each read is made and counted.
     #[arg(long, default_value_t = 50)]
     pub repeat: usize,
-    /// Stop repeating a read after so many seconds.
+    /// Stop repeating a read after this number of seconds.
     #[arg(long, default_value_t = 20.0)]
     pub seconds: f64,
     /// The server's process on this machine: print the CPU time a read takes.
@@ -62,54 +65,64 @@ pub struct QueryArgs {
     pub json: bool,
 }
 
-/// One read.
+/// One read: a request whose response time is measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Read {
+    /// Name in the output.
     pub name: String,
+    /// HTTP method. `None`: POST with a body, else GET.
     #[serde(default)]
     pub method: Option<String>,
-    /// With its query.
+    /// Path and query.
     pub path: String,
-    /// Sent as it is when a text, else as JSON.
+    /// The body: a string is sent unchanged, any other value as JSON.
     #[serde(default)]
     pub body: Option<Value>,
 }
 
-/// How a read went.
+/// The timing of a read.
 #[derive(Debug, Clone)]
 pub struct Timed {
+    /// Status of the first response.
     pub status: u16,
-    /// Bytes of an answer.
+    /// Size of the last response's body in bytes.
     pub bytes: usize,
-    /// The very first, milliseconds.
+    /// Latency of the first request in milliseconds.
     pub first_ms: f64,
-    /// After the warm-up.
+    /// Latencies after the warm-up.
     pub warm: Latencies,
+    /// Number of those.
     pub count: usize,
-    /// Milliseconds of the server's CPU per read, warm.
+    /// CPU time of the server per read after the warm-up, in milliseconds. `None`: its process is not known.
     pub cpu_ms: Option<f64>,
-    /// The last answer.
+    /// Body of the last response.
     pub answer: Vec<u8>,
 }
 
-/// How often a read is made.
+/// How often a read is repeated.
 #[derive(Debug, Clone, Copy)]
 pub struct Repeats {
+    /// Requests that are not counted, after the first one.
     pub warm_up: usize,
+    /// Requests that are counted, at least one.
     pub count: usize,
+    /// Time after which no further request is sent.
     pub at_most: Duration,
 }
 
-/// A server, and who asks.
+/// A server with the credentials for its API.
 #[derive(Debug, Clone)]
 pub struct Reader {
+    /// The server.
     pub target: Target,
+    /// Headers of each request, `Name: value`.
     pub headers: Vec<String>,
-    /// In the place of `{project}`.
+    /// Replacement for `{project}`.
     pub project: Option<String>,
 }
 
-pub fn run(arguments: &QueryArgs, mut say: impl FnMut(&str)) -> anyhow::Result<()> {
+/// Runs the reads and prints one line for each with `print_line`.
+pub fn run(arguments: &QueryArgs, mut print_line: impl FnMut(&str)) -> anyhow::Result<()> {
     let reads = reads(arguments)?;
     let target = Target::parse(&arguments.url)?;
     let mut headers = arguments.headers.clone();
@@ -123,7 +136,7 @@ pub fn run(arguments: &QueryArgs, mut say: impl FnMut(&str)) -> anyhow::Result<(
     let at_most = Duration::from_secs_f64(arguments.seconds.clamp(0.0, 1e6));
     let repeats = Repeats { warm_up: arguments.warm_up, count: arguments.repeat.max(1), at_most };
     if !arguments.json {
-        say(&format!(
+        print_line(&format!(
             "{:<44} {:>6} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}",
             "read", "status", "bytes", "first ms", "p50 ms", "p99 ms", "max ms", "CPU ms"
         ));
@@ -131,7 +144,7 @@ pub fn run(arguments: &QueryArgs, mut say: impl FnMut(&str)) -> anyhow::Result<(
     for read in reads {
         let timed = reader.time(&read, repeats, arguments.pid)?;
         let at = |share| timed.warm.quantile(share);
-        say(&match arguments.json {
+        print_line(&match arguments.json {
             true => json!({
                 "name": read.name, "status": timed.status, "bytes": timed.bytes, "count": timed.count,
                 "firstMs": timed.first_ms, "p50Ms": at(0.5), "p99Ms": at(0.99), "maxMs": at(1.0), "cpuMs": timed.cpu_ms,
@@ -167,7 +180,7 @@ fn reads(arguments: &QueryArgs) -> anyhow::Result<Vec<Read>> {
 }
 
 impl Reader {
-    /// Takes token and project from the answer to a login or registration.
+    /// Reads token and project from the response to a login or registration. An error if there is no token.
     pub fn sign_in(&mut self, answer: &Value) -> anyhow::Result<()> {
         let token = answer["token"].as_str().context("the login gave no token")?;
         self.headers.push(format!("Authorization: Bearer {token}"));
@@ -175,6 +188,7 @@ impl Reader {
         Ok(())
     }
 
+    /// Posts JSON and returns the JSON of the response. An error for any status but 2xx.
     pub fn post(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
         let read = Read { name: path.to_owned(), method: None, path: path.to_owned(), body: Some(body.clone()) };
         let mut connection = Connection::new(self.target.clone());
@@ -186,6 +200,7 @@ impl Reader {
         serde_json::from_str(&text).with_context(|| format!("{path} answered no JSON"))
     }
 
+    /// The HTTP request of a read.
     pub fn request(&self, read: &Read) -> Request {
         let path = read.path.replace("{project}", self.project.as_deref().unwrap_or_default());
         let path = format!("{}{path}", self.target.path);
@@ -198,7 +213,7 @@ impl Reader {
         Request { head: http::head(method, &self.target, &path, &self.headers), body }
     }
 
-    /// Makes a read on a connection of its own; connecting is not timed.
+    /// Times a read on a connection of its own. Connecting is not timed. `pid`: the server's process.
     pub fn time(&self, read: &Read, repeats: Repeats, pid: Option<u32>) -> anyhow::Result<Timed> {
         let request = self.request(read);
         let mut connection = Connection::new(self.target.clone());

@@ -1,20 +1,21 @@
-//! The reads that people wait for, over the data of `bench fill`: what goal G8 is measured with.
+//! Interactive reads over the data of `bench fill`. Goal G8 is measured with them.
 
 use serde_json::{Value, json};
 
 use super::generate::{ENDPOINTS_PER_SERVICE, RARE_KEY, RARE_WORD, SERVICES, endpoint_name};
 use super::protobuf::fields;
 use super::query::Read;
-use tidewatch_query::time::show;
+use tidewatch_query::time::to_rfc3339;
 
 const HOUR_NS: i64 = 3600 * 1_000_000_000;
 const DAY_NS: i64 = 24 * HOUR_NS;
 
-/// Reads of data that ends at `end_ns`; names start with what the goals know them by.
+/// Reads of data that ends at `end_ns`. Names start with their name in the goals. `sample`: a trace for reads of one
+/// trace.
 pub fn reads(end_ns: u64, sample: Option<Sample>) -> Vec<Read> {
     let end = end_ns as i64;
     let list = |path: &str, days: i64, more: Value| {
-        let mut body = json!({"fromDate": show(end - days * DAY_NS), "toDate": show(end)});
+        let mut body = json!({"fromDate": to_rfc3339(end - days * DAY_NS), "toDate": to_rfc3339(end)});
         if let (Some(body), Value::Object(more)) = (body.as_object_mut(), more) {
             body.extend(more);
         }
@@ -45,7 +46,7 @@ pub fn reads(end_ns: u64, sample: Option<Sample>) -> Vec<Read> {
         }
         let hex: String = sample.trace_id.iter().map(|byte| format!("{byte:02x}")).collect();
         let path = format!("/api/distributed-traces/{hex}?projectId={{project}}");
-        let near = show(sample.start_ns as i64 + HOUR_NS);
+        let near = to_rfc3339(sample.start_ns as i64 + HOUR_NS);
         add("trace: within 24 h", (path.clone(), Some(json!({"recordedAt": near}))));
         add("trace: any time", (path, Some(json!({}))));
     }
@@ -67,32 +68,35 @@ pub fn reads(end_ns: u64, sample: Option<Sample>) -> Vec<Read> {
     add("logs: rare word, 30 d", logs(RARE_WORD, 30));
     add("logs: latest 50 of a frequent word, 1 d", logs("timeout", 1));
     let series = json!({
-        "from": show(end - DAY_NS), "to": show(end), "intervalMinutes": 24,
+        "from": to_rfc3339(end - DAY_NS), "to": to_rfc3339(end), "intervalMinutes": 24,
         "queries": [{"name": "shop.worker.load", "aggregation": "avg", "groupBy": "worker"}],
     });
     add("metric: 200 groups x 60 buckets", ("/api/metrics/query?projectId={project}".to_owned(), Some(series)));
     reads.into_iter().map(|(name, (path, body))| Read { name, method: None, path, body }).collect()
 }
 
-/// For a query string.
+/// Percent-encodes a value for a query string.
 fn encoded(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~');
     let encode = |byte: u8| if is_plain(byte) { (byte as char).to_string() } else { format!("%{byte:02X}") };
     text.bytes().map(encode).collect()
 }
 
-/// A trace to look for.
+/// A trace in the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sample {
+    /// The trace's id.
     pub trace_id: [u8; 16],
+    /// Start of its first span. Nanoseconds since the epoch.
     pub start_ns: u64,
-    /// One in the middle of the list of names.
+    /// Index of an endpoint for reads of one endpoint, in the middle of its service's list.
     pub endpoint: usize,
+    /// Index of that endpoint's service.
     pub service: usize,
 }
 
 impl Sample {
-    /// The first span of a request.
+    /// The trace of the first span in an export request. `None`: the request is not valid.
     pub fn of(body: &[u8]) -> Option<Sample> {
         let mut at = (0, body.len());
         for number in [1, 2, 2] {

@@ -1,9 +1,9 @@
 //! Compares the column writers of this crate with the writer of the `parquet` crate: decision 0010.
 //!
 //! `cargo run --release --example column_writers -- PART.parquet...` reads each file and writes its rows to memory with
-//! both writers, with the encodings, compression and statistics that the file has. Rows come once as plain arrays, and
-//! once as dictionary arrays in the columns that the file encodes with a dictionary, as a flush has them. The table
-//! shows processor time and bytes per row: the best of several rounds, on one thread.
+//! both writers, with the encodings, compression and statistics of the file. It writes the rows once as plain arrays,
+//! and once, like a flush, as dictionary arrays in the columns that the file encodes with a dictionary. The table shows
+//! processor time and bytes per row: the best of several rounds, on one thread.
 
 use std::error::Error;
 use std::fs::File;
@@ -26,7 +26,7 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 
 const ROUNDS: usize = 5;
 const ROWS_PER_GROUP: usize = 64 * 1024;
-/// No row group ends for its size.
+/// Row groups do not end because of their size.
 const GROUP_BYTES_MAX: usize = usize::MAX;
 
 fn main() -> Outcome<()> {
@@ -106,7 +106,7 @@ fn measure(
     Ok(())
 }
 
-/// The rows that the `parquet` crate reads back.
+/// The number of rows that the `parquet` crate reads back.
 fn read(bytes: Vec<u8>) -> Outcome<usize> {
     let reader = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(bytes))?.build()?;
     let rows: Result<Vec<usize>, _> = reader.map(|batch| batch.map(|batch| batch.num_rows())).collect();
@@ -119,7 +119,7 @@ fn cpu_ns() -> Outcome<u64> {
     Ok(text.split(' ').next().unwrap_or_default().parse()?)
 }
 
-/// The batch with the types that `of` names, by column and type.
+/// The batch cast to the types that `of` returns by column and type.
 fn with_types(batch: &RecordBatch, of: impl Fn(usize, &DataType) -> DataType) -> Outcome<RecordBatch> {
     let schema = batch.schema();
     let mut fields: Vec<Field> = Vec::new();
@@ -144,7 +144,7 @@ fn is_dictionary_encoded(metadata: &ParquetMetaData, column: usize) -> bool {
     metadata.row_groups().iter().any(|group| group.column(column).dictionary_page_offset().is_some())
 }
 
-/// What the file's first row group says of its columns.
+/// Writer properties from the columns of the file's first row group.
 fn properties(metadata: &ParquetMetaData, schema: &Schema) -> WriterProperties {
     let zstd = Compression::ZSTD(ZstdLevel::try_new(1).expect("the level exists"));
     let mut builder = WriterProperties::builder()

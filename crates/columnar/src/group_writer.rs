@@ -1,5 +1,5 @@
-//! The rows of a part, row group by row group, each column encoded by what suits it: values of which many are equal by
-//! [`ValueChunk`], identifiers, times and all else by [`FixedChunk`].
+//! Writes the rows of a file row group by row group. [`DictionaryColumnWriter`] encodes columns with many equal values,
+//! [`PlainColumnWriter`] identifiers, times and all others.
 
 use std::io::{self, Write};
 
@@ -13,18 +13,19 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnPath;
 use std::sync::Arc;
 
-use super::dictionary_column::ValueChunk;
+use super::dictionary_column::DictionaryColumnWriter;
 use super::page::Compressor;
-use super::plain_column::FixedChunk;
-use super::row_ranges::{are_long, runs};
-use super::shared_column_chunks::{Aliases, Sink, end_file};
+use super::plain_column::PlainColumnWriter;
+use super::row_ranges::{are_long, ranges};
+use super::shared_column_chunks::{SharedChunks, Sink, finish_file};
 
-/// Shorter runs than this are written row by row.
-const RUN_ROWS_LEAST: usize = 16;
+/// Ranges that are shorter than this on average are written row by row.
+const RANGE_ROWS_MIN: usize = 16;
 
+/// Writes one Parquet file of row groups to `W`.
 pub struct GroupWriter<W: Write + Send> {
     file: SerializedFileWriter<Sink<W>>,
-    aliases: Aliases,
+    shared_chunks: SharedChunks,
     schema: SchemaRef,
     /// Rows and bytes after which a row group ends.
     rows_max: usize,
@@ -32,21 +33,22 @@ pub struct GroupWriter<W: Write + Send> {
     compressor: Compressor,
     /// Called between two columns, so that the caller's thread can let others run.
     between_columns: fn(),
-    /// Of the row group in the making; empty before its first row.
+    /// The writers of the open row group; empty before its first row.
     columns: Vec<ColumnWriter>,
     rows: usize,
-    /// By column, what the row groups before left to write to.
-    left: Vec<Option<ValueChunk>>,
+    /// By column, the writer of the previous row group, whose memory is reused.
+    reusable: Vec<Option<DictionaryColumnWriter>>,
 }
 
 enum ColumnWriter {
-    Values(ValueChunk),
-    Fixed(Box<FixedChunk>),
+    Values(DictionaryColumnWriter),
+    Fixed(Box<PlainColumnWriter>),
 }
 
 impl<W: Write + Send> GroupWriter<W> {
-    /// Writes batches of `schema` to `sink`. A row group ends at the number of rows that `properties` name, or once it
-    /// takes `bytes_max`. `between_columns` is called before each column of a batch and of a row group.
+    /// Writes batches of `schema` to `sink`. A row group ends at the number of rows in `properties`, or once it has at
+    /// least `bytes_max` bytes. `between_columns` is called before each column of a batch and of a row group. Fails for
+    /// a schema that Parquet cannot represent.
     pub fn new(
         sink: W,
         schema: SchemaRef,
@@ -55,13 +57,13 @@ impl<W: Write + Send> GroupWriter<W> {
         between_columns: fn(),
     ) -> Result<GroupWriter<W>> {
         let rows_max = properties.max_row_group_row_count().unwrap_or(usize::MAX);
-        let root = ArrowSchemaConverter::new().convert(&with_optional_texts(&schema, &properties))?.root_schema_ptr();
+        let root = ArrowSchemaConverter::new().convert(&with_optional_strings(&schema, &properties))?.root_schema_ptr();
         let file = SerializedFileWriter::new(Sink::new(sink), root, Arc::new(properties))?;
-        let (aliases, columns) = (Aliases::default(), Vec::new());
+        let (shared_chunks, columns) = (SharedChunks::default(), Vec::new());
         let compressor = Compressor::default();
         Ok(GroupWriter {
             file,
-            aliases,
+            shared_chunks,
             schema,
             rows_max,
             bytes_max,
@@ -69,10 +71,12 @@ impl<W: Write + Send> GroupWriter<W> {
             between_columns,
             columns,
             rows: 0,
-            left: Vec::new(),
+            reusable: Vec::new(),
         })
     }
 
+    /// Appends the rows of a batch of the schema. Fails for a column type or property that is not supported, or when
+    /// the sink fails.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         let mut start = 0;
         while start < batch.num_rows() {
@@ -101,7 +105,7 @@ impl<W: Write + Send> GroupWriter<W> {
         Ok(())
     }
 
-    /// The rows at these places (batch, row). Texts may be dictionaries in some of the batches.
+    /// Appends the rows at these places (batch, row). String columns may be dictionary arrays in some of the batches.
     pub fn write_from(&mut self, batches: &[&RecordBatch], mut places: &[(usize, usize)]) -> Result<()> {
         while !places.is_empty() {
             let (now, later) = places.split_at(places.len().min(self.rows_max - self.rows));
@@ -118,14 +122,14 @@ impl<W: Write + Send> GroupWriter<W> {
         if self.columns.is_empty() {
             self.columns = self.new_columns()?;
         }
-        let runs = runs(places);
-        let by_run = are_long(&runs, places, RUN_ROWS_LEAST);
+        let ranges = ranges(places);
+        let by_range = are_long(&ranges, places, RANGE_ROWS_MIN);
         for (index, column) in self.columns.iter_mut().enumerate() {
             (self.between_columns)();
             let arrays: Vec<&ArrayRef> = batches.iter().map(|batch| batch.column(index)).collect();
             match column {
-                ColumnWriter::Values(chunk) if by_run => chunk.write_runs(&arrays, &runs),
-                ColumnWriter::Fixed(chunk) if by_run => chunk.write_runs(&arrays, &runs)?,
+                ColumnWriter::Values(chunk) if by_range => chunk.write_ranges(&arrays, &ranges),
+                ColumnWriter::Fixed(chunk) if by_range => chunk.write_ranges(&arrays, &ranges)?,
                 ColumnWriter::Values(chunk) => chunk.write_from(&arrays, places.iter().copied()),
                 ColumnWriter::Fixed(chunk) => chunk.write_from(&arrays, places.iter().copied())?,
             }
@@ -134,19 +138,19 @@ impl<W: Write + Send> GroupWriter<W> {
         Ok(())
     }
 
-    /// No column is nested: there is one per field.
+    /// Columns are not nested: there is one per field.
     fn new_columns(&mut self) -> Result<Vec<ColumnWriter>> {
-        let mut left = std::mem::take(&mut self.left).into_iter();
+        let mut reusable = std::mem::take(&mut self.reusable).into_iter();
         let (descriptions, properties) = (self.file.schema_descr(), self.file.properties());
         let column = |(index, field): (usize, &Arc<Field>)| {
-            if let Some(chunk) = left.next().flatten() {
+            if let Some(chunk) = reusable.next().flatten() {
                 return Ok(ColumnWriter::Values(chunk));
             }
             let (description, kind) = (descriptions.column(index), field.data_type());
-            if is_by_value(kind, description.path(), properties) {
-                return Ok(ColumnWriter::Values(ValueChunk::new(description, self.rows_max)));
+            if is_dictionary_encoded(kind, description.path(), properties) {
+                return Ok(ColumnWriter::Values(DictionaryColumnWriter::new(description, self.rows_max)));
             }
-            let chunk = FixedChunk::new(description, kind, properties, &self.compressor)?;
+            let chunk = PlainColumnWriter::new(description, kind, properties, &self.compressor)?;
             let unknown = || ParquetError::NYI(format!("a column of {kind} with these properties"));
             Ok(ColumnWriter::Fixed(Box::new(chunk.ok_or_else(unknown)?)))
         };
@@ -172,79 +176,80 @@ impl<W: Write + Send> GroupWriter<W> {
             match column {
                 ColumnWriter::Values(mut chunk) => {
                     let (bytes, close) = chunk.finish(&properties, &self.compressor)?;
-                    self.aliases.append(&mut group, bytes, close)?;
-                    self.left.push(Some(chunk));
+                    self.shared_chunks.append(&mut group, bytes, close)?;
+                    self.reusable.push(Some(chunk));
                 }
                 ColumnWriter::Fixed(chunk) => {
                     let (bytes, close) = chunk.finish()?;
-                    self.aliases.skip(close.metadata.compressed_size());
+                    self.shared_chunks.skip(close.metadata.compressed_size());
                     group.append_column(&bytes, close)?;
-                    self.left.push(None);
+                    self.reusable.push(None);
                 }
             }
         }
         group.close()?;
-        self.aliases.end_group();
+        self.shared_chunks.end_group();
         self.rows = 0;
         Ok(())
     }
 
-    /// The file, every row in it.
+    /// Ends the last row group.
     pub fn into_file(mut self) -> Result<GroupedFile<W>> {
         self.end_group()?;
-        Ok(GroupedFile { file: self.file, aliases: self.aliases })
+        Ok(GroupedFile { file: self.file, shared_chunks: self.shared_chunks })
     }
 }
 
 /// A file with all its rows, to which sections and metadata may be added.
 pub struct GroupedFile<W: Write + Send> {
     file: SerializedFileWriter<Sink<W>>,
-    aliases: Aliases,
+    shared_chunks: SharedChunks,
 }
 
 impl<W: Write + Send> GroupedFile<W> {
-    /// Where the next section will lie.
+    /// Offset of the next section from the start of the file, in bytes.
     pub fn offset(&self) -> u64 {
         self.file.bytes_written() as u64
     }
 
-    /// Bytes that other readers of Parquet skip.
+    /// Appends bytes that no Parquet metadata refers to, so that other Parquet readers skip them.
     pub fn add_section(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all(bytes)
     }
 
+    /// Adds a key-value pair to the file's metadata.
     pub fn add_metadata(&mut self, key: &str, value: String) {
         self.file.append_key_value_metadata(KeyValue::new(key.to_owned(), value));
     }
 
-    /// What the file is written to; it has everything that was added.
-    pub fn flushed(&mut self) -> io::Result<&mut W> {
+    /// Writes all buffered bytes to the sink and returns the sink.
+    pub fn flush(&mut self) -> io::Result<&mut W> {
         self.file.flush()?;
         Ok(self.file.inner_mut().out())
     }
 
-    /// Writes the file's metadata.
+    /// Writes the file's metadata and returns the sink.
     pub fn finish(self) -> Result<W> {
-        end_file(self.file, &self.aliases)
+        finish_file(self.file, &self.shared_chunks)
     }
 }
 
-/// Columns that [`ValueChunk`] writes.
-fn is_by_value(kind: &DataType, path: &ColumnPath, properties: &WriterProperties) -> bool {
+/// Whether [`DictionaryColumnWriter`] writes the column.
+fn is_dictionary_encoded(kind: &DataType, path: &ColumnPath, properties: &WriterProperties) -> bool {
     let has_bloom = properties.bloom_filter_properties(path).is_some();
-    ValueChunk::takes(kind) && properties.dictionary_enabled(path) && !has_bloom
+    DictionaryColumnWriter::supports(kind) && properties.dictionary_enabled(path) && !has_bloom
 }
 
-/// Texts that rows repeat are never absent, but written as if they might be: so are those of attributes, and only
-/// alike can one be the other's alias.
-fn with_optional_texts(schema: &Schema, properties: &WriterProperties) -> Schema {
+/// Declares dictionary-encoded strings nullable although they never are null: attribute columns are nullable, and only
+/// columns with the same levels can share a column chunk.
+fn with_optional_strings(schema: &Schema, properties: &WriterProperties) -> Schema {
     let is_text = |kind: &DataType| match kind {
         DataType::Dictionary(_, values) => **values == DataType::Utf8,
         kind => *kind == DataType::Utf8,
     };
     let field = |field: &Arc<Field>| {
         let path = ColumnPath::new(vec![field.name().clone()]);
-        match is_text(field.data_type()) && is_by_value(field.data_type(), &path, properties) {
+        match is_text(field.data_type()) && is_dictionary_encoded(field.data_type(), &path, properties) {
             true => Arc::new(field.as_ref().clone().with_nullable(true)),
             false => Arc::clone(field),
         }

@@ -1,5 +1,5 @@
-//! Shared columns of rows in memory ([`tidewatch_store::memory_schema`]): as answers have them, every row with its own copy
-//! ([`plain`]), and as a part is written, with one list of values for all batches ([`SharedColumn`]).
+//! Dictionary columns of rows in memory ([`tidewatch_store::memory_schema`]): [`plain`] converts them to plain columns,
+//! as results have them; [`DictionaryColumn`] merges the dictionaries of several batches, for parts.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use arrow::datatypes::{DataType, Field, FieldRef, Int32Type, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use xxhash_rust::xxh3::Xxh3Builder;
 
-use crate::row_ranges::Run;
+use crate::row_ranges::RowRange;
 
 fn plain_field(field: &FieldRef) -> FieldRef {
     match field.data_type() {
@@ -22,7 +22,7 @@ fn plain_field(field: &FieldRef) -> FieldRef {
     }
 }
 
-/// The schema without shared columns.
+/// The schema with each dictionary column replaced by a plain column of its value type.
 pub fn plain_schema(schema: &SchemaRef) -> SchemaRef {
     let is_shared = |field: &FieldRef| matches!(field.data_type(), DataType::Dictionary(..));
     match schema.fields().iter().any(is_shared) {
@@ -31,7 +31,7 @@ pub fn plain_schema(schema: &SchemaRef) -> SchemaRef {
     }
 }
 
-/// The batch without shared columns.
+/// The batch with each dictionary array replaced by a plain array. Other arrays are shared, not copied.
 pub fn plain(batch: &RecordBatch) -> RecordBatch {
     let column = |array: &ArrayRef| match array.as_dictionary_opt::<Int32Type>() {
         Some(shared) => take(shared.values(), shared.keys(), None).expect("every key is that of a value"),
@@ -43,30 +43,30 @@ pub fn plain(batch: &RecordBatch) -> RecordBatch {
         .expect("the same rows, each column as its schema says")
 }
 
-/// A value of a shared column.
+/// The bytes of a dictionary value.
 fn value(values: &dyn Array, number: usize) -> &[u8] {
     match values.as_string_opt::<i32>() {
-        Some(texts) => texts.value(number).as_bytes(),
+        Some(strings) => strings.value(number).as_bytes(),
         None => values.as_binary::<i32>().value(number),
     }
 }
 
-/// One shared column of several batches: what is equal is there once.
-pub struct SharedColumn<'b> {
-    /// By batch.
+/// One dictionary column of several batches, with each distinct value once.
+pub struct DictionaryColumn<'b> {
+    /// The dictionary indices, by batch.
     numbers: Vec<&'b Int32Array>,
-    /// By batch, then number: the place in `values`.
+    /// By batch, then dictionary index of the batch: the index in `values`.
     places: Vec<Vec<i32>>,
     values: ArrayRef,
 }
 
-impl<'b> SharedColumn<'b> {
-    /// `None` when the column is not shared.
-    pub fn new(pieces: &[&'b dyn Array]) -> Result<Option<SharedColumn<'b>>, ArrowError> {
+impl<'b> DictionaryColumn<'b> {
+    /// Merges the dictionaries of `pieces`, one array per batch. `None` when one of them is not a dictionary array.
+    pub fn new(pieces: &[&'b dyn Array]) -> Result<Option<DictionaryColumn<'b>>, ArrowError> {
         let pieces = pieces.iter().map(|piece| piece.as_any().downcast_ref::<DictionaryArray<Int32Type>>());
         let Some(pieces) = pieces.collect::<Option<Vec<_>>>() else { return Ok(None) };
         let mut known: HashMap<&[u8], i32, Xxh3Builder> = HashMap::default();
-        // Where each value was met first.
+        // The first occurrence of each value.
         let mut first = Vec::new();
         let places = pieces.iter().enumerate().map(|(piece, shared)| {
             let values = shared.values();
@@ -81,15 +81,15 @@ impl<'b> SharedColumn<'b> {
         let places = places.collect();
         let lists: Vec<&dyn Array> = pieces.iter().map(|shared| shared.values().as_ref()).collect();
         let values = interleave(&lists, &first)?;
-        Ok(Some(SharedColumn { numbers: pieces.into_iter().map(DictionaryArray::keys).collect(), places, values }))
+        Ok(Some(DictionaryColumn { numbers: pieces.into_iter().map(DictionaryArray::keys).collect(), places, values }))
     }
 
-    /// The cells of these runs, so many in all; all that is gathered has the same list of values.
-    pub fn gather(&self, runs: &[Run], rows: usize) -> Result<ArrayRef, ArrowError> {
+    /// Gathers the cells of these ranges, which have `rows` rows in total. All gathered arrays share one dictionary.
+    pub fn gather(&self, ranges: &[RowRange], rows: usize) -> Result<ArrayRef, ArrowError> {
         let mut numbers: Vec<i32> = Vec::with_capacity(rows);
         match self.values.len() {
             1 => numbers.resize(rows, 0),
-            _ => runs.iter().for_each(|Run { batch, rows }| {
+            _ => ranges.iter().for_each(|RowRange { batch, rows }| {
                 let places = &self.places[*batch];
                 numbers
                     .extend(self.numbers[*batch].values()[rows.clone()].iter().map(|number| places[*number as usize]));

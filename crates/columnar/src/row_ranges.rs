@@ -1,35 +1,37 @@
-//! Rows behind one another, of which sorted rows mostly consist: points of a series, spans of a trace, whatever came in the
-//! time of one part. What is copied or numbered run by run costs a fraction.
+//! Ranges of consecutive rows. Sorted rows consist mostly of them: the points of a series, the spans of a trace, rows
+//! received while one part was collected. Copying or numbering rows range by range is much cheaper than row by row.
 
 use std::ops::Range;
 
-/// Rows behind one another in one of several batches.
+/// Consecutive rows of one of several batches.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Run {
+pub struct RowRange {
+    /// Index of the batch.
     pub batch: usize,
+    /// Row indices within the batch.
     pub rows: Range<usize>,
 }
 
-/// Places (batch, row) as runs.
-pub fn runs(places: &[(usize, usize)]) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
+/// Converts places (batch, row) to ranges, in the same order.
+pub fn ranges(places: &[(usize, usize)]) -> Vec<RowRange> {
+    let mut ranges: Vec<RowRange> = Vec::new();
     for (batch, row) in places {
-        match runs.last_mut() {
-            Some(run) if run.batch == *batch && run.rows.end == *row => run.rows.end += 1,
-            _ => runs.push(Run { batch: *batch, rows: *row..*row + 1 }),
+        match ranges.last_mut() {
+            Some(range) if range.batch == *batch && range.rows.end == *row => range.rows.end += 1,
+            _ => ranges.push(RowRange { batch: *batch, rows: *row..*row + 1 }),
         }
     }
-    runs
+    ranges
 }
 
-/// Runs as places (batch, row).
-pub fn places(runs: &[Run]) -> impl Iterator<Item = (usize, usize)> {
-    runs.iter().flat_map(|run| run.rows.clone().map(|row| (run.batch, row)))
+/// Converts ranges to places (batch, row), in the same order.
+pub fn places(ranges: &[RowRange]) -> impl Iterator<Item = (usize, usize)> {
+    ranges.iter().flat_map(|range| range.rows.clone().map(|row| (range.batch, row)))
 }
 
-/// Are runs of so many rows on average?
-pub fn are_long(runs: &[Run], places: &[(usize, usize)], rows: usize) -> bool {
-    runs.len() * rows <= places.len()
+/// Whether the ranges have at least `rows` rows on average.
+pub fn are_long(ranges: &[RowRange], places: &[(usize, usize)], rows: usize) -> bool {
+    ranges.len() * rows <= places.len()
 }
 
 #[cfg(test)]
@@ -37,12 +39,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_behind_one_another_are_a_run() {
+    fn consecutive_places_are_one_range() {
         let places = [(0, 3), (0, 4), (1, 5), (1, 6), (1, 7), (1, 7), (0, 5), (0, 4)];
         let expected = [(0, 3..5), (1, 5..8), (1, 7..8), (0, 5..6), (0, 4..5)];
-        assert_eq!(runs(&places), expected.map(|(batch, rows)| Run { batch, rows }));
-        assert!(are_long(&runs(&places[..6]), &places[..6], 2) && !are_long(&runs(&places), &places, 2));
-        assert!(super::places(&runs(&places)).eq(places));
-        assert_eq!(runs(&[]), []);
+        assert_eq!(ranges(&places), expected.map(|(batch, rows)| RowRange { batch, rows }));
+        assert!(are_long(&ranges(&places[..6]), &places[..6], 2) && !are_long(&ranges(&places), &places, 2));
+        assert!(super::places(&ranges(&places)).eq(places));
+        assert_eq!(ranges(&[]), []);
     }
 }

@@ -1,8 +1,8 @@
-//! Columns that say the same lie in a part once.
+//! Stores equal column chunks of a row group once.
 //!
-//! What a service is called is a column of the table and an attribute of its resource, which has a column too; spans are
-//! often called as their route. Of chunks of a row group that have the same bytes, the first is written, and the file's
-//! metadata names its place for all of them. To a reader of Parquet they are columns like any other.
+//! A service name is a table column and a resource attribute, which has its own column; span names often equal the
+//! route. Of the chunks of a row group that have the same bytes, only the first is written, and the file's metadata
+//! refers to its offset for all of them. Parquet readers need no support for this.
 
 use std::io::{self, Write};
 
@@ -13,35 +13,35 @@ use parquet::errors::Result;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataWriter};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 
-/// What the row groups of a file say twice.
+/// The column chunks of a file that share bytes with an earlier chunk.
 #[derive(Default)]
-pub struct Aliases {
-    /// Of the row group in the making.
+pub struct SharedChunks {
+    /// Chunks written to the open row group.
     written: Vec<Written>,
     columns: usize,
     bytes: i64,
     groups: usize,
-    found: Vec<Alias>,
+    found: Vec<SharedChunk>,
 }
 
-/// A chunk that others may be like.
+/// A written chunk that later chunks may equal.
 struct Written {
     column: usize,
-    /// Where it begins, from the start of the row group.
+    /// Offset from the start of the row group.
     at: i64,
     kind: (Type, i16),
     bytes: Bytes,
 }
 
-/// A column of a row group that lies where an earlier one does.
-struct Alias {
+/// A column chunk that shares the bytes of column `of`.
+struct SharedChunk {
     group: usize,
     column: usize,
     of: usize,
 }
 
-impl Aliases {
-    /// Appends the next column's chunk, or its place when one like it was appended to the row group before.
+impl SharedChunks {
+    /// Appends the chunk of the next column, or only its metadata when the row group already has an equal chunk.
     pub fn append<W: Write + Send>(
         &mut self,
         group: &mut SerializedRowGroupWriter<'_, W>,
@@ -52,8 +52,8 @@ impl Aliases {
         let kind = (column.physical_type(), column.max_def_level());
         match self.written.iter().find(|written| written.kind == kind && written.bytes == bytes) {
             Some(first) => {
-                self.found.push(Alias { group: self.groups, column: self.columns, of: first.column });
-                // Places count from where the chunk would have been.
+                self.found.push(SharedChunk { group: self.groups, column: self.columns, of: first.column });
+                // Offsets count from the position that the chunk would have had.
                 let back = self.bytes - first.at;
                 let pages = close.offset_index.iter_mut().flat_map(|index| &mut index.page_locations);
                 pages.for_each(|page| page.offset -= back);
@@ -71,25 +71,26 @@ impl Aliases {
         Ok(())
     }
 
-    /// The next column is appended otherwise, and stands for itself.
+    /// Counts a column of `bytes` bytes that the caller appends itself.
     pub fn skip(&mut self, bytes: i64) {
         (self.columns, self.bytes) = (self.columns + 1, self.bytes + bytes);
     }
 
+    /// Starts the next row group.
     pub fn end_group(&mut self) {
         self.written.clear();
         (self.columns, self.bytes, self.groups) = (0, 0, self.groups + 1);
     }
 
-    /// The file's metadata, aliases at their places.
+    /// The file's metadata, with the offsets of shared chunks.
     fn place(&self, metadata: ParquetMetaData) -> Result<ParquetMetaData> {
         let mut builder = metadata.into_builder().set_page_index(None);
         let mut groups = builder.take_row_groups();
         for pairs in self.found.chunk_by(|a, b| a.group == b.group) {
             let group = &mut groups[pairs[0].group];
             let mut columns = group.columns().to_vec();
-            for alias in pairs {
-                columns[alias.column] = at_place_of(columns[alias.column].clone(), &columns[alias.of])?;
+            for shared in pairs {
+                columns[shared.column] = with_offsets_of(columns[shared.column].clone(), &columns[shared.of])?;
             }
             *group = group.clone().into_builder().set_column_metadata(columns).build()?;
         }
@@ -97,8 +98,8 @@ impl Aliases {
     }
 }
 
-fn at_place_of(alias: ColumnChunkMetaData, first: &ColumnChunkMetaData) -> Result<ColumnChunkMetaData> {
-    alias
+fn with_offsets_of(shared: ColumnChunkMetaData, first: &ColumnChunkMetaData) -> Result<ColumnChunkMetaData> {
+    shared
         .into_builder()
         .set_total_compressed_size(first.compressed_size())
         .set_data_page_offset(first.data_page_offset())
@@ -106,7 +107,7 @@ fn at_place_of(alias: ColumnChunkMetaData, first: &ColumnChunkMetaData) -> Resul
         .build()
 }
 
-/// What a file is written to; its end can be held back.
+/// The output of a file. Its end can be held back.
 pub struct Sink<W> {
     /// `None` once the file has ended.
     out: Option<W>,
@@ -136,17 +137,20 @@ impl<W: Write + Send> Write for Sink<W> {
     }
 }
 
-/// Of the end of a file: the length of its metadata and the magic number.
+/// Size of the end of a file: length of the metadata and magic number.
 const LENGTH_AND_MAGIC: usize = 8;
 
-/// Writes what follows the rows: page indexes, and the file's metadata with aliases at their places.
-pub fn end_file<W: Write + Send>(mut file: SerializedFileWriter<Sink<W>>, aliases: &Aliases) -> Result<W> {
-    if aliases.found.is_empty() {
+/// Writes the page indexes and the file's metadata, with the offsets of shared chunks.
+pub fn finish_file<W: Write + Send>(
+    mut file: SerializedFileWriter<Sink<W>>,
+    shared_chunks: &SharedChunks,
+) -> Result<W> {
+    if shared_chunks.found.is_empty() {
         return Ok(file.into_inner()?.out.expect("the file has not ended"));
     }
     file.flush()?;
     file.inner_mut().held = Some(Vec::new());
-    let metadata = aliases.place(file.finish()?)?;
+    let metadata = shared_chunks.place(file.finish()?)?;
     let sink = file.inner_mut();
     let mut end = sink.held.take().unwrap_or_default();
     let mut out = sink.out.take().expect("the file has not ended");
@@ -175,28 +179,28 @@ mod tests {
     use super::super::group_writer::GroupWriter;
     use super::*;
 
-    /// Three texts of a row, the first always there; a time; a number.
+    /// Three strings of a row, the first never null; a time; a number.
     type Row = (String, Option<String>, Option<String>, i64, Option<i64>);
 
     fn schema() -> SchemaRef {
-        let text = |name, nullable| Field::new(name, DataType::Utf8, nullable);
+        let string = |name, nullable| Field::new(name, DataType::Utf8, nullable);
         let number = |name, nullable| Field::new(name, DataType::Int64, nullable);
         Arc::new(Schema::new(vec![
-            text("a", false),
-            text("b", true),
+            string("a", false),
+            string("b", true),
             number("time", false),
-            text("c", true),
+            string("c", true),
             number("number", true),
         ]))
     }
 
     fn batch(rows: &[Row]) -> RecordBatch {
-        let texts = |texts: Vec<Option<&String>>| Arc::new(StringArray::from_iter(texts)) as ArrayRef;
+        let strings = |strings: Vec<Option<&String>>| Arc::new(StringArray::from_iter(strings)) as ArrayRef;
         let columns = vec![
-            texts(rows.iter().map(|row| Some(&row.0)).collect()),
-            texts(rows.iter().map(|row| row.1.as_ref()).collect()),
+            strings(rows.iter().map(|row| Some(&row.0)).collect()),
+            strings(rows.iter().map(|row| row.1.as_ref()).collect()),
             Arc::new(Int64Array::from_iter_values(rows.iter().map(|row| row.3))) as ArrayRef,
-            texts(rows.iter().map(|row| row.2.as_ref()).collect()),
+            strings(rows.iter().map(|row| row.2.as_ref()).collect()),
             Arc::new(Int64Array::from_iter(rows.iter().map(|row| row.4))) as ArrayRef,
         ];
         RecordBatch::try_new(schema(), columns).unwrap()
@@ -225,9 +229,9 @@ mod tests {
     }
 
     fn rows_of(batch: &RecordBatch) -> Vec<Row> {
-        let texts = |name| batch.column_by_name(name).unwrap().as_string::<i32>();
+        let strings = |name| batch.column_by_name(name).unwrap().as_string::<i32>();
         let numbers = |name| batch.column_by_name(name).unwrap().as_primitive::<Int64Type>();
-        let text = |name, row| texts(name).iter().nth(row).flatten().map(str::to_owned);
+        let text = |name, row| strings(name).iter().nth(row).flatten().map(str::to_owned);
         let number = |name, row| numbers(name).iter().nth(row).flatten();
         let row = |row| {
             let time = number("time", row).unwrap();
@@ -236,7 +240,7 @@ mod tests {
         (0..batch.num_rows()).map(row).collect()
     }
 
-    /// Runs of rows whose second and third text are mostly the first.
+    /// Sequences of equal rows whose second and third string mostly equal the first.
     fn rows() -> impl Strategy<Value = Vec<Row>> {
         let text = || prop::sample::select(vec!["", "checkout", "GET /x", "basket"]).prop_map(str::to_owned);
         let other = || prop_oneof![20 => Just(None), 1 => prop::option::of(text()).prop_map(Some)];
@@ -253,7 +257,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn columns_come_back_whatever_is_equal(rows in rows(), group_rows in 5..400_usize, skip in 0..200_usize, take in 1..200_usize) {
+        fn columns_are_read_back_whichever_are_equal(rows in rows(), group_rows in 5..400_usize, skip in 0..200_usize, take in 1..200_usize) {
             let file = file(&rows, group_rows);
             prop_assert_eq!(&rows_of(&read(&file, None)), &rows);
             let (skip, end) = (skip.min(rows.len()), (skip + take).min(rows.len()));
@@ -263,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_of_an_alias_are_found_one_by_one() {
+    fn pages_of_a_shared_chunk_are_found_one_by_one() {
         let row = |n: i64| {
             let text = format!("text {}", n * 7919 % 1000);
             (text.clone(), Some(text.clone()), Some(text), n, None)
@@ -277,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_equal_lies_in_the_file_once() {
+    fn equal_chunks_are_stored_once() {
         let row = |n: i64, b: &str| {
             let text = format!("text {}", n * 7919 % 1000);
             (text.clone(), Some(format!("{text}{b}")), Some(text), n, None)

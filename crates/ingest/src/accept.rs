@@ -1,4 +1,4 @@
-//! Takes exports in: decodes them where they arrive or on a blocking thread, and waits until they are durable.
+//! Accepts exports: decodes small ones inline and large ones on a blocking thread, and waits until they are durable.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -9,59 +9,67 @@ use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::{ProjectId, Signal};
 
 use super::coding::Coding;
+use super::durable_store::DurableStore;
 use super::error::ExportError;
 use super::hints::Hints;
-use super::intake::Intake;
-use super::outcome::{Refused, RejectReason, Told};
+use super::outcome::{Refused, RejectReason, Rejections};
 use super::pipeline::prepare_within;
 use super::record::Header;
 use crate::metrics::IngestMetrics;
 use tidewatch_accounts::Project;
 use tidewatch_limits as limits;
-use tidewatch_limits::admission::turn::Turn;
+use tidewatch_limits::admission::body_permit::BodyPermit;
 use tidewatch_limits::clock::Clock;
 
-/// What taking in exports needs of the process.
+/// Dependencies of [`accept`].
 pub struct IngestContext {
     /// The telemetry store and its journal.
-    pub intake: Arc<Intake>,
+    pub durable_store: Arc<DurableStore>,
+    /// Source of receive times.
     pub clock: Clock,
+    /// Counts waiting times.
     pub metrics: Arc<IngestMetrics>,
-    /// What projects receive that a setting would do more with.
+    /// Counts of what projects send that a setting would make more of.
     pub hints: Arc<Hints>,
-    /// Of a body, inflated.
+    /// Maximum size of a body, inflated.
     pub body_bytes_max: usize,
-    /// Names of Endpoints that a service may have on one day; 0: any number.
+    /// Maximum number of Endpoint names of a service on one day; 0: no limit.
     pub names_max: usize,
-    /// Of projects that say nothing else; 0: for ever.
+    /// Retention of projects without a setting of their own, in days; 0: for ever.
     pub retention_days: u32,
 }
 
-/// An export that is stored.
+/// The outcome of a stored export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accepted {
-    pub told: Told,
-    /// Of the body, inflated.
+    /// Records of the export that are not stored.
+    pub rejections: Rejections,
+    /// Size of the body in bytes, inflated.
     pub bytes: u64,
-    /// Spans, log records or metric points.
+    /// Number of spans, log records or metric points.
     pub records: u64,
 }
 
 /// One export, as received.
 pub struct Export<'a> {
+    /// The project it is stored in.
     pub project: &'a Project,
+    /// Spans, metric points or log records.
     pub signal: Signal,
+    /// Protobuf or JSON.
     pub encoding: Encoding,
+    /// Compression of `body`.
     pub coding: Coding,
+    /// The body, still compressed.
     pub body: Bytes,
-    /// The body's slot and memory: dropped with it, once the journal has its copy.
-    pub turn: Turn,
+    /// Admission permit of the body: its slot and memory. Released with the body, once the journal has its copy.
+    pub body_permit: BodyPermit,
 }
 
-/// Takes an export as far as it goes: when this returns `Ok`, its records are durable and every question sees them.
+/// Accepts an export. When this returns `Ok`, its records are durable and visible to every query.
 pub async fn accept(context: &IngestContext, mut export: Export<'_>) -> Result<Accepted, Refused> {
-    if context.intake.is_behind() {
-        return Err(Refused::overloaded(match context.intake.lake().write_failure() {
+    if context.durable_store.is_behind() {
+        return Err(Refused::overloaded(match context.durable_store.lake().write_failure() {
             Some(_) => "the server cannot write to its disk; try again later",
             None => "the store is catching up; try again later",
         }));
@@ -69,7 +77,7 @@ pub async fn accept(context: &IngestContext, mut export: Export<'_>) -> Result<A
     let received_ns = context.clock.now_ns();
     let mut settings = export.project.settings.ingest_of(export.signal);
     // Retention decides what is too old, and it does not follow a clock that jumped. DECISIONS 25.
-    let today_ns = context.intake.lake().trusted_now().unwrap_or(received_ns);
+    let today_ns = context.durable_store.lake().trusted_now().unwrap_or(received_ns);
     settings.oldest_ns = tidewatch_store::retention::kept_from_ns(
         export.project.settings.retention_days.unwrap_or(context.retention_days),
         today_ns,
@@ -82,40 +90,40 @@ pub async fn accept(context: &IngestContext, mut export: Export<'_>) -> Result<A
         coding: export.coding,
         received_ns,
         settings,
-        prices: context.intake.knowledge().prices.id,
+        prices: context.durable_store.enrichment().prices.id,
         names_max: Some(context.names_max),
     };
     let bytes_max = context.body_bytes_max;
     let prepared = if is_small(&header, &export.body) {
-        let (received, turn) = (export.body.len(), &mut export.turn);
-        let holds = &mut |bytes| turn.grow_to(received + bytes);
-        prepare_within(&header, &export.body, bytes_max, context.intake.knowledge(), holds)?
+        let (received, body_permit) = (export.body.len(), &mut export.body_permit);
+        let reserve = &mut |bytes| body_permit.grow_to(received + bytes);
+        prepare_within(&header, &export.body, bytes_max, context.durable_store.enrichment(), reserve)?
     } else {
-        let (body, mut turn) = (export.body, export.turn);
-        let knowledge = context.intake.knowledge().clone();
+        let (body, mut body_permit) = (export.body, export.body_permit);
+        let enrichment = context.durable_store.enrichment().clone();
         let header = header.clone();
-        // The slot goes along: it is held for as long as the work lasts, whether or not anyone still waits for it.
+        // The permit moves to the thread: it is held until the work ends, even if the client disconnects.
         let work = tokio::task::spawn_blocking(move || {
             let received = body.len();
-            let holds = &mut |bytes| turn.grow_to(received + bytes);
-            let prepared = prepare_within(&header, &body, bytes_max, &knowledge, holds);
-            (prepared, body, turn)
+            let reserve = &mut |bytes| body_permit.grow_to(received + bytes);
+            let prepared = prepare_within(&header, &body, bytes_max, &enrichment, reserve);
+            (prepared, body, body_permit)
         });
         let done = work.await.map_err(|panic| Refused::new(RejectReason::Malformed, ExportError::internal(panic)))?;
         let prepared;
-        (prepared, export.body, export.turn) = done;
+        (prepared, export.body, export.body_permit) = done;
         prepared?
     };
-    let (told, other_ai) = (prepared.told.clone(), prepared.other_ai);
+    let (rejections, other_ai) = (prepared.rejections.clone(), prepared.other_ai);
     let (bytes, records) = (prepared.rows.body_bytes(), prepared.rows.records() as u64);
     let handed_over = Instant::now();
-    context.intake.store(&header, (export.body, export.turn), prepared).await?;
+    context.durable_store.store(&header, (export.body, export.body_permit), prepared).await?;
     context.metrics.journal.add(handed_over.elapsed());
     context.hints.add_other_ai(header.project_number, other_ai);
-    Ok(Accepted { told, bytes, records })
+    Ok(Accepted { rejections, bytes, records })
 }
 
-/// Decoded where it arrives: it costs less than half a millisecond.
+/// Whether the body is decoded inline, which takes less than half a millisecond.
 fn is_small(header: &Header, body: &[u8]) -> bool {
     let bytes_max = match header.coding {
         Coding::Identity => limits::INGEST_INLINE_BYTES_MAX,

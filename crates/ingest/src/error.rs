@@ -3,13 +3,13 @@
 /// The refusal of an export, without the status: the server chooses it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExportError {
-    /// The body is no such export.
+    /// The body is no valid export.
     #[error("{0}")]
     Malformed(String),
-    /// No token, or one of no project.
+    /// There is no token, or it belongs to no project.
     #[error("{0}")]
     Unauthorized(&'static str),
-    /// The project refuses the origin.
+    /// The project does not allow the origin.
     #[error("{0}")]
     Forbidden(&'static str),
     /// The body came too slowly.
@@ -18,26 +18,27 @@ pub enum ExportError {
     /// The body is larger than this number of bytes.
     #[error("the request body is larger than {0} bytes")]
     TooLarge(usize),
-    /// Content type or content encoding that is not taken.
+    /// The content type or the content encoding is not supported.
     #[error("{0}")]
     UnsupportedMedia(String),
-    /// The project has sent what it may; seconds until it may send again.
+    /// The project's quota is exhausted; seconds until it is renewed.
     #[error("{0}; try again in {1} seconds")]
     OverQuota(&'static str, u64),
-    /// The sender should try again later.
+    /// The client should retry later.
     #[error("{0}")]
     Overloaded(&'static str),
-    /// A defect of ours; the cause is in the log.
+    /// An internal error; the cause is in the log.
     #[error("internal error")]
     Internal,
 }
 
 impl ExportError {
+    /// [`ExportError::Malformed`] with this message.
     pub fn malformed(message: impl Into<String>) -> ExportError {
         ExportError::Malformed(message.into())
     }
 
-    /// Logs the cause.
+    /// Logs `cause` and returns [`ExportError::Internal`].
     pub fn internal(cause: impl std::fmt::Display) -> ExportError {
         tracing::error!(%cause, "an export failed: {cause}");
         ExportError::Internal

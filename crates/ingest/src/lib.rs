@@ -1,17 +1,20 @@
-//! From an accepted body to stored rows, and what became of every request and record.
-//!
-//! - [`pipeline`]: the steps of one export. [`intake`]: the journal before the lake. [`replay`]: the replay after a crash; [`set_aside`]: what it cannot use.
-//! - [`quota`], [`origins`]: what a project may send, and from which pages.
-//! - [`knowledge`]: what the rules are told besides; [`prices`]: of AI calls. [`record`]: a journal record. [`coding`]: content encodings. [`outcome`]: why something is not stored.
+//! - [`accept`], [`pipeline`]: the steps of one export. [`durable_store`]: the journal and the lake behind it.
+//!   [`replay`]: the replay of the journal at start; [`set_aside`]: records that a replay cannot use.
+//! - [`origins`]: web pages that may send with a project's token. [`refusals`], [`rejection_log`], [`hints`],
+//!   [`metrics`]: what operators and members see of it.
+//! - [`enrichment`]: inputs of the rules besides the request; [`prices`]: of AI calls; [`symbols`]: of stack traces.
+//!   [`record`]: the format of a journal record. [`coding`]: content encodings. [`outcome`], [`error`]: why something
+//!   is not stored.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod accept;
 pub mod coding;
+pub mod durable_store;
+pub mod enrichment;
 pub mod error;
 pub mod hints;
-pub mod intake;
-pub mod knowledge;
 pub mod metrics;
 pub mod origins;
 pub mod outcome;

@@ -1,6 +1,6 @@
 //! Counters and histograms of the server itself, and their encoding for Prometheus.
 //!
-//! Counting is a few atomic additions. `http/exposition.rs` encodes everything when a scraper asks.
+//! Counting is a few atomic additions. `http/exposition.rs` encodes all metrics for each scrape.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,19 +9,20 @@ use std::time::Duration;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use tidewatch_journal::Latencies;
-use tidewatch_store::{Work, Worked};
+use tidewatch_store::{CompletedWork, Work};
 
 use tidewatch_limits::METRIC_BUCKETS_MS;
 
-/// How long something took, in buckets.
+/// A histogram of durations.
 #[derive(Default)]
 pub struct Histogram {
-    /// One more than there are bounds: what took longer than all.
+    /// Counts per bucket; the last one is for durations above all bounds.
     counts: [AtomicU64; METRIC_BUCKETS_MS.len() + 1],
     total_us: AtomicU64,
 }
 
 impl Histogram {
+    /// Adds one duration.
     pub fn add(&self, took: Duration) {
         let ms = took.as_secs_f64() * MS_PER_SECOND;
         let at = METRIC_BUCKETS_MS.iter().take_while(|bound| ms > **bound).count();
@@ -29,6 +30,7 @@ impl Histogram {
         self.total_us.fetch_add(took.as_micros() as u64, Ordering::Relaxed);
     }
 
+    /// The current contents.
     pub fn snapshot(&self) -> Durations {
         let bounds = METRIC_BUCKETS_MS.iter().map(|bound| bound / MS_PER_SECOND).chain([f64::INFINITY]);
         let counts = self.counts.iter().map(|count| count.load(Ordering::Relaxed));
@@ -92,6 +94,7 @@ impl Family<'_> {
         }
     }
 
+    /// A sample of a histogram.
     pub fn histogram(&mut self, labels: &[(&str, &str)], durations: &Durations) -> fmt::Result {
         let Durations { buckets, total } = durations;
         let count = buckets.iter().map(|(_, count)| count).sum();
@@ -107,29 +110,33 @@ impl Family<'_> {
 
 const MS_PER_SECOND: f64 = 1000.0;
 
-/// What ingest waits for.
+/// Waiting times of exports.
 #[derive(Default)]
 pub struct IngestMetrics {
-    /// For a slot.
+    /// Time in the admission queue.
     pub admission: Histogram,
-    /// From the journal's copy until durable and visible.
+    /// From the append to the journal until the export is durable and visible.
     pub journal: Histogram,
 }
 
-/// What the store does for itself.
+/// Background work of the store.
 #[derive(Default)]
 pub struct StoreMetrics {
+    /// Durations of flushes.
     pub flush: Histogram,
+    /// Durations of merges.
     pub merge: Histogram,
-    /// Rows that were kept no longer.
+    /// Rows removed because they are past their retention.
     pub removed_rows: AtomicU64,
     /// Rows of the oldest days, dropped for the disk budget.
     pub budget_rows: AtomicU64,
+    /// Background work that failed.
     pub failures: AtomicU64,
 }
 
 impl StoreMetrics {
-    pub fn add(&self, worked: &Worked) {
+    /// Counts one piece of background work.
+    pub fn add(&self, worked: &CompletedWork) {
         match worked.work {
             Work::Flush => self.flush.add(worked.took),
             Work::Merge => self.merge.add(worked.took),
@@ -179,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn cumulative_counts_are_taken_apart() {
+    fn cumulative_counts_become_counts_per_bucket() {
         let ms = Duration::from_millis;
         let times = Latencies { buckets: vec![(ms(1), 2), (ms(2), 2), (ms(5), 6)], count: 7, sum: ms(40) };
         let buckets = Durations::of_cumulative(&times).buckets;

@@ -1,13 +1,13 @@
-//! Which web pages may send with a project's token. A browser says where a page comes from (`Origin`, RFC 6454); other
-//! senders say nothing and are not asked.
+//! The web pages that may send with a project's token. Browsers send the origin of a page (`Origin`, RFC 6454).
+//! Requests without the header are not checked.
 
 use url::{Origin, Url};
 
-/// Stands for any labels at the start of a host.
+/// Matches one or more labels at the start of a host.
 const ANY_LABELS: &str = "*.";
 
-/// `https://shop.example`, `https://*.shop.example`, `capacitor://localhost`: scheme and host, and a port that is not
-/// the scheme's own, as browsers send them. `None`: it is no origin.
+/// The canonical form of an origin: `https://shop.example`, `https://*.shop.example`, `capacitor://localhost`. Scheme
+/// and host, and a port that is not the scheme's default, as browsers send them. `None`: not an origin.
 pub fn canonical(text: &str) -> Option<String> {
     let (scheme, host) = text.trim().trim_end_matches('/').split_once("://")?;
     let (any, host) = host.strip_prefix(ANY_LABELS).map_or(("", host), |host| (ANY_LABELS, host));
@@ -20,12 +20,12 @@ pub fn canonical(text: &str) -> Option<String> {
     let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
     match url.origin() {
         Origin::Tuple(..) => Some(format!("{scheme}://{any}{host}{port}")),
-        // Schemes of apps: the URL standard knows no origins of theirs, but browsers send them like that.
+        // The URL standard defines opaque origins for the schemes of apps, but browsers send them in this form.
         Origin::Opaque(_) => Some(format!("{scheme}://{any}{}{port}", host.to_ascii_lowercase())),
     }
 }
 
-/// Whether a request with this `Origin` may send; `allowed` are [`canonical`], none of them: all may.
+/// Whether a request with this `Origin` may send. `allowed`: a list of [`canonical`] origins; an empty list allows all.
 pub fn allows(allowed: &[String], origin: &[u8]) -> bool {
     if allowed.is_empty() {
         return true;
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_that_may_send() {
+    fn only_listed_origins_may_send() {
         let allowed = ["https://shop.example", "https://*.pay.example", "http://localhost:3000"].map(str::to_owned);
         for (origin, expected) in [
             ("https://shop.example", true),
@@ -96,7 +96,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_read_or_refused(text: String, bytes: Vec<u8>) {
+        fn any_string_is_parsed_or_refused(text: String, bytes: Vec<u8>) {
             if let Some(origin) = canonical(&text) {
                 prop_assert_eq!(canonical(&origin), Some(origin.clone()), "it is canonical");
             }
@@ -104,7 +104,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_allowed_may_send(host in "[a-z]{1,9}(\\.[a-z]{1,9}){0,3}", port in proptest::option::of(1_u16..)) {
+        fn every_listed_origin_may_send(host in "[a-z]{1,9}(\\.[a-z]{1,9}){0,3}", port in proptest::option::of(1_u16..)) {
             let port = port.map(|port| format!(":{port}")).unwrap_or_default();
             let origin = canonical(&format!("https://{host}{port}")).expect("an origin");
             prop_assert!(allows(std::slice::from_ref(&origin), origin.as_bytes()));

@@ -1,4 +1,4 @@
-//! What became of every request: accepted, or rejected under a named reason. Records are counted by the store itself.
+//! The outcome of every request: accepted, or rejected for a named reason. The store itself counts records.
 //!
 //! Spec: errors; DECISIONS 4. `POST /api/drops` shows the sums.
 
@@ -6,19 +6,20 @@ use tidewatch_domain::model::Signal;
 
 use super::error::ExportError;
 
-/// Why a whole request was refused. The names are the API's and never change meaning.
+/// Why a whole request was refused. The API returns these names; they never change meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RejectReason {
     /// No token, or one that belongs to no project; counted under project 0.
     BadToken,
+    /// The body is larger than the limit.
     TooLarge,
-    /// The body is no such export.
+    /// The body is no valid export.
     Malformed,
-    /// Content type or content encoding that we do not take.
+    /// The content type or the content encoding is not supported.
     UnsupportedMediaType,
-    /// OTLP/gRPC, which is not taken here.
+    /// OTLP/gRPC, which is not supported.
     Grpc,
-    /// The body is not what its content encoding says.
+    /// The body does not match its content encoding.
     BadEncoding,
     /// The body came too slowly.
     Slow,
@@ -26,13 +27,14 @@ pub enum RejectReason {
     OverQuota,
     /// The project sends more records a second than it may.
     OverRate,
-    /// A browser sends from a page that is not on the project's list.
+    /// A browser sends from a page whose origin is not on the project's list.
     Origin,
-    /// Too much at once, or the disk cannot keep up or is full. The sender is asked to come back.
+    /// Too many requests at once, or the disk cannot keep up or is full. The client should retry later.
     Overloaded,
 }
 
 impl RejectReason {
+    /// Every reason.
     pub const ALL: [RejectReason; 11] = [
         RejectReason::BadToken,
         RejectReason::TooLarge,
@@ -47,6 +49,7 @@ impl RejectReason {
         RejectReason::Overloaded,
     ];
 
+    /// The name in the API.
     pub fn as_str(self) -> &'static str {
         match self {
             RejectReason::BadToken => "bad_token",
@@ -64,41 +67,49 @@ impl RejectReason {
     }
 }
 
-/// A refused request: the reason it is counted under, and what its sender hears.
+/// A refused request: the reason it is counted under, and the error for its client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
+    /// The reason it is counted under.
     pub reason: RejectReason,
+    /// The error for the response.
     pub error: ExportError,
 }
 
 impl Refused {
+    /// A refusal with this reason and error.
     pub fn new(reason: RejectReason, error: ExportError) -> Refused {
         Refused { reason, error }
     }
 
+    /// A refusal as [`RejectReason::Malformed`].
     pub fn malformed(message: impl Into<String>) -> Refused {
         Refused::new(RejectReason::Malformed, ExportError::malformed(message))
     }
 
+    /// A refusal as [`RejectReason::TooLarge`]; `bytes_max` is the limit.
     pub fn too_large(bytes_max: usize) -> Refused {
         Refused::new(RejectReason::TooLarge, ExportError::TooLarge(bytes_max))
     }
 
+    /// A refusal as [`RejectReason::Overloaded`].
     pub fn overloaded(message: &'static str) -> Refused {
         Refused::new(RejectReason::Overloaded, ExportError::Overloaded(message))
     }
 }
 
-/// What the sender of an accepted request is told: how many records are not stored for each reason, and how many are
+/// Partial success of an accepted request: the number of records that are not stored for each reason, and the number
 /// stored without some attributes of their resource or scope.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Told {
-    /// In the order first met; few.
+pub struct Rejections {
+    /// Reasons with their counts, in the order of first occurrence; few.
     clauses: Vec<(&'static str, u64)>,
+    /// Records stored without some resource or scope attributes.
     pub trimmed: u64,
 }
 
-impl Told {
+impl Rejections {
+    /// Counts one record that is not stored, for this reason.
     pub fn add(&mut self, clause: &'static str) {
         match self.clauses.iter_mut().find(|(known, _)| *known == clause) {
             Some((_, count)) => *count += 1,
@@ -106,14 +117,14 @@ impl Told {
         }
     }
 
-    /// Records not stored.
+    /// Number of records not stored.
     pub fn total(&self) -> u64 {
         self.clauses.iter().map(|(_, count)| count).sum()
     }
 
-    /// `3 spans rejected: trace id is not 16 bytes (2), span id is all zero (1)`, most frequent first, and what was
-    /// trimmed; `None` when everything is stored.
-    pub fn sentence(&self, signal: Signal) -> Option<String> {
+    /// The message for the client: `3 spans rejected: trace id is not 16 bytes (2), span id is all zero (1)`, most
+    /// frequent first, and the number of trimmed records; `None` when everything is stored.
+    pub fn message(&self, signal: Signal) -> Option<String> {
         let records = |count| records(signal, count);
         let total = self.total();
         let trimmed = (self.trimmed > 0)
@@ -145,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sentences() {
+    fn messages() {
         let trimmed = "stored without some resource or scope attributes: too large";
         for (signal, clauses, trims, expected) in [
             (Signal::Traces, &[][..], 0, None),
@@ -156,9 +167,9 @@ mod tests {
             (Signal::Logs, &[], 2, Some(format!("2 log records {trimmed}"))),
             (Signal::Logs, &["a"], 1, Some(format!("1 log record rejected: a (1); 1 log record {trimmed}"))),
         ] {
-            let mut told = Told { trimmed: trims, ..Told::default() };
-            clauses.iter().for_each(|clause| told.add(clause));
-            assert_eq!(told.sentence(signal), expected);
+            let mut rejections = Rejections { trimmed: trims, ..Rejections::default() };
+            clauses.iter().for_each(|clause| rejections.add(clause));
+            assert_eq!(rejections.message(signal), expected);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The way of one export, step by step; [`prepare`] is also what a replay runs.
+//! The steps from an export's body to its rows. A replay runs [`prepare`] too.
 //!
 //! ```text
 //! body ─inflate─> bytes ─decode─> views ─rules─> projection ─columns─> rows ─journal─> durable ─lake─> acknowledged
@@ -14,25 +14,26 @@ use tidewatch_store::columns::Rows;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::coding::{Coding, InflateError, Inflater};
+use super::enrichment::EnrichmentSource;
 use super::error::ExportError;
-use super::knowledge::Knowledge;
-use super::outcome::{Refused, RejectReason, Told};
+use super::outcome::{Refused, RejectReason, Rejections};
 use super::record::Header;
 use tidewatch_limits as limits;
 use tidewatch_limits::admission::FULL;
 
-/// An export that is understood, not yet stored.
+/// A decoded export that is not stored yet.
 pub struct Prepared {
+    /// Rows of every table that the export writes to.
     pub rows: Rows,
-    /// Equal for a body that comes again, however it is compressed. DECISIONS 11.
+    /// Equal for bodies with equal inflated content, whatever their compression. DECISIONS 11.
     pub request_key: u128,
-    /// What the sender is told is not stored.
-    pub told: Told,
-    /// Model calls that the project's settings do not promote.
+    /// Records that are not stored, for the response.
+    pub rejections: Rejections,
+    /// Number of model calls that the project's settings do not promote.
     pub other_ai: u64,
 }
 
-/// What one thread reuses from request to request.
+/// Buffers that a thread reuses across requests.
 #[derive(Default)]
 struct Workspace {
     inflater: Inflater,
@@ -40,7 +41,7 @@ struct Workspace {
     lists: Lists,
 }
 
-/// The lists of the last batches, empty.
+/// Empty lists with the capacity of earlier batches.
 #[derive(Default)]
 struct Lists {
     traces: TraceBatch<'static>,
@@ -48,11 +49,11 @@ struct Lists {
     logs: LogBatch<'static>,
 }
 
-/// Lists that grew longer than this are given back: few requests are so large.
+/// Lists with more capacity are freed: few requests are so large.
 const KEPT_RECORDS_MAX: usize = 1 << 14;
 const KEPT_ATTRIBUTES_MAX: usize = 1 << 17;
 
-/// `records` are the capacities of the lists of records.
+/// Whether lists of these capacities are kept for the next request. `records`: the capacities of the lists of records.
 fn is_worth_keeping<const N: usize>(records: [usize; N], attributes: usize) -> bool {
     attributes <= KEPT_ATTRIBUTES_MAX && records.into_iter().all(|capacity| capacity <= KEPT_RECORDS_MAX)
 }
@@ -61,66 +62,72 @@ thread_local! {
     static WORKSPACE: RefCell<Workspace> = RefCell::default();
 }
 
-/// After a panic of [`prepare`] on this thread: nothing that it left half-done is used again.
+/// Discards this thread's buffers. Called after a panic of [`prepare`], which may have left them inconsistent.
 pub fn forget_workspace() {
     WORKSPACE.take();
 }
 
-/// From a body as received to rows. The same header and body give the same result, now and after a crash, but for the
-/// text of stack traces whose symbols were uploaded in between.
-pub fn prepare(header: &Header, body: &[u8], bytes_max: usize, knowledge: &Knowledge) -> Result<Prepared, Refused> {
+/// Makes rows of a body as received. The same header and body give the same result, now and after a crash, except for
+/// stack traces whose symbols were uploaded in between. `bytes_max` bounds the inflated body.
+pub fn prepare(
+    header: &Header,
+    body: &[u8],
+    bytes_max: usize,
+    enrichment: &EnrichmentSource,
+) -> Result<Prepared, Refused> {
     WORKSPACE.with_borrow_mut(|workspace| {
         let Workspace { inflater, arena, lists } = workspace;
         let result = inflate(inflater, header.coding, body, bytes_max)
-            .and_then(|body| rows(header, body, knowledge, (arena, lists), &mut Room::unlimited()));
+            .and_then(|body| rows(header, body, enrichment, (arena, lists), &mut MemoryBound::unlimited()));
         arena.reset();
         result
     })
 }
 
-/// The same of a request that is not accepted yet: it has as many records as its size allows, and `holds` is told how
-/// many bytes are made of the body in all; false refuses it for now.
+/// Like [`prepare`], for a request that is not accepted yet. The number of records is bounded by the size of the body.
+/// `reserve` is called with the total number of bytes made of the body so far; false refuses the request as overloaded.
 pub(super) fn prepare_within(
     header: &Header,
     body: &[u8],
     bytes_max: usize,
-    knowledge: &Knowledge,
-    holds: &mut dyn FnMut(usize) -> bool,
+    enrichment: &EnrichmentSource,
+    reserve: &mut dyn FnMut(usize) -> bool,
 ) -> Result<Prepared, Refused> {
     WORKSPACE.with_borrow_mut(|workspace| {
         let Workspace { inflater, arena, lists } = workspace;
         let result = inflate(inflater, header.coding, body, bytes_max).and_then(|body| {
             let inflated = if header.coding == Coding::Identity { 0 } else { body.len() };
-            let mut room = Room { records_max: decode::records_max(body.len()), bytes: inflated, holds: Some(holds) };
-            room.take(0)?;
-            rows(header, body, knowledge, (arena, lists), &mut room)
+            let mut memory =
+                MemoryBound { records_max: decode::records_max(body.len()), bytes: inflated, reserve: Some(reserve) };
+            memory.take(0)?;
+            rows(header, body, enrichment, (arena, lists), &mut memory)
         });
         arena.reset();
         result
     })
 }
 
-/// Memory for what is made of a body.
-struct Room<'h> {
+/// Bounds the memory for decoded records and rows of one body.
+struct MemoryBound<'h> {
     records_max: usize,
-    /// Taken until now.
+    /// Bytes reserved so far.
     bytes: usize,
-    /// `None`: there is no bound.
-    holds: Option<&'h mut dyn FnMut(usize) -> bool>,
+    /// `None`: unlimited.
+    reserve: Option<&'h mut dyn FnMut(usize) -> bool>,
 }
 
-impl Room<'_> {
-    fn unlimited() -> Room<'static> {
-        Room { records_max: usize::MAX, bytes: 0, holds: None }
+impl MemoryBound<'_> {
+    fn unlimited() -> MemoryBound<'static> {
+        MemoryBound { records_max: usize::MAX, bytes: 0, reserve: None }
     }
 
     fn take(&mut self, bytes: usize) -> Result<(), Refused> {
         self.bytes = self.bytes.saturating_add(bytes);
-        let fits = self.holds.as_mut().is_none_or(|holds| holds(self.bytes));
+        let fits = self.reserve.as_mut().is_none_or(|reserve| reserve(self.bytes));
         if fits { Ok(()) } else { Err(Refused::overloaded(FULL)) }
     }
 
-    /// For the lists of a batch and the rows that are made of it; texts are copied out of the body.
+    /// Reserves memory for the lists of a batch and for the rows made of it. Strings are copied out of the body.
     fn take_for(&mut self, body: &[u8], records: usize, list_bytes: usize) -> Result<(), Refused> {
         self.take(list_bytes + records * limits::ROW_BYTES + body.len())
     }
@@ -144,27 +151,27 @@ fn inflate<'a>(
 fn rows(
     header: &Header,
     body: &[u8],
-    knowledge: &Knowledge,
+    enrichment: &EnrichmentSource,
     (arena, lists): (&Bump, &mut Lists),
-    room: &mut Room<'_>,
+    memory: &mut MemoryBound<'_>,
 ) -> Result<Prepared, Refused> {
     let malformed = |error: decode::DecodeError| Refused::malformed(error.message);
     let context =
         ProjectContext { project: header.project, received_ns: header.received_ns, settings: header.settings.clone() };
-    let stacks = knowledge.stacks(header);
+    let symbolicator = enrichment.symbolicator(header);
     let number = header.project_number;
     let mut other_ai = 0;
-    let (rows, mut told) = match header.signal {
+    let (rows, mut rejections) = match header.signal {
         Signal::Traces => {
             let mut batch = std::mem::take(&mut lists.traces).recycle();
-            decode::traces_into(header.encoding, body, room.records_max, arena, &mut batch).map_err(malformed)?;
+            decode::traces_into(header.encoding, body, memory.records_max, arena, &mut batch).map_err(malformed)?;
             let events = size_of_val(batch.events.as_slice()) + size_of_val(batch.links.as_slice());
             let list_bytes = size_of_val(batch.spans.as_slice()) + size_of_val(batch.attributes.as_slice()) + events;
-            room.take_for(body, batch.spans.len(), list_bytes)?;
-            let projection = project::traces_with(&batch, &context, knowledge.known(&stacks), arena);
+            memory.take_for(body, batch.spans.len(), list_bytes)?;
+            let projection = project::traces_with(&batch, &context, enrichment.with_symbols(&symbolicator), arena);
             other_ai = projection.other_ai;
-            let told = told_of_spans(&batch, &projection);
-            let rows = (Rows::traces(number, &context, &batch, &projection), told);
+            let rejections = rejections_of_spans(&batch, &projection);
+            let rows = (Rows::traces(number, &context, &batch, &projection), rejections);
             if is_worth_keeping(
                 [batch.spans.capacity(), batch.events.capacity(), batch.links.capacity()],
                 batch.attributes.capacity(),
@@ -175,11 +182,11 @@ fn rows(
         }
         Signal::Metrics => {
             let mut batch = std::mem::take(&mut lists.metrics).recycle();
-            decode::metrics_into(header.encoding, body, room.records_max, arena, &mut batch).map_err(malformed)?;
+            decode::metrics_into(header.encoding, body, memory.records_max, arena, &mut batch).map_err(malformed)?;
             let list_bytes = size_of_val(batch.points.as_slice()) + size_of_val(batch.attributes.as_slice());
-            room.take_for(body, batch.points.len(), list_bytes)?;
+            memory.take_for(body, batch.points.len(), list_bytes)?;
             let projection = project::metrics(&batch, &context, arena);
-            let rows = (Rows::metrics(number, &context, &batch, &projection), told_of(&projection.dropped));
+            let rows = (Rows::metrics(number, &context, &batch, &projection), rejections(&projection.dropped));
             if is_worth_keeping([batch.metrics.capacity(), batch.points.capacity()], batch.attributes.capacity()) {
                 lists.metrics = batch.recycle();
             }
@@ -187,40 +194,39 @@ fn rows(
         }
         Signal::Logs => {
             let mut batch = std::mem::take(&mut lists.logs).recycle();
-            decode::logs_into(header.encoding, body, room.records_max, arena, &mut batch).map_err(malformed)?;
+            decode::logs_into(header.encoding, body, memory.records_max, arena, &mut batch).map_err(malformed)?;
             let list_bytes = size_of_val(batch.records.as_slice()) + size_of_val(batch.attributes.as_slice());
-            room.take_for(body, batch.records.len(), list_bytes)?;
-            let projection = project::logs_with(&batch, &context, knowledge.known(&stacks), arena);
-            let rows = (Rows::logs(number, &context, &batch, &projection), told_of(&projection.dropped));
+            memory.take_for(body, batch.records.len(), list_bytes)?;
+            let projection = project::logs_with(&batch, &context, enrichment.with_symbols(&symbolicator), arena);
+            let rows = (Rows::logs(number, &context, &batch, &projection), rejections(&projection.dropped));
             if is_worth_keeping([batch.records.capacity()], batch.attributes.capacity()) {
                 lists.logs = batch.recycle();
             }
             rows
         }
     };
-    told.trimmed = rows.trimmed() as u64;
-    let rows = rows.of_body(body.len() as u64).with_names_max(header.names_max);
-    Ok(Prepared { rows, request_key: request_key(header, body), told, other_ai })
+    rejections.trimmed = rows.trimmed() as u64;
+    let rows = rows.with_body_bytes(body.len() as u64).with_names_max(header.names_max);
+    Ok(Prepared { rows, request_key: request_key(header, body), rejections, other_ai })
 }
 
-fn told_of_spans(batch: &TraceBatch<'_>, projection: &TraceProjection<'_>) -> Told {
-    let mut told = told_of(&projection.dropped);
-    batch.refused.iter().for_each(|why| told.add(why.message()));
-    projection.rejected.iter().for_each(|(_, why)| told.add(why.message()));
-    told
+fn rejections_of_spans(batch: &TraceBatch<'_>, projection: &TraceProjection<'_>) -> Rejections {
+    let mut rejections = rejections(&projection.dropped);
+    batch.refused.iter().for_each(|why| rejections.add(why.message()));
+    projection.rejected.iter().for_each(|(_, why)| rejections.add(why.message()));
+    rejections
 }
 
-/// Dropped roots and samples are our own choice and stay silent (SPEC classification, last row); what we cannot store
-/// is said, so that nobody looks for it.
-fn told_of(dropped: &[Dropped]) -> Told {
-    let mut told = Told::default();
+/// The rejections to report. Dropped roots and samples are deliberate and not reported (SPEC classification, last row).
+fn rejections(dropped: &[Dropped]) -> Rejections {
+    let mut rejections = Rejections::default();
     for drop in dropped {
         match drop.reason {
-            DropReason::UnsupportedMetricType => told.add("exponential histograms and summaries are not stored"),
-            DropReason::NotFinite => told.add("value is not finite"),
-            DropReason::InvalidTime => told.add("time does not fit 64-bit nanoseconds"),
-            DropReason::TooOld => told.add("older than the project's retention"),
-            // Told with more words: `told_of_spans`.
+            DropReason::UnsupportedMetricType => rejections.add("exponential histograms and summaries are not stored"),
+            DropReason::NotFinite => rejections.add("value is not finite"),
+            DropReason::InvalidTime => rejections.add("time does not fit 64-bit nanoseconds"),
+            DropReason::TooOld => rejections.add("older than the project's retention"),
+            // Reported in more detail by `rejections_of_spans`.
             DropReason::InvalidId
             | DropReason::UnmatchedRoot
             | DropReason::EmptyPoint
@@ -229,10 +235,10 @@ fn told_of(dropped: &[Dropped]) -> Told {
             | DropReason::Duplicate => {}
         }
     }
-    told
+    rejections
 }
 
-/// DECISIONS 11: the same body for the same project.
+/// The key by which a retried request is recognized: project, signal and body. DECISIONS 11.
 fn request_key(header: &Header, body: &[u8]) -> u128 {
     let mut hash = Xxh3Default::new();
     hash.update(&header.project.0);
@@ -266,9 +272,9 @@ mod tests {
         bytes
     }
 
-    /// Memory for rows counts before they are made: records of a few bytes take hundreds each.
+    /// Memory for rows is reserved before they are made: records of a few bytes take hundreds each.
     #[test]
-    fn what_is_made_of_a_body_counts_against_its_memory() {
+    fn rows_of_a_body_count_against_its_memory() {
         let span = [field(1, &[1; 16]), field(2, &[2; 8])].concat();
         let points = field(5, &field(1, &[]).repeat(RECORDS));
         for (signal, records) in [
@@ -288,10 +294,10 @@ mod tests {
                 prices: NO_TABLE,
                 names_max: None,
             };
-            let knowledge = Knowledge { prices: PriceTable { prices: &[], id: NO_TABLE }, symbols: None };
+            let enrichment = EnrichmentSource { prices: PriceTable { prices: &[], id: NO_TABLE }, symbols: None };
             let mut held = 0;
-            let prepare = |holds: &mut dyn FnMut(usize) -> bool| {
-                prepare_within(&header, &body, 1 << 20, &knowledge, holds).map(|prepared| prepared.rows.records())
+            let prepare = |reserve: &mut dyn FnMut(usize) -> bool| {
+                prepare_within(&header, &body, 1 << 20, &enrichment, reserve).map(|prepared| prepared.rows.records())
             };
             let made = prepare(&mut |bytes| {
                 held = held.max(bytes);

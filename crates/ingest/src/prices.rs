@@ -1,12 +1,12 @@
-//! The price table of AI models: built in, and the operator's own on top. DECISIONS 12.
+//! The price table of AI models: built-in prices, overridden by the operator's. DECISIONS 12.
 //!
 //! `ai-prices.json` in the data directory, read at start, is a list of
 //! `{"model": "my-model", "from": "2026-01-01", "input": 2.5, "cachedInput": 1.25, "output": 10, "reasoning": 10}`:
 //! US dollars per million tokens from that day on. A model named there replaces all its built-in prices.
 //!
-//! Costs are computed when an export is accepted, and again when the journal is replayed. So that both give the same,
-//! each journal record names its table ([`PriceTable::id`]), and every table that was in use lies in `ai-prices/` of the
-//! data directory, named after it.
+//! Costs are computed when an export is accepted, and again when the journal is replayed. For equal results each
+//! journal record names its table ([`PriceTable::id`]), and every table that was in use is stored under its id in
+//! `ai-prices/` of the data directory.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -17,25 +17,27 @@ use tidewatch_domain::rules::prices::{BUILT_IN, Price};
 use tidewatch_journal::disk::{Disk, RealDisk};
 use xxhash_rust::xxh3::Xxh3Default;
 
-/// Lives as long as the process: read once, at start.
+/// The prices of all models. They are read once, at start, and never freed.
 pub type Prices = &'static [Price<'static>];
 
-/// A table and what identifies it.
+/// A price table and its id.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PriceTable {
+    /// The prices.
     pub prices: Prices,
-    /// A hash of the prices. [`NO_TABLE`]: the table was not kept, and a replay computes with the one it finds.
+    /// A hash of the prices. [`NO_TABLE`]: the table could not be stored, and a replay uses the table that is current
+    /// then.
     pub id: u64,
 }
 
-/// The id of no table.
+/// The id of a table that is not stored.
 pub const NO_TABLE: u64 = 0;
 
-/// A table as it is kept.
+/// One price of a stored table.
 #[derive(Debug, Serialize, Deserialize)]
-struct Kept {
+struct StoredPrice {
     model: String,
-    /// 20260101.
+    /// The first day of the price, as the number 20260101.
     from_day: u32,
     input: f64,
     cached_input: f64,
@@ -43,14 +45,14 @@ struct Kept {
     reasoning: f64,
 }
 
-/// The table to compute with from now on, kept durably, and the tables before it by id. A disk that cannot keep it is no
-/// reason not to start.
+/// Reads the current table and stores it durably. Also returns the earlier tables by id. When the current table cannot
+/// be stored, its id is [`NO_TABLE`]; the start does not fail for that.
 pub fn open(data_dir: &Path) -> anyhow::Result<(PriceTable, HashMap<u64, Prices>)> {
     let prices = read(data_dir)?;
     let (folder, id) = (data_dir.join(FOLDER), id_of(prices));
     let mut before = HashMap::new();
     for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-        match read_kept(&entry.path()) {
+        match read_stored(&entry.path()) {
             Some((id, prices)) => drop(before.insert(id, prices)),
             None => tracing::warn!(path = %entry.path().display(), "not a price table that was kept; it is left alone"),
         }
@@ -58,7 +60,7 @@ pub fn open(data_dir: &Path) -> anyhow::Result<(PriceTable, HashMap<u64, Prices>
     if before.contains_key(&id) {
         return Ok((PriceTable { prices, id }, before));
     }
-    match keep(&folder, id, prices) {
+    match store(&folder, id, prices) {
         Ok(()) => Ok((PriceTable { prices, id }, before)),
         Err(error) => {
             tracing::warn!(%error, "cannot keep the price table in {}: after a crash and a change of prices, costs may be computed anew", folder.display());
@@ -69,7 +71,7 @@ pub fn open(data_dir: &Path) -> anyhow::Result<(PriceTable, HashMap<u64, Prices>
 
 const FOLDER: &str = "ai-prices";
 
-/// Never [`NO_TABLE`].
+/// The hash of the prices; never [`NO_TABLE`].
 fn id_of(prices: &[Price<'_>]) -> u64 {
     let mut hash = Xxh3Default::new();
     for price in prices {
@@ -83,9 +85,9 @@ fn id_of(prices: &[Price<'_>]) -> u64 {
     hash.digest().max(NO_TABLE + 1)
 }
 
-/// Whole under its name, or not at all.
-fn keep(folder: &Path, id: u64, prices: &[Price<'_>]) -> std::io::Result<()> {
-    let kept = |price: &Price<'_>| Kept {
+/// Writes the table atomically: into a temporary file that is renamed.
+fn store(folder: &Path, id: u64, prices: &[Price<'_>]) -> std::io::Result<()> {
+    let kept = |price: &Price<'_>| StoredPrice {
         model: price.model.to_owned(),
         from_day: price.from_day,
         input: price.input,
@@ -103,7 +105,7 @@ fn keep(folder: &Path, id: u64, prices: &[Price<'_>]) -> std::io::Result<()> {
     RealDisk.sync_dir(folder)
 }
 
-/// Price tables in the data directory that do not hold what their name says.
+/// Stored price tables whose content does not match the id in their name.
 pub fn damaged(data_dir: &Path) -> std::io::Result<Vec<PathBuf>> {
     let files = match std::fs::read_dir(data_dir.join(FOLDER)) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -111,14 +113,14 @@ pub fn damaged(data_dir: &Path) -> std::io::Result<Vec<PathBuf>> {
     };
     let paths = files.map(|file| Ok(file?.path())).collect::<std::io::Result<Vec<_>>>()?;
     let is_table = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json");
-    Ok(paths.into_iter().filter(|path| is_table(path) && read_kept(path).is_none()).collect())
+    Ok(paths.into_iter().filter(|path| is_table(path) && read_stored(path).is_none()).collect())
 }
 
-/// `None`: it is no such file, or does not hold what its name says.
-fn read_kept(path: &Path) -> Option<(u64, Prices)> {
+/// `None`: it is no price table, or its content does not match the id in its name.
+fn read_stored(path: &Path) -> Option<(u64, Prices)> {
     let id = u64::from_str_radix(path.file_name()?.to_str()?.strip_suffix(".json")?, 16).ok()?;
-    let kept: Vec<Kept> = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
-    let price = |kept: Kept| Price {
+    let kept: Vec<StoredPrice> = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+    let price = |kept: StoredPrice| Price {
         model: String::leak(kept.model),
         from_day: kept.from_day,
         input: kept.input,
@@ -136,14 +138,14 @@ struct Entry {
     model: String,
     from: jiff::civil::Date,
     input: f64,
-    /// As `input` when absent.
+    /// `None`: the same as `input`.
     cached_input: Option<f64>,
     output: f64,
-    /// As `output` when absent.
+    /// `None`: the same as `output`.
     reasoning: Option<f64>,
 }
 
-/// The built-in table, with the operator's file on top when there is one.
+/// The built-in table, overridden by the operator's file where there is one. An error when that file is no price table.
 pub fn read(data_dir: &Path) -> anyhow::Result<Prices> {
     let path = data_dir.join("ai-prices.json");
     match std::fs::read_to_string(&path) {
@@ -192,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_are_kept_under_their_ids() {
+    fn tables_are_stored_under_their_ids() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let (built_in, before) = open(folder.path()).expect("a price table");
         assert_eq!((built_in.prices, before.len()), (BUILT_IN, 0));
@@ -208,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_cannot_be_kept_has_no_id() {
+    fn a_table_that_cannot_be_stored_has_no_id() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         std::fs::write(folder.path().join("ai-prices"), "a file where the folder should be")
             .expect("it can be written");
@@ -217,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_price_table_is_said() {
+    fn malformed_price_tables_are_errors() {
         for (text, expected) in [
             ("{}", "expected a sequence"),
             (r#"[{"model": "m", "from": "2026-01-01", "input": -1, "output": 2}]"#, "a price of m is negative"),

@@ -1,6 +1,6 @@
-//! One journal record: a small header, what the project has set, then the request's body as it was received.
+//! One journal record: a small header with the project's settings, then the request's body as it was received.
 //!
-//! Everything the decoder and the rules need is in it, so a replay makes the same rows. Little-endian:
+//! It has every input of the decoder and the rules, so a replay makes the same rows. Little-endian:
 //!
 //! ```text
 //! 0  version (4)      4  project number u32     24  received, ns i64    36  sample rate f64
@@ -11,13 +11,14 @@
 //!                                                                       72  own paths, then the body
 //! ```
 //!
-//! When health checks are left out (WIRE 8.6, a flag), 33 is the number of the list of well-known paths (u8), 34 how many
-//! bytes the project's own paths take (u16); else they are zeros. 52 names the prices of AI models that costs were
-//! computed with (`prices`); 0: none in particular. Records from before 60 are too old. 68 is how many names a service may
-//! have on one day, 0 for any number; all bits set: what the store is opened with.
+//! When health checks are excluded (WIRE 8.6, a flag), 33 is the number of the list of well-known paths (u8) and 34 the
+//! length of the project's own paths in bytes (u16); else both are zero. 52 is the id of the price table of AI models
+//! that costs were computed with (`prices`); 0: no particular table. Records older than 60 are too old. 68 is the
+//! maximum number of names of a service on one day, 0 for no limit; all bits set: the limit that the store is opened
+//! with.
 //!
-//! Version 3 ends at 68: the store's own limit of names applies. Versions 1 and 2 end at 52: no price table, nothing is too
-//! old, and version 2 takes the place of the flag for health checks.
+//! Version 3 ends at 68: the store's own limit of names applies. Versions 1 and 2 end at 52: there is no price table
+//! and no record is too old. Version 2 itself stands for the flag of health checks.
 
 use std::sync::Arc;
 
@@ -34,57 +35,73 @@ const VERSION_WITHOUT_PRICES: u8 = 1;
 const VERSION_WITH_HEALTHCHECKS: u8 = 2;
 /// Bytes before the project's own paths and the body.
 pub const HEADER_BYTES: usize = 72;
-/// The same in version 3.
+/// [`HEADER_BYTES`] of version 3.
 const HEADER_BYTES_WITHOUT_NAMES: usize = 68;
-/// The same in versions 1 and 2.
+/// [`HEADER_BYTES`] of versions 1 and 2.
 const OLD_HEADER_BYTES: usize = 52;
-/// With the longest paths that a record can have.
+/// Bytes before the body, with the longest paths that a record can have.
 pub const HEADER_BYTES_MAX: usize = HEADER_BYTES + u16::MAX as usize;
 const KEEP_UNMATCHED_ROOTS: u8 = 1;
 const ISSUES_FROM_LOGS: u8 = 2;
 const HEALTHCHECKS: u8 = 4;
 const AI_CONVENTIONS: u8 = 8;
 
-/// What is known about a request besides its body.
+/// The metadata of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Header {
+    /// The project's number, under which its rows are stored.
     pub project_number: u32,
+    /// The project's id.
     pub project: ProjectId,
+    /// Spans, metric points or log records.
     pub signal: Signal,
+    /// Protobuf or JSON.
     pub encoding: Encoding,
+    /// Compression of the body.
     pub coding: Coding,
     /// Nanoseconds since the epoch.
     pub received_ns: i64,
+    /// The project's settings when the request was received.
     pub settings: IngestSettings,
     /// The id of the price table that costs are computed with.
     pub prices: u64,
-    /// Names of Endpoints that a service may have on one day, and as many of Tasks and AI Traces; 0: any number. `None`: as
-    /// many as the store is opened with.
+    /// Maximum number of Endpoint names of a service on one day, and the same of Tasks and of AI Traces; 0: no limit.
+    /// `None`: the limit that the store is opened with.
     pub names_max: Option<usize>,
 }
 
-/// [`Header::names_max`] is `None`.
+/// The encoding of `None` in [`Header::names_max`].
 const NAMES_OF_THE_STORE: u32 = u32::MAX;
 
 /// Why a record cannot be replayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RecordError {
+    /// The record ends before its header does; its size in bytes.
     #[error("a record of {0} bytes is too short")]
     Short(usize),
+    /// The version is unknown: a newer program wrote the record.
     #[error("record version {0} is not known")]
     Version(u8),
+    /// The paths of health checks are not UTF-8.
     #[error("the paths of health checks are no text")]
     Paths,
+    /// A field has an unknown value.
     #[error("{field} {value} is not known")]
-    Unknown { field: &'static str, value: u8 },
+    Unknown {
+        /// Name of the field.
+        field: &'static str,
+        /// Its value.
+        value: u8,
+    },
 }
 
 impl Header {
-    /// What stands between the header and the body.
+    /// The project's own paths of health checks, which are written between header and body.
     pub fn paths(&self) -> &[u8] {
         self.settings.healthchecks.as_ref().map_or(&[], |checks| checks.paths().as_bytes())
     }
 
+    /// The header in its latest version.
     pub fn encode(&self) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
         bytes[0] = VERSION;
@@ -127,7 +144,7 @@ impl Header {
     }
 }
 
-/// A record, apart again: header and body.
+/// Splits a record into its header and its body.
 pub fn decode(record: &[u8]) -> Result<(Header, &[u8]), RecordError> {
     let Some((&version, _)) = record.split_first() else { return Err(RecordError::Short(0)) };
     let header_bytes = match version {
@@ -139,7 +156,7 @@ pub fn decode(record: &[u8]) -> Result<(Header, &[u8]), RecordError> {
     let Some((head, body)) = record.split_at_checked(header_bytes) else {
         return Err(RecordError::Short(record.len()));
     };
-    // What an old header lacks is zero, but for the names.
+    // Fields that an old header lacks are zero, except for the names.
     let mut whole = [0; HEADER_BYTES];
     whole[68..].copy_from_slice(&NAMES_OF_THE_STORE.to_le_bytes());
     whole[..header_bytes].copy_from_slice(head);
@@ -200,7 +217,7 @@ pub fn decode(record: &[u8]) -> Result<(Header, &[u8]), RecordError> {
 
 type Filtered<'r> = (Arc<Healthchecks>, &'r [u8]);
 
-/// The filter, and what follows its paths. `None`: the record ends before.
+/// The health check filter, and the bytes that follow its paths. `None`: the record ends before them.
 fn healthchecks<'r>(header: &[u8], rest: &'r [u8]) -> Option<Result<Filtered<'r>, RecordError>> {
     if header[33] != healthcheck::LIST {
         return Some(Err(RecordError::Unknown { field: "list of paths", value: header[33] }));
@@ -262,12 +279,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_record_comes_apart_as_it_was_put_together(header in header(), body: Vec<u8>) {
+        fn decoding_inverts_encoding(header in header(), body: Vec<u8>) {
             let record = [header.encode().as_slice(), header.paths(), &body].concat();
             prop_assert_eq!(decode(&record), Ok((header, body.as_slice())));
         }
 
-        /// As versions 1 to 3 wrote them.
+        /// Records of versions 1 to 3.
         #[test]
         fn old_records_are_read(mut header in header(), body: Vec<u8>) {
             let mut bytes = header.encode();
@@ -284,13 +301,13 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_read_or_refused(record: Vec<u8>) {
+        fn any_bytes_are_decoded_or_refused(record: Vec<u8>) {
             let _ = decode(&record);
         }
     }
 
     #[test]
-    fn refusals() {
+    fn malformed_records_are_refused() {
         let mut header = Header {
             project_number: 1,
             project: ProjectId([1; 16]),

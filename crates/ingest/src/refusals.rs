@@ -1,8 +1,7 @@
-//! What refused senders did: the latest requests whose token belongs to no project, and the last sentence that the
-//! senders of each project heard.
+//! Refused requests: the latest ones whose token belongs to no project, and the last error message for each project.
 //!
-//! Both are kept in memory since the start of the process, bounded, for people who look for telemetry that does not
-//! arrive. The counts of every refusal are in the store (`POST /api/drops`).
+//! Both are kept in memory since the start of the process, with a bound, to diagnose telemetry that does not arrive.
+//! The store counts every refusal (`POST /api/drops`).
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
@@ -20,38 +19,43 @@ use tidewatch_limits as limits;
 pub struct UnknownSender {
     /// Nanoseconds since the epoch.
     pub at_ns: i64,
+    /// Address of the client.
     pub address: IpAddr,
+    /// Path of the request.
     pub path: String,
     /// The first [`limits::REFUSED_TOKEN_CHARS`] characters of what was sent as a token; empty without one.
     pub token_start: String,
-    /// Without control characters, cut.
+    /// The `User-Agent` without control characters, truncated.
     pub user_agent: String,
+    /// Why it was refused.
     pub reason: RejectReason,
-    /// One sentence: what is wrong with the credential.
+    /// What is wrong with the credential.
     pub message: &'static str,
 }
 
-/// The last sentence that senders of a project heard for a reason.
+/// The last error message of a project for one reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LastSentence {
+pub struct LastMessage {
     /// Nanoseconds since the epoch.
     pub at_ns: i64,
+    /// The message, as it was sent in the response.
     pub message: String,
 }
 
-/// Of one project, by what was refused and why.
-type Sentences = HashMap<(Signal, RejectReason), LastSentence>;
+/// The last messages of one project, by signal and reason.
+type Messages = HashMap<(Signal, RejectReason), LastMessage>;
 
+/// Refused requests since the start of the process.
 #[derive(Default)]
 pub struct Refusals {
     /// Oldest first; at most [`limits::REFUSALS_KEPT_MAX`].
     unknown: Mutex<VecDeque<UnknownSender>>,
-    /// By project, signal and reason; of at most [`limits::REFUSED_PROJECTS_MAX`] projects.
-    sentences: Mutex<HashMap<u32, Sentences>>,
+    /// By project, signal and reason, for at most [`limits::REFUSED_PROJECTS_MAX`] projects.
+    messages: Mutex<HashMap<u32, Messages>>,
 }
 
 impl Refusals {
-    /// The oldest one makes room.
+    /// Adds a request; the oldest one is removed when the limit is reached.
     pub fn add_unknown(&self, sender: UnknownSender) {
         let mut unknown = self.unknown.lock();
         if unknown.len() >= limits::REFUSALS_KEPT_MAX {
@@ -60,32 +64,34 @@ impl Refusals {
         unknown.push_back(sender);
     }
 
-    /// Newest first, those that `is_shown`.
+    /// The requests for which `is_shown` returns true, newest first.
     pub fn unknown(&self, is_shown: impl Fn(&UnknownSender) -> bool) -> Vec<UnknownSender> {
         self.unknown.lock().iter().rev().filter(|sender| is_shown(sender)).cloned().collect()
     }
 
-    pub fn add_sentence(&self, project: u32, signal: Signal, refused: &Refused, now_ns: i64) {
-        let mut sentences = self.sentences.lock();
-        if sentences.len() >= limits::REFUSED_PROJECTS_MAX && !sentences.contains_key(&project) {
-            let oldest = |kinds: &Sentences| kinds.values().map(|last| last.at_ns).max();
-            let oldest = sentences.iter().min_by_key(|(_, kinds)| oldest(kinds)).map(|(project, _)| *project);
-            oldest.map(|project| sentences.remove(&project));
+    /// Replaces the last message of a project for this signal and reason. When the limit is reached, the project with
+    /// the oldest messages is removed.
+    pub fn add_message(&self, project: u32, signal: Signal, refused: &Refused, now_ns: i64) {
+        let mut messages = self.messages.lock();
+        if messages.len() >= limits::REFUSED_PROJECTS_MAX && !messages.contains_key(&project) {
+            let oldest = |kinds: &Messages| kinds.values().map(|last| last.at_ns).max();
+            let oldest = messages.iter().min_by_key(|(_, kinds)| oldest(kinds)).map(|(project, _)| *project);
+            oldest.map(|project| messages.remove(&project));
         }
-        let last = LastSentence { at_ns: now_ns, message: refused.error.to_string() };
-        sentences.entry(project).or_default().insert((signal, refused.reason), last);
+        let last = LastMessage { at_ns: now_ns, message: refused.error.to_string() };
+        messages.entry(project).or_default().insert((signal, refused.reason), last);
     }
 
-    /// `signal` and `reason` as the API names them.
-    pub fn last_sentence(&self, project: u32, signal: &str, reason: &str) -> Option<LastSentence> {
-        let sentences = self.sentences.lock();
-        let mut kinds = sentences.get(&project)?.iter();
+    /// The last message of a project. `signal` and `reason` are the API's names.
+    pub fn last_message(&self, project: u32, signal: &str, reason: &str) -> Option<LastMessage> {
+        let messages = self.messages.lock();
+        let mut kinds = messages.get(&project)?.iter();
         kinds.find(|(kind, _)| kind.0.as_str() == signal && kind.1.as_str() == reason).map(|(_, last)| last.clone())
     }
 }
 
-/// What is wrong with a credential that belongs to no project, and its first characters. `is_upload_token` tells
-/// whether a token is a project's for uploads.
+/// The error message for a credential that belongs to no project, and its first characters. `is_upload_token` returns
+/// whether a token is an upload token of a project.
 pub fn unknown_credential(headers: &HeaderMap, is_upload_token: impl Fn(&str) -> bool) -> (&'static str, String) {
     let Some(value) = headers.get(AUTHORIZATION) else { return ("there is no Authorization header", String::new()) };
     let value = String::from_utf8_lossy(value.as_bytes());
@@ -119,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_stay() {
+    fn the_latest_requests_are_kept() {
         let refusals = Refusals::default();
         let all = limits::REFUSALS_KEPT_MAX as i64 + 5;
         (0..all).for_each(|at| refusals.add_unknown(sender(at)));
@@ -130,19 +136,19 @@ mod tests {
     }
 
     #[test]
-    fn the_last_sentence_of_a_project_and_kind_stays() {
+    fn the_last_message_of_a_project_and_reason_is_kept() {
         let refusals = Refusals::default();
         let refused = |message: &str| Refused::malformed(message);
-        refusals.add_sentence(1, Signal::Logs, &refused("first"), 1);
-        refusals.add_sentence(1, Signal::Logs, &refused("second"), 2);
-        refusals.add_sentence(2, Signal::Logs, &Refused::new(RejectReason::Slow, ExportError::Slow), 3);
-        let found = |project, reason| refusals.last_sentence(project, "logs", reason).map(|last| last.message);
+        refusals.add_message(1, Signal::Logs, &refused("first"), 1);
+        refusals.add_message(1, Signal::Logs, &refused("second"), 2);
+        refusals.add_message(2, Signal::Logs, &Refused::new(RejectReason::Slow, ExportError::Slow), 3);
+        let found = |project, reason| refusals.last_message(project, "logs", reason).map(|last| last.message);
         assert_eq!(found(1, "malformed"), Some("second".to_owned()));
         assert_eq!(found(1, "slow"), None);
         assert_eq!(found(2, "malformed"), None);
-        // Projects are bounded: the one that was quiet for longest goes.
+        // The number of projects is bounded: the one with the oldest messages is removed.
         for project in 3..3 + limits::REFUSED_PROJECTS_MAX as u32 {
-            refusals.add_sentence(project, Signal::Logs, &refused("x"), i64::from(project) + 10);
+            refusals.add_message(project, Signal::Logs, &refused("x"), i64::from(project) + 10);
         }
         assert_eq!((found(1, "malformed"), found(2, "slow")), (None, None));
         assert!(found(3, "malformed").is_some());

@@ -9,7 +9,8 @@ use tidewatch_domain::model::Signal;
 use super::outcome::{Refused, RejectReason};
 use tidewatch_limits as limits;
 
-/// Refused exports in the log: the first of a kind at once, then one line a while with how many there were.
+/// Logs refused exports: the first of a reason and signal at once, then one line per [`limits::REJECTION_LOG_PAUSE`]
+/// with the number of others.
 #[derive(Default)]
 pub struct RejectionLog {
     total: AtomicU64,
@@ -17,13 +18,14 @@ pub struct RejectionLog {
 }
 
 struct Kind {
-    /// Nanoseconds since the epoch.
-    said_ns: i64,
-    unsaid: u64,
+    /// When the last line was logged. Nanoseconds since the epoch.
+    logged_ns: i64,
+    suppressed: u64,
     total: u64,
 }
 
 impl RejectionLog {
+    /// Counts a refused export, and logs it if a line is due.
     pub fn add(&self, project: u32, signal: Signal, refused: &Refused, now_ns: i64) {
         self.total.fetch_add(1, Ordering::Relaxed);
         let Some(others) = self.due((refused.reason, signal), now_ns) else { return };
@@ -32,7 +34,7 @@ impl RejectionLog {
         tracing::warn!(project, signal, reason, others, "refused an export of {signal}: {error} ({reason})");
     }
 
-    /// All that were added: reason, signal, how many.
+    /// Counts of all refused exports: reason, signal, count.
     pub fn by_kind(&self) -> Vec<(&'static str, &'static str, u64)> {
         let kinds = self.kinds.lock();
         let mut all: Vec<_> =
@@ -41,23 +43,23 @@ impl RejectionLog {
         all
     }
 
-    /// All that were added.
+    /// Number of all refused exports.
     pub fn total(&self) -> u64 {
         self.total.load(Ordering::Relaxed)
     }
 
-    /// How many of this kind went unsaid since the last line, when it is time for another.
+    /// Number of refusals not logged since the last line, when another line is due.
     fn due(&self, kind: (RejectReason, Signal), now_ns: i64) -> Option<u64> {
         let mut kinds = self.kinds.lock();
-        let known = kinds.entry(kind).or_insert(Kind { said_ns: i64::MIN, unsaid: 0, total: 0 });
+        let known = kinds.entry(kind).or_insert(Kind { logged_ns: i64::MIN, suppressed: 0, total: 0 });
         known.total += 1;
         let pause_ns = limits::REJECTION_LOG_PAUSE.as_nanos() as i64;
-        if now_ns.saturating_sub(known.said_ns) < pause_ns {
-            known.unsaid += 1;
+        if now_ns.saturating_sub(known.logged_ns) < pause_ns {
+            known.suppressed += 1;
             return None;
         }
-        known.said_ns = now_ns;
-        Some(std::mem::take(&mut known.unsaid))
+        known.logged_ns = now_ns;
+        Some(std::mem::take(&mut known.suppressed))
     }
 }
 

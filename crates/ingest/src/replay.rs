@@ -1,12 +1,12 @@
-//! The replay of the journal at start: the records that no part covers yet are prepared and applied again, in order.
+//! The replay of the journal at start: prepares and applies the records that no part covers yet, in order.
 //!
-//! A record that cannot be used must not keep the server from starting, now and at every start to come. One that cannot
-//! be decoded, or that panics twice while its rows are made or applied, is copied to `lost/` and passed over, and so are
-//! ranges of the journal that are damaged. Nothing is trimmed before it is kept. A record of a version that is not
-//! known still ends the start: it was written by a newer program.
+//! A record that cannot be used must not keep the server from starting. A record that cannot be decoded, or that panics
+//! twice while its rows are made or applied, is copied to `lost/` and skipped, and so are damaged ranges of the
+//! journal. Nothing is trimmed before its copy exists. A record of an unknown version still ends the start: a newer
+//! program wrote it.
 //!
-//! A panic while rows are applied leaves a lake whose state is not known. It is closed, nothing of it is flushed, and the
-//! replay begins again with a new one.
+//! A panic while rows are applied leaves a lake in an unknown state. It is closed without a flush, and the replay
+//! starts over with a new one.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -30,26 +30,33 @@ use super::set_aside::{self, Reason};
 use tidewatch_limits as limits;
 use tidewatch_limits::clock::Clock;
 
-/// Makes rows of a record, as they were made when it was accepted.
+/// Makes rows of a record, the same rows as when it was accepted.
 pub type Prepare<'a> = dyn Fn(&Header, &[u8]) -> Result<Prepared, Refused> + 'a;
 
-/// Attempts at a record that panics.
+/// Attempts at a record whose preparation or application panics.
 const ATTEMPTS: u32 = 2;
 
-/// What is opened and replayed.
+/// Inputs of a replay.
 pub struct Replay<'a> {
+    /// Makes the lake's options; called again for each attempt.
     pub lake_options: &'a dyn Fn() -> LakeOptions,
+    /// Options of the journal, including its folder.
     pub journal: &'a Options,
+    /// Makes the rows of a record.
     pub prepare: &'a Prepare<'a>,
+    /// Its day names the folder for what is set aside.
     pub clock: &'a Clock,
 }
 
-/// A lake and its journal, the one with all that the other holds.
+/// A lake that holds every usable record of its journal.
 pub struct Replayed<T> {
+    /// The lake, with all records applied.
     pub lake: Arc<Lake>,
+    /// The journal, open for appends.
     pub journal: Journal<T>,
+    /// What the journal found.
     pub report: ReplayReport,
-    /// How much was set aside.
+    /// Counts of what was set aside, by reason.
     pub set_aside: BTreeMap<Reason, u64>,
 }
 
@@ -61,29 +68,30 @@ enum Next {
         request_key: u128,
         rows: Box<Rows>,
     },
-    /// It was set aside.
-    PassOver(Position),
+    /// The record was set aside; the lake only advances its position.
+    Skip(Position),
 }
 
-/// How often applying the record at a position has panicked.
+/// Number of panics while the record at a position was applied.
 type Panics = BTreeMap<Position, u32>;
 
 enum Attempt<T> {
     Replayed(Replayed<T>),
-    /// Applying the record at this position.
+    /// The record whose rows panicked while they were applied.
     Panicked(Position),
 }
 
 impl Replay<'_> {
-    /// `settle` makes what the journal calls once for each record that is appended later. Blocks.
-    pub fn open<T, S>(&self, settle: impl Fn(Arc<Lake>) -> S) -> anyhow::Result<Replayed<T>>
+    /// Opens the lake and the journal and replays the journal. `on_durable` makes the journal's callback, which is
+    /// called once for each record that is appended later. Blocks.
+    pub fn open<T, S>(&self, on_durable: impl Fn(Arc<Lake>) -> S) -> anyhow::Result<Replayed<T>>
     where
         T: Send + 'static,
         S: FnMut(T, Result<Position, AppendError>) + Send + 'static,
     {
         let mut panics = Panics::new();
         loop {
-            match self.attempt(&settle, &panics)? {
+            match self.attempt(&on_durable, &panics)? {
                 Attempt::Replayed(replayed) => return Ok(replayed),
                 Attempt::Panicked(position) => {
                     *panics.entry(position).or_default() += 1;
@@ -93,13 +101,13 @@ impl Replay<'_> {
         }
     }
 
-    fn attempt<T, S>(&self, settle: &impl Fn(Arc<Lake>) -> S, panics: &Panics) -> anyhow::Result<Attempt<T>>
+    fn attempt<T, S>(&self, on_durable: &impl Fn(Arc<Lake>) -> S, panics: &Panics) -> anyhow::Result<Attempt<T>>
     where
         T: Send + 'static,
         S: FnMut(T, Result<Position, AppendError>) + Send + 'static,
     {
         let lake = Arc::new(Lake::open((self.lake_options)()).context("cannot open the telemetry store")?);
-        // A replayed record is read and decoded while the one before it is applied.
+        // The next record is read and decoded while the previous one is applied.
         let (apply, decoded) = sync_channel(limits::REPLAY_AHEAD);
         let applying = lake.clone();
         let applier = thread::Builder::new().name("replay".to_owned()).spawn(move || apply_all(&applying, &decoded));
@@ -107,8 +115,8 @@ impl Replay<'_> {
         let mut set_aside = BTreeMap::new();
         let mut records = Records { replay: self, lake: &lake, panics, apply, set_aside: &mut set_aside };
         let visit = |position, record: &[u8]| records.next(position, record);
-        let opened = Journal::open(self.journal.clone(), lake.covered(), visit, settle(lake.clone()));
-        // The applier ends when no more records come.
+        let opened = Journal::open(self.journal.clone(), lake.covered(), visit, on_durable(lake.clone()));
+        // The applier ends when its channel closes.
         drop(records);
         let opened: Result<Opened<T>, OpenError> = match applier.join() {
             Ok(Ok(())) => opened,
@@ -123,8 +131,8 @@ impl Replay<'_> {
             *set_aside.entry(Reason::Damaged).or_default() += 1;
         }
         if !set_aside.is_empty() {
-            // All up to here is applied or kept: it need not be replayed again.
-            lake.pass_over(journal.durable_position());
+            // Every record up to here is applied or copied to `lost/`: none needs another replay.
+            lake.skip_record(journal.durable_position());
         }
         Ok(Attempt::Replayed(Replayed { lake, journal, report, set_aside }))
     }
@@ -134,7 +142,7 @@ impl Replay<'_> {
     }
 }
 
-/// The records that the journal hands out.
+/// The visitor of the journal's records.
 struct Records<'a> {
     replay: &'a Replay<'a>,
     lake: &'a Lake,
@@ -145,21 +153,21 @@ struct Records<'a> {
 
 impl Records<'_> {
     fn next(&mut self, position: Position, record: &[u8]) -> Result<(), Box<dyn Error + Send + Sync>> {
-        let next = match self.understood(position, record)? {
+        let next = match self.prepare(position, record)? {
             Ok(next) => next,
             Err((reason, why)) => {
                 let kept = set_aside::record(self.lake.lost(), position, record, self.replay.today())?;
                 let path = kept.display();
                 tracing::error!(%position, %path, "a record of the journal was set aside ({}): {why}", reason.as_str());
                 *self.set_aside.entry(reason).or_default() += 1;
-                Next::PassOver(position)
+                Next::Skip(position)
             }
         };
         Ok(self.apply.send(next).map_err(|_| "its rows cannot be applied")?)
     }
 
-    /// Its rows, or why there are none. An error ends the start.
-    fn understood(&self, position: Position, record: &[u8]) -> Result<Result<Next, (Reason, String)>, RecordError> {
+    /// The rows of a record, or the reason and cause to set it aside. An error ends the start.
+    fn prepare(&self, position: Position, record: &[u8]) -> Result<Result<Next, (Reason, String)>, RecordError> {
         if self.panics.get(&position).is_some_and(|panics| *panics >= ATTEMPTS) {
             return Ok(Err((Reason::Panicked, "applying its rows panics".to_owned())));
         }
@@ -186,14 +194,14 @@ impl Records<'_> {
     }
 }
 
-/// Applies until there are no more, or until one panics: then its position.
+/// Applies records until the channel closes. When one panics, the error is its position.
 fn apply_all(lake: &Lake, all: &Receiver<Next>) -> Result<(), Position> {
-    let mut is_told = false;
+    let mut was_logged = false;
     for next in all {
         match next {
-            Next::PassOver(position) => lake.pass_over(position),
+            Next::Skip(position) => lake.skip_record(position),
             Next::Apply { position, received_ns, request_key, rows } => {
-                wait_for_flushes(lake, &mut is_told);
+                wait_for_flushes(lake, &mut was_logged);
                 let apply = || lake.apply(position, request_key, received_ns, *rows);
                 catch_unwind(AssertUnwindSafe(apply)).map_err(|_| position)?;
             }
@@ -202,21 +210,21 @@ fn apply_all(lake: &Lake, all: &Receiver<Next>) -> Result<(), Position> {
     Ok(())
 }
 
-/// Waits while the lake is behind, unless it cannot flush. Then the rows stay in memory, where they were before the
-/// process ended, and the server starts: on a full disk it answers questions, and removes what the disk budget and
-/// retention say, which both begin after the replay. `is_told`: the log says so once.
-fn wait_for_flushes(lake: &Lake, is_told: &mut bool) {
-    let mut told = Instant::now();
+/// Waits while the lake is behind, unless it cannot flush. In that case the rows stay in memory, as before the process
+/// ended, and the server starts: on a full disk it still answers queries, and the disk budget and retention, which both
+/// begin after the replay, can free space. `was_logged`: this was logged once.
+fn wait_for_flushes(lake: &Lake, was_logged: &mut bool) {
+    let mut logged_at = Instant::now();
     while lake.write_failure().is_none() {
-        if lake.wait_while_behind(limits::REPLAY_LOOK) {
+        if lake.wait_while_behind(limits::REPLAY_CHECK_PAUSE) {
             return;
         }
-        if told.elapsed() >= limits::REPLAY_WAIT {
-            told = Instant::now();
+        if logged_at.elapsed() >= limits::REPLAY_WAIT {
+            logged_at = Instant::now();
             tracing::warn!("the replay waits for the store to flush");
         }
     }
-    if lake.is_behind() && !std::mem::replace(is_told, true) {
+    if lake.is_behind() && !std::mem::replace(was_logged, true) {
         tracing::warn!("the store cannot flush: the rest of the journal is replayed into memory");
     }
 }

@@ -1,8 +1,8 @@
-//! Journal records that cannot be used: copied to `lost/journal/` before the journal lets go of them.
+//! Journal records that cannot be used are copied to `lost/journal/` before the journal is trimmed.
 //!
 //! ```text
 //! <position>.record     one record as it was appended: header and body (`record`)
-//! <position>.records    several: position u64, length u32, the record; again and again. Little-endian
+//! <position>.records    several, each as position u64, length u32, record. Little-endian
 //! <position>.damaged    bytes of a segment in which no record fits
 //! ```
 
@@ -14,7 +14,7 @@ use tidewatch_store::StoreError;
 
 use tidewatch_limits::LOST_FILE_BYTES;
 
-/// Why something was set aside.
+/// Why data was set aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
     /// A record that cannot be decoded.
@@ -28,8 +28,10 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Every reason.
     pub const ALL: [Reason; 4] = [Reason::Undecodable, Reason::Panicked, Reason::Damaged, Reason::Unencodable];
 
+    /// The name in metrics and log lines.
     pub fn as_str(self) -> &'static str {
         match self {
             Reason::Undecodable => "undecodable",
@@ -40,12 +42,12 @@ impl Reason {
     }
 }
 
-/// Keeps one record.
+/// Copies one record. Returns the path of the copy.
 pub fn record(lost: &Lost, position: Position, record: &[u8], today: i32) -> Result<PathBuf, StoreError> {
     lost.keep(&name(position, "record"), record, today)
 }
 
-/// Keeps every record of `from < position <= to`.
+/// Copies every record of `from < position <= to`.
 pub fn records(lost: &Lost, journal: &Options, from: Position, to: Position, today: i32) -> Result<(), StoreError> {
     let (mut first, mut gathered, mut failed) = (None, Vec::new(), None);
     let keep = |first: &mut Option<Position>, gathered: &mut Vec<u8>| match first.take() {
@@ -73,7 +75,7 @@ pub fn records(lost: &Lost, journal: &Options, from: Position, to: Position, tod
     }
 }
 
-/// Keeps the bytes of a damaged range; none when its file is missing.
+/// Copies the bytes of a damaged range; no bytes when its file is missing.
 pub fn damaged(lost: &Lost, journal: &Options, range: &CorruptRange, today: i32) -> Result<(), StoreError> {
     let (mut at, mut gathered, mut failed) = (range.from, Vec::new(), None);
     let keep = |at: &mut Position, gathered: &mut Vec<u8>| {

@@ -1,10 +1,11 @@
-//! Measures the questions that people wait for, over a few million synthetic rows in a real lake.
+//! Measures interactive queries over a few million synthetic rows in a real lake.
 //!
 //! ```text
-//! cargo run --release -p tidewatch-store --example hot_shapes -- <folder> [traces in thousands] [parts: flushed|merged]
+//! cargo run --release -p tidewatch-lake --example hot_shapes -- <folder> [traces in thousands] [parts: flushed|merged]
 //! ```
 //!
-//! A trace is one Endpoint, seven more spans and four log records. A folder that already holds a lake is not filled again.
+//! A trace is one Endpoint, seven more spans and four log records. A folder that already has a lake is not filled
+//! again.
 
 mod support;
 
@@ -58,7 +59,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         report(&format!("filled: {} spans", traces * SPANS_PER_TRACE), started.elapsed(), 0);
     }
     let lake = Lake::open(options())?;
-    for (name, plan) in questions(traces) {
+    for (name, plan) in queries(traces) {
         measure(&lake, name, &plan, RUNS)?;
     }
     Ok(())
@@ -71,7 +72,7 @@ fn trace_id(trace: u64) -> TraceId {
     TraceId(id)
 }
 
-/// Traces are spread over one day in the order they come.
+/// Traces are spread over one day in their order.
 fn time_of(trace: u64, traces: u64) -> i64 {
     TODAY + (DAY as i128 * i128::from(trace) / i128::from(traces)) as i64
 }
@@ -234,7 +235,7 @@ fn logs(project: u32, context: &ProjectContext, range: std::ops::Range<u64>, tra
     Rows::logs(project, context, &batch, &projection)
 }
 
-fn questions(traces: u64) -> Vec<(&'static str, Plan)> {
+fn queries(traces: u64) -> Vec<(&'static str, Plan)> {
     let plan = |table, filter, shape| Plan { table, projects: vec![1], from: TODAY, to: TODAY + DAY, filter, shape };
     let newest = |columns: &[&'static str], limit| Shape::Rows {
         columns: columns.to_vec(),

@@ -4,8 +4,8 @@
 //! cargo run --release --example rankings -- <folder> [rows in millions] [exact|rolled] [part of a name]
 //! ```
 //!
-//! 300 Endpoints of 20 services, some much more frequent than others. A folder that already holds a lake is not filled
-//! again. `exact`: answers from the rows. The last argument picks questions.
+//! 300 Endpoints of 20 services, some much more frequent than others. A folder that already has a lake is not filled
+//! again. `exact`: results from the rows. The last argument selects queries.
 
 mod support;
 
@@ -55,10 +55,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let mut options = options();
     if exact {
-        options.rollups.ask_rows = u64::MAX;
+        options.rollups.query_rows_min = u64::MAX;
     }
     let lake = Lake::open(options)?;
-    for (name, plan) in questions().into_iter().filter(|(name, _)| name.contains(&picked)) {
+    for (name, plan) in queries().into_iter().filter(|(name, _)| name.contains(&picked)) {
         measure(&lake, &name, &plan, RUNS)?;
     }
     Ok(())
@@ -99,7 +99,7 @@ fn fill(lake: &Lake, rows: u64) -> Result<(), Box<dyn std::error::Error>> {
             writer.bytes(&[]);
         }
         let position = Position(first + 1);
-        lake.apply(position, NO_KEY, END, Rows::by_hand(1, Signal::Traces, buffer));
+        lake.apply(position, NO_KEY, END, Rows::from_buffer(1, Signal::Traces, buffer));
         if lake.is_behind() || first / ROWS_PER_REQUEST % 20 == 19 {
             lake.flush()?;
         }
@@ -119,8 +119,8 @@ fn not(filter: Filter) -> Filter {
     Filter::Not(Box::new(filter))
 }
 
-/// What the ranking asks; `slow` Endpoints have an accepted slowness of half a second.
-fn figures(slow: &[String]) -> Vec<Aggregate> {
+/// The aggregates of the ranking; `slow` Endpoints have an accepted slowness of half a second.
+fn ranking_metrics(slow: &[String]) -> Vec<Aggregate> {
     let timed = || flag("is_stream", false);
     let served = || compare("status_code", Op::Lt, 500);
     let within = |edge: i64| {
@@ -154,20 +154,20 @@ fn figures(slow: &[String]) -> Vec<Aggregate> {
     ]
 }
 
-fn questions() -> Vec<(String, Plan)> {
+fn queries() -> Vec<(String, Plan)> {
     let groups = |keys, aggregates, order, limit| Shape::Groups { keys, aggregates, order, limit, offset: 0 };
     let by_name = || vec![Key::column("name")];
     let plan = |length: i64, filter, shape| Plan {
         table: Table::Endpoints,
         projects: vec![1],
-        // As a page that is opened some time after midnight.
+        // Like a page that is opened some time after midnight.
         from: END - length + 7 * MINUTE + 123_456_789,
         to: END + 7 * MINUTE + 123_456_789,
         filter,
         shape,
     };
-    let mut questions = Vec::new();
-    let mut add = |name: &str, plan: Plan| questions.push((name.to_owned(), plan));
+    let mut queries = Vec::new();
+    let mut add = |name: &str, plan: Plan| queries.push((name.to_owned(), plan));
     let ranges = [
         ("30 d", 30 * DAY, 240),
         ("7 d", 7 * DAY, 240),
@@ -177,7 +177,7 @@ fn questions() -> Vec<(String, Plan)> {
     ];
     let slow: Vec<String> = [3, 77, 150].map(name).to_vec();
     for (range, length, minutes) in ranges {
-        let ranking = |slow: &[String]| groups(by_name(), figures(slow), vec![], 1_000_000);
+        let ranking = |slow: &[String]| groups(by_name(), ranking_metrics(slow), vec![], 1_000_000);
         add(&format!("ranking {range}"), plan(length, Filter::True, ranking(&[])));
         if length == 30 * DAY {
             add(&format!("ranking {range}, 3 accepted slow"), plan(length, Filter::True, ranking(&slow)));
@@ -201,8 +201,8 @@ fn questions() -> Vec<(String, Plan)> {
         add(&format!("trends {range}: counts, {minutes} min"), plan(length, Filter::True, counts));
         let one = Filter::eq("name", Value::Text(name(ENDPOINTS - 3)));
         add(
-            &format!("one endpoint {range}: figures"),
-            plan(length, one.clone(), groups(vec![], figures(&[]), vec![], 1)),
+            &format!("one endpoint {range}: metrics"),
+            plan(length, one.clone(), groups(vec![], ranking_metrics(&[]), vec![], 1)),
         );
         for (what, column) in [("latest", "time"), ("slowest", "duration")] {
             let columns = Table::Endpoints.columns().iter().map(|column| column.name).collect();
@@ -211,5 +211,5 @@ fn questions() -> Vec<(String, Plan)> {
             add(&format!("one endpoint {range}: {what} 20"), plan(length, one.clone(), rows));
         }
     }
-    questions
+    queries
 }

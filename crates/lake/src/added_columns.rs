@@ -1,4 +1,5 @@
-//! Columns that a table got after a part was written: nullable ones at the table's end, null in the part's rows.
+//! Columns that were added to a table after a part was written: nullable, at the table's end, and null in the part's
+//! rows.
 
 use std::sync::Arc;
 
@@ -8,14 +9,15 @@ use arrow::datatypes::{FieldRef, Schema, SchemaRef};
 use tidewatch_store::tables::Table;
 use tidewatch_store::{StoreError, arrow_schema};
 
-/// Rows of a part with every column of its table, nulls where the part lacks one. Attribute columns stay behind them.
-pub fn with_all(table: Table, batch: RecordBatch) -> Result<RecordBatch, StoreError> {
-    let schema = schema_with_all(table, batch.schema());
-    widened(schema, batch)
+/// The rows of a part with every column of its table; missing columns are null. Attribute columns follow the table's
+/// columns.
+pub fn with_all_columns(table: Table, batch: RecordBatch) -> Result<RecordBatch, StoreError> {
+    let schema = schema_with_all_columns(table, batch.schema());
+    with_schema(schema, batch)
 }
 
-/// The schema of what [`with_all`] makes of batches with schema `own`.
-pub fn schema_with_all(table: Table, own: SchemaRef) -> SchemaRef {
+/// The schema of the batches that [`with_all_columns`] returns for batches of schema `own`.
+pub fn schema_with_all_columns(table: Table, own: SchemaRef) -> SchemaRef {
     let plain = arrow_schema(table);
     if plain.fields().iter().all(|field| own.index_of(field.name()).is_ok()) {
         return own;
@@ -29,8 +31,8 @@ pub fn schema_with_all(table: Table, own: SchemaRef) -> SchemaRef {
     Arc::new(Schema::new_with_metadata(of_table.chain(extra).collect::<Vec<_>>(), own.metadata().clone()))
 }
 
-/// The rows with these columns of the table, too.
-pub fn with(table: Table, names: &[&'static str], batch: RecordBatch) -> Result<RecordBatch, StoreError> {
+/// The rows with these columns of the table added where they are missing.
+pub fn with_columns(table: Table, names: &[&'static str], batch: RecordBatch) -> Result<RecordBatch, StoreError> {
     let own = batch.schema();
     let missing: Vec<&&str> = names.iter().filter(|name| own.index_of(name).is_err()).collect();
     if missing.is_empty() {
@@ -39,10 +41,10 @@ pub fn with(table: Table, names: &[&'static str], batch: RecordBatch) -> Result<
     let plain = arrow_schema(table);
     let added = missing.into_iter().filter_map(|name| plain.field_with_name(name).ok().cloned().map(Arc::new));
     let fields: Vec<FieldRef> = own.fields().iter().cloned().chain(added).collect();
-    widened(Arc::new(Schema::new_with_metadata(fields, own.metadata().clone())), batch)
+    with_schema(Arc::new(Schema::new_with_metadata(fields, own.metadata().clone())), batch)
 }
 
-fn widened(schema: SchemaRef, batch: RecordBatch) -> Result<RecordBatch, StoreError> {
+fn with_schema(schema: SchemaRef, batch: RecordBatch) -> Result<RecordBatch, StoreError> {
     if batch.schema_ref() == &schema {
         return Ok(batch);
     }

@@ -1,6 +1,6 @@
-//! A store on the disk against its catalog: every checksum, and on demand every row and roll-up. Changes nothing.
+//! Checks a store on disk against its catalog: every checksum, and optionally every row and roll-up. Changes nothing.
 //!
-//! Reads a *copy* of the catalog, because opening SQLite's file writes to it, and takes no lock: nobody may change the
+//! Reads a *copy* of the catalog, because opening a SQLite file writes to it. Takes no lock: no process may change the
 //! store meanwhile.
 
 use std::collections::{BTreeSet, HashMap};
@@ -14,7 +14,7 @@ use tidewatch_journal::Position;
 use tidewatch_journal::disk::Disk;
 
 use super::catalog::{self, Catalog};
-use super::dedup::file::{SeenFacts, SeenFile};
+use super::dedup::file::{DedupFile, DedupFileFacts};
 use super::open;
 use super::part::{Part, PartFacts};
 use super::rewrite::rows;
@@ -22,58 +22,66 @@ use crate::part::temporary::temporary;
 use crate::rollup::verify;
 use tidewatch_store::StoreError;
 
-/// Bytes of a part that are read at a time.
+/// Bytes per read of a part.
 const READ_BYTES: u64 = 1 << 20;
 
-/// Something that is not as it should be.
+/// A defect found by a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
+    /// The file with the defect.
     pub path: PathBuf,
+    /// Description of the defect.
     pub what: String,
 }
 
-/// What a check has read, and what it found.
+/// The result of a check.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Checked {
+    /// Number of listed parts.
     pub parts: u64,
+    /// Number of rows of these parts, as listed.
     pub rows: u64,
+    /// Size of these parts in bytes, as listed.
     pub bytes: u64,
+    /// Number of listed key files.
     pub key_files: u64,
-    /// The journal is needed from here on.
+    /// The journal position up to which parts hold every row.
     pub covered: Position,
+    /// The defects, in the order in which they were found; empty for an intact store.
     pub findings: Vec<Finding>,
 }
 
 /// A file that a catalog lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedFile {
-    /// Below the data directory.
+    /// Path relative to the data directory.
     pub path: PathBuf,
-    /// Its name when a crash, or this moment, is between COMMIT and rename.
+    /// Its temporary name, which it has between COMMIT and rename.
     pub temporary: PathBuf,
 }
 
-/// Every file that a copy of a catalog lists.
+/// The files that a copy of a catalog lists. Fails when the copy is damaged.
 pub fn listed_files(catalog: &Path) -> Result<Vec<ListedFile>, StoreError> {
     let opened = Catalog::open_copy(catalog)?;
     let parts = opened.parts.iter().map(|facts| facts.path(Path::new("")));
-    let keys = opened.seen.iter().map(|facts| SeenFile::path(Path::new("seen"), facts.id));
+    let keys = opened.dedup.iter().map(|facts| DedupFile::path(Path::new("seen"), facts.id));
     Ok(parts.chain(keys).map(|path| ListedFile { temporary: temporary(&path), path }).collect())
 }
 
-/// What a copy of a catalog says of the store: the journal is needed from here on, and the highest number of a project that
-/// ever had a row in a part; 0: none.
-pub fn reach(catalog: &Path) -> Result<(Position, u32), StoreError> {
+/// From a copy of a catalog: the journal position from which the journal is needed, and the highest project number that
+/// any row in a part has ever had (0: none).
+pub fn journal_start_and_highest_project(catalog: &Path) -> Result<(Position, u32), StoreError> {
     let catalog = Catalog::open_copy(catalog)?.catalog;
     Ok((catalog.covered(), catalog.highest_project()))
 }
 
-/// Copies a catalog that no process has open. It is opened, and so brought to the present version.
+/// Copies a catalog that no process has open. Opening it upgrades it to the current version.
 pub fn copy_idle_catalog(catalog: &Path, to: &Path) -> Result<(), StoreError> {
     Catalog::open(catalog, false)?.catalog.copy_to(to)
 }
 
-/// Checks the store in `dir`. `catalog`: a copy of its catalog; it is written to. `with_rows`: reads rows and roll-ups too.
+/// Checks the store in `dir`. `catalog` is a copy of its catalog and is written to. `with_rows` also checks rows and
+/// roll-ups.
 pub fn check(dir: &Path, catalog: &Path, disk: &Arc<dyn Disk>, with_rows: bool) -> Checked {
     let mut checked = Checked::default();
     let opened = match Catalog::open_copy(catalog) {
@@ -83,7 +91,7 @@ pub fn check(dir: &Path, catalog: &Path, disk: &Arc<dyn Disk>, with_rows: bool) 
             return checked;
         }
     };
-    let catalog::Opened { mut catalog, parts, seen, removed } = opened;
+    let catalog::Opened { mut catalog, parts, dedup, removed } = opened;
     checked.covered = catalog.covered();
     match catalog.integrity() {
         Ok(lines) => lines.iter().for_each(|line| checked.found(&dir.join("catalog.sqlite"), line)),
@@ -101,8 +109,8 @@ pub fn check(dir: &Path, catalog: &Path, disk: &Arc<dyn Disk>, with_rows: bool) 
             checked.found(&path, &error);
         }
     }
-    for facts in seen {
-        let path = SeenFile::path(&dir.join("seen"), facts.id);
+    for facts in dedup {
+        let path = DedupFile::path(&dir.join("seen"), facts.id);
         listed.insert(path.clone(), facts.id);
         checked.key_files += 1;
         if let Err(error) = check_keys(disk, dir, facts) {
@@ -121,7 +129,7 @@ impl Checked {
         self.findings.push(Finding { path: path.to_path_buf(), what: what.to_string() });
     }
 
-    /// What a crash leaves is removed or renamed by the next start, and is no finding.
+    /// Files that a crash leaves behind are removed or renamed by the next start, and are no finding.
     fn unlisted(&mut self, path: &Path, listed: &HashMap<PathBuf, u64>, removed: &BTreeSet<u64>) {
         let is_temporary = path.extension().is_some_and(|extension| extension == "tmp");
         let is_removed = open::id_of(path).is_some_and(|id| removed.contains(&id));
@@ -132,23 +140,23 @@ impl Checked {
 }
 
 fn check_part(part: &Part, with_rows: bool) -> Result<(), StoreError> {
-    // Opening verifies what follows the blocks. A read that reaches beyond them is not verified.
+    // Opening verifies the bytes after the blocks. A read that reaches beyond the blocks is not verified.
     let file = part.file()?;
     let checked = file.checked_bytes();
     for start in (0..checked).step_by(READ_BYTES as usize) {
         let length = READ_BYTES.min(checked - start) as usize;
         file.get_bytes(start, length).map_err(|e| crate::error::parquet(part.path(), e))?;
     }
-    part.grams()?;
+    part.trigrams()?;
     part.blocks_of_ids(std::iter::once(&[0; 16][..]))?;
     if with_rows { check_rows(part) } else { Ok(()) }
 }
 
-/// Every page is decoded; what the catalog says of the rows, and their roll-up, must be true.
+/// Decodes every page and compares the rows with the catalog's facts and with their roll-up.
 fn check_rows(part: &Part) -> Result<(), StoreError> {
     let PartFacts { table, time_min, time_max, project_min, project_max, .. } = part.facts;
     let stored = part.rollup()?;
-    let mut again = stored.as_ref().and_then(|_| verify::builder(table));
+    let mut recomputed = stored.as_ref().and_then(|_| verify::builder(table));
     let columns = part.attr_columns()?;
     let mut count = 0;
     let (mut times, mut projects) = ((i64::MAX, i64::MIN), (u32::MAX, 0));
@@ -162,8 +170,8 @@ fn check_rows(part: &Part) -> Result<(), StoreError> {
         for project in column("project").as_primitive::<UInt32Type>().values() {
             projects = (projects.0.min(*project), projects.1.max(*project));
         }
-        if let Some(again) = &mut again {
-            again.add(&batch)?;
+        if let Some(recomputed) = &mut recomputed {
+            recomputed.add(&batch)?;
         }
     }
     if count != part.facts.rows {
@@ -172,16 +180,16 @@ fn check_rows(part: &Part) -> Result<(), StoreError> {
     if (times, projects) != ((time_min, time_max), (project_min, project_max)) {
         return Err(part.corrupt("its times or projects are not those that the catalog says"));
     }
-    let (Some(stored), Some(again)) = (stored, again) else { return Ok(()) };
+    let (Some(stored), Some(recomputed)) = (stored, recomputed) else { return Ok(()) };
     let mut read = |place| part.read(place).map(|bytes| bytes.to_vec());
-    match verify::difference(table, &stored.directory, &mut read, again)? {
+    match verify::difference(table, &stored.directory, &mut read, recomputed)? {
         Some(why) => Err(part.corrupt(&why)),
         None => Ok(()),
     }
 }
 
-fn check_keys(disk: &Arc<dyn Disk>, dir: &Path, facts: SeenFacts) -> Result<(), StoreError> {
-    let file = SeenFile::open(disk, &dir.join("seen"), facts)?;
+fn check_keys(disk: &Arc<dyn Disk>, dir: &Path, facts: DedupFileFacts) -> Result<(), StoreError> {
+    let file = DedupFile::open(disk, &dir.join("seen"), facts)?;
     file.index()?;
     let (mut keys, mut count, mut last) = (file.keys(), 0, None);
     while let Some(key) = keys.next_key()? {

@@ -1,4 +1,4 @@
-//! The clock that the lake is handed. The lake itself reads no clock but the monotonic one of its own waits.
+//! The lake's clock. The lake itself reads only the monotonic clock of its own waits.
 
 use std::time::Duration;
 

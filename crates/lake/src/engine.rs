@@ -1,4 +1,4 @@
-//! The lake as a [`TelemetryStore`].
+//! Implements [`TelemetryStore`] for the lake.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -10,14 +10,16 @@ use arrow::array::RecordBatch;
 use tidewatch_domain::model::Signal;
 use tidewatch_store::plan::{Filter, Plan, Shape};
 use tidewatch_store::query_memory::{QueryMemoryUse, RequestMemory};
-use tidewatch_store::retention::Keeping;
+use tidewatch_store::retention::ProjectRetention;
 use tidewatch_store::tables::Table;
-use tidewatch_store::{Change, Counted, Cursor, Gap, OnWorked, Outcome, Rewrite, Stats, StoreError, TelemetryStore};
+use tidewatch_store::{
+    Change, Cursor, Gap, OnWorkCompleted, Outcome, OutcomeCount, Rewrite, Stats, StoreError, TelemetryStore,
+};
 
 use crate::memtable::counts;
 use crate::{Lake, RowCursor, Source, scan};
 
-/// Marks the part that a question could not read.
+/// Marks the part that a query could not read.
 fn suspect_sources(sources: &[Source], error: &StoreError) {
     for source in sources {
         if let Source::Part(part) = source
@@ -34,10 +36,10 @@ impl TelemetryStore for Lake {
     }
 
     fn query(&self, memory: &RequestMemory, plan: &Plan, deadline: Instant) -> Result<RecordBatch, StoreError> {
-        let _asking = self.shared.layout.pace.ask();
+        let _active = self.shared.layout.throttle.query_started();
         let sources = self.sources(plan);
-        let rows_min = self.shared.options.rollups.ask_rows;
-        let answer = scan::run_rolled(plan, &sources, deadline, rows_min, memory);
+        let rows_min = self.shared.options.rollups.query_rows_min;
+        let answer = scan::run_with_rollups(plan, &sources, deadline, rows_min, memory);
         answer.inspect_err(|error| suspect_sources(&sources, error))
     }
 
@@ -47,9 +49,9 @@ impl TelemetryStore for Lake {
         plan: &Plan,
         deadline: Instant,
     ) -> Result<(RecordBatch, u64), StoreError> {
-        let _asking = self.shared.layout.pace.ask();
+        let _active = self.shared.layout.throttle.query_started();
         let sources = self.sources(plan);
-        let rows_min = self.shared.options.rollups.ask_rows;
+        let rows_min = self.shared.options.rollups.query_rows_min;
         let answer = scan::run_page(plan, &sources, deadline, rows_min, memory);
         answer.inspect_err(|error| suspect_sources(&sources, error))
     }
@@ -94,11 +96,11 @@ impl TelemetryStore for Lake {
         self.shared.rewrite(which, stop, change)
     }
 
-    fn set_keeping(&self, keeping: Keeping) {
+    fn set_project_retention(&self, project_retention: ProjectRetention) {
         let mut state = self.shared.state.lock();
-        if *state.keeping != keeping {
-            state.keeping = Arc::new(keeping);
-            state.is_keeping_new = true;
+        if *state.project_retention != project_retention {
+            state.project_retention = Arc::new(project_retention);
+            state.is_project_retention_new = true;
         }
     }
 
@@ -126,10 +128,10 @@ impl TelemetryStore for Lake {
         for table in Table::ALL {
             let columns = vec!["time"];
             let shape = Shape::Rows { columns, order: Vec::new(), limit: 1, offset: 0 };
-            // `i64::MAX` has no end: earlier releases stored times that did not fit as that.
+            // `to: i64::MAX` is unbounded: earlier releases stored times beyond the range as that.
             let all =
                 Plan { table, projects: vec![project], from: i64::MIN, to: i64::MAX, filter: Filter::True, shape };
-            if self.ask(&all, deadline)?.num_rows() > 0 {
+            if self.execute(&all, deadline)?.num_rows() > 0 {
                 return Ok(true);
             }
         }
@@ -140,8 +142,8 @@ impl TelemetryStore for Lake {
         self.shared.highest_project.load(Ordering::Relaxed)
     }
 
-    fn counted(&self) -> Vec<Counted> {
-        self.shared.state.lock().counted()
+    fn outcome_counts(&self) -> Vec<OutcomeCount> {
+        self.shared.state.lock().outcome_counts()
     }
 
     fn stats(&self) -> Stats {
@@ -152,7 +154,7 @@ impl TelemetryStore for Lake {
         (self.shared.query_memory.bytes_max(), self.shared.query_memory.in_use())
     }
 
-    fn set_on_worked(&self, callback: OnWorked) {
-        let _ = self.shared.on_worked.set(callback);
+    fn set_on_work_completed(&self, callback: OnWorkCompleted) {
+        let _ = self.shared.on_work_completed.set(callback);
     }
 }

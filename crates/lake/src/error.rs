@@ -1,11 +1,11 @@
-//! Errors of Parquet as [`StoreError`]s.
+//! Conversion of Parquet errors to [`StoreError`]s.
 
 use std::path::Path;
 
 use parquet::errors::ParquetError;
 use tidewatch_store::StoreError;
 
-/// Maps a Parquet error met while `path` was read.
+/// Maps a Parquet error that occurred while `path` was read.
 pub fn parquet(path: &Path, source: ParquetError) -> StoreError {
     match source {
         ParquetError::External(source) => match source.downcast::<std::io::Error>() {

@@ -2,19 +2,24 @@
 //!
 //! ```text
 //! Rows ──apply──> memtable ──seal──> sealed ──flush──> parts + keys ──one transaction──> catalog ──> journal trimmed
-//!                    └────────────────┴───────────────────┴── ask: every row exactly once, the newest included
+//!                    └────────────────┴───────────────────┴── query: every row exactly once, the newest included
 //! ```
 //!
-//! - [`Lake`] is the whole interface. [`Lake::apply`] is called in journal order by one thread, live and in replay.
-//! - In: [`memtable`] takes rows, [`dedup`] leaves out what was received before, [`names`] bounds the names of a day.
-//! - Down: [`write`] makes parts of a memtable, [`merge`] makes few parts of many, [`catalog`] says which parts exist,
-//!   [`rollup`] and [`index`] add sections to a part. [`settle`] applies every change of the catalog.
-//! - Out: [`Lake::sources`] names what may answer a plan, [`scan`] answers it. [`part`] reads with positioned reads.
-//! - Later: [`retention`] removes rows and days, [`rewrite`] changes them, [`lost`] keeps what must not be unlinked.
-//! - Threads: [`workers`] flush, merge and retain; [`schedule`] says which thread goes first.
+//! - [`Lake`] is the whole interface. [`Lake::apply`] is called in journal order by one thread, live and during replay.
+//! - In: [`memtable`] holds new rows, [`dedup`] drops records that were received before, [`names`] limits the names per
+//!   day.
+//! - Down: [`write`] writes a memtable as parts, [`merge`] merges small parts into large ones, [`catalog`] lists the
+//!   parts, [`rollup`] and [`index`] add sections to a part. [`replacement`] applies changes of the catalog.
+//! - Out: [`Lake::sources`] lists the sources of a plan, [`scan`] executes it. [`part`] uses positioned reads.
+//! - Later: [`retention`] removes rows and days, [`rewrite`] changes rows, [`lost`] keeps files that must not be
+//!   unlinked.
+//! - Threads: [`workers`] flush, merge and expire rows; [`schedule`] sets their priorities.
 //!
-//! Invariants: a part is registered only after it, its temporary name and its folder are synced, and has its own name only
-//! after that; parts appear and the journal position advances in the same transaction; a reader sees a row in the memtable or in a part, never in both.
+//! Invariants: a part is registered only after its file, its temporary name and its folder are synced, and gets its
+//! final name after that; parts appear and the journal position advances in the same transaction; a reader sees a row
+//! either in the memtable or in a part, never in both.
+
+#![warn(missing_docs)]
 
 mod added_columns;
 pub mod attr_columns;
@@ -33,13 +38,13 @@ mod names;
 mod open;
 mod options;
 pub mod part;
+mod replacement;
 mod retention;
 mod rewrite;
 mod rollup;
 pub mod scan;
 mod schedule;
 mod set_aside;
-mod settle;
 mod sort;
 pub mod source;
 mod state;
@@ -62,7 +67,7 @@ use tidewatch_journal::Position;
 use tidewatch_journal::heartbeat::Heartbeat;
 
 use tidewatch_store::answer::Answer;
-pub(crate) use tidewatch_store::columns::{NO_KEY, Rows, Twin};
+pub(crate) use tidewatch_store::columns::{ExceptionKeys, NO_KEY, Rows};
 use tidewatch_store::days::{self, day_name, day_of};
 use tidewatch_store::plan::{Filter, Key, Plan, Shape};
 use tidewatch_store::tables::Table;
@@ -70,58 +75,60 @@ use tidewatch_store::{StoreError, TelemetryStore};
 
 pub use crate::part::removal::Hold;
 pub use crate::retention::disk_budget::DISK_BUDGET;
-pub use crate::schedule::thread_priority::{come_first, stand_back};
+pub use crate::schedule::thread_priority::{background, latency_sensitive};
 pub use clock::Clock;
 pub use dedup::{UNTIMED_WINDOW_NS, WINDOW_NS};
 pub use lost::{LOST_DAYS, Lost, LostStats};
 pub use names::OTHER_NAME;
-pub use options::{DiskBudget, FreeBytes, GiveUp, KeepRecords, LakeOptions, MergeOptions, RollupOptions};
+pub use options::{DiskBudget, FreeBytes, KeepRecords, LakeOptions, MergeOptions, OnFatal, RollupOptions};
 pub use part::{Part, PartFacts, PartFile};
 pub use scan::RowCursor;
 pub use set_aside::set_part_aside;
 pub use source::Source;
 pub use trusted_time::{CONFIRMED_AFTER, DAYS_PER_HOUR};
 
-use dedup::Seen;
+use dedup::DedupSet;
 use names::{Day, NamedDay};
 use state::Shared;
 use workers::Workers;
 
-/// The store of one data directory. Dropping it stops its threads and flushes nothing: the journal has it all.
+/// The store of one data directory. Dropping it stops its threads and flushes nothing, because the journal has every
+/// row.
 pub struct Lake {
-    /// Before `shared`, so that threads end first.
+    /// Declared before `shared`, so that the threads end first.
     workers: Workers,
     shared: Arc<Shared>,
 }
 
-/// Reading the stored names of one day; the journal waits meanwhile.
+/// Deadline for reading the stored names of one day; the journal waits meanwhile.
 const NAMES_READ_MAX: Duration = Duration::from_secs(30);
 
-/// What became of a request's records.
+/// The outcome of a request's records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Applied {
-    /// Records with rows.
+    /// Number of records with rows.
     pub stored: usize,
-    /// Records received before.
+    /// Number of records that were received before.
     pub duplicates: usize,
 }
 
-/// Whether an exception is stored already under its other name: from its span, or from a log record. DECISIONS 9.
+/// Whether an exception is already stored under its other key, from its span or from a log record. DECISIONS 9.
 ///
-/// A log record's twin on a span counts once, whichever came first; events of one span each count, as always.
-fn is_told(seen: &mut Seen, twin: Twin, received_ns: i64) -> bool {
-    let (own, other) = if twin.is_log { (twin.as_log, twin.as_span) } else { (twin.as_span, twin.as_log) };
-    let is_first = seen.insert(own, received_ns);
-    if twin.is_log { !is_first || seen.contains(other) } else { is_first && seen.contains(other) }
+/// An exception that is both on a span and in a log record counts once, whichever was received first. Events of one
+/// span count one each.
+fn is_duplicate_exception(dedup: &mut DedupSet, keys: ExceptionKeys, received_ns: i64) -> bool {
+    let (own, other) = if keys.is_log { (keys.as_log, keys.as_span) } else { (keys.as_span, keys.as_log) };
+    let is_first = dedup.insert(own, received_ns);
+    if keys.is_log { !is_first || dedup.contains(other) } else { is_first && dedup.contains(other) }
 }
 
 impl Lake {
-    /// Opens or creates the lake, removes what a crash left behind, and starts its threads.
+    /// Opens or creates the lake, removes files that a crash left behind, and starts its threads.
     ///
-    /// Refused when the catalog is damaged, or is missing beside parts. Files that are not listed and that no crash of
-    /// ours explains are moved to `lost/`.
+    /// Fails when the catalog is damaged, or is missing while parts exist. Unlisted files that no crash of this program
+    /// explains are moved to `lost/`.
     ///
-    /// The journal is to be replayed from [`Lake::covered`] before new requests are applied.
+    /// The caller must replay the journal from [`Lake::covered`] before it applies new requests.
     pub fn open(options: LakeOptions) -> Result<Lake, StoreError> {
         let background = options.background;
         let shared = Arc::new(open::open(options)?);
@@ -129,21 +136,22 @@ impl Lake {
         Ok(Lake { workers, shared })
     }
 
-    /// Parts hold everything up to here; replay the journal from here, trim it up to here.
+    /// The journal position up to which parts hold every row: the start of a replay, and the end of what may be
+    /// trimmed.
     pub fn covered(&self) -> Position {
         self.shared.state.lock().covered
     }
 
-    /// Takes the rows of one request; the next question sees them.
+    /// Stores the rows of one request; subsequent queries see them.
     ///
-    /// Called in the order of the journal, by one thread at a time: `position` is just after the request's record and
-    /// grows from call to call (a position that was applied already is ignored). `request_key` stands for the body and
-    /// its project, [`NO_KEY`] for none; `received_ns` is when it was accepted. Live or replayed, the same calls store
-    /// the same rows. Never waits for the disk to write; see [`Lake::is_behind`].
+    /// Called in journal order, by one thread at a time: `position` is just after the request's record and grows from
+    /// call to call (a position that was already applied is ignored). `request_key` identifies the body and its project
+    /// ([`NO_KEY`]: no key); `received_ns` is the time of acceptance. The same calls store the same rows, live or
+    /// replayed. Never waits for disk writes; see [`Lake::is_behind`].
     pub fn apply(&self, position: Position, request_key: u128, received_ns: i64, mut rows: Rows) -> Applied {
-        // A clock that was set back must not make what comes look old.
+        // A clock that was set back must not make new rows look old.
         let received_until = received_ns.max(self.shared.latest_trusted.load(Ordering::Relaxed));
-        let mut seen = self.shared.seen.lock();
+        let mut dedup = self.shared.dedup.lock();
         {
             let mut state = self.shared.state.lock();
             if position <= state.active.position {
@@ -152,7 +160,7 @@ impl Lake {
             // Rows of different days of receipt have different latest days in storage (`days::latest_day`).
             let is_earlier = |received: i64| day_of(received) < day_of(received_until);
             if state.active.received_max.is_some_and(is_earlier) && state.sealed.is_empty() {
-                state.seal(&mut seen);
+                state.seal(&mut dedup);
                 self.shared.wake.notify_all();
             }
         }
@@ -160,20 +168,22 @@ impl Lake {
         let mut refused_before = 0;
         let is_new = match rows.is_untimed {
             _ if request_key == NO_KEY => true,
-            true => seen.insert_untimed(request_key, received_ns),
-            false => seen.insert(request_key, received_ns),
+            true => dedup.insert_untimed(request_key, received_ns),
+            false => dedup.insert(request_key, received_ns),
         };
         let (duplicates, count) = if !is_new {
             refused_before = rows.refused;
             (Some(vec![true; records]), rows.records())
         } else {
-            let flags = seen.insert_all(&rows.keys, received_ns);
+            let flags = dedup.insert_all(&rows.keys, received_ns);
             let count = flags.iter().filter(|duplicate| **duplicate).count();
             (if count > 0 { Some(flags) } else { None }, count)
         };
         let is_duplicate = |record: usize| duplicates.as_ref().is_some_and(|flags| flags[record]);
-        for table in rows.tables.iter_mut().filter(|table| !table.twins.is_empty()) {
-            table.drop_twins(|record, twin| !is_duplicate(record as usize) && is_told(&mut seen, twin, received_ns));
+        for table in rows.tables.iter_mut().filter(|table| !table.exception_keys.is_empty()) {
+            table.drop_duplicate_exceptions(|record, keys| {
+                !is_duplicate(record as usize) && is_duplicate_exception(&mut dedup, keys, received_ns)
+            });
         }
         let renamed = self.shared.names.lock().limit(&mut rows, is_duplicate, |day| self.stored_names(day));
         let is_stored =
@@ -194,18 +204,18 @@ impl Lake {
         active.since.get_or_insert_with(Instant::now);
         let options = &self.shared.options;
         let is_full = active.rows() >= options.flush_rows
-            || active.bytes() + seen.active_bytes() >= row_bytes_max / 3
-            // Records that are dropped leave a key and no row.
-            || seen.active_keys() >= options.flush_rows.saturating_mul(4);
+            || active.bytes() + dedup.active_bytes() >= row_bytes_max / 3
+            // Dropped records have a key and no row.
+            || dedup.active_keys() >= options.flush_rows.saturating_mul(4);
         if is_full {
-            state.seal(&mut seen);
+            state.seal(&mut dedup);
             self.shared.wake.notify_all();
         }
-        self.shared.tell_filled(&state);
+        self.shared.update_throttle(&state);
         applied
     }
 
-    /// The names of a day that are stored, in parts and in memory.
+    /// The names of a day that are stored in parts and in memory.
     fn stored_names(&self, (table, project, day): NamedDay) -> Day {
         let mut names = Day::default();
         let (from, to) = days::bounds(day);
@@ -214,8 +224,8 @@ impl Lake {
         let plan = Plan { table, projects: vec![project], from, to, filter: Filter::True, shape };
         let mut read = || {
             let stored = Answer::new(scan::run(&plan, &self.sources(&plan), Instant::now() + NAMES_READ_MAX)?);
-            let (services, texts) = (stored.text("server_name")?, stored.text("name")?);
-            (0..stored.rows()).for_each(|row| names.add(services.at(row).as_bytes(), texts.at(row).as_bytes()));
+            let (services, strings) = (stored.text("server_name")?, stored.text("name")?);
+            (0..stored.rows()).for_each(|row| names.add(services.at(row).as_bytes(), strings.at(row).as_bytes()));
             Ok::<(), StoreError>(())
         };
         if let Err(error) = read() {
@@ -225,13 +235,14 @@ impl Lake {
         names
     }
 
-    /// Every row that may answer a plan of this table, projects and time, exactly once.
+    /// The parts and memory batches that may have rows for the plan; each row is in exactly one of them.
     pub fn sources(&self, plan: &Plan) -> Vec<Source> {
         self.shared.state.lock().sources(plan)
     }
 
-    /// Answers a plan over all rows applied so far. Blocks: not for async threads. See [`scan::run_rolled`].
-    pub fn ask(&self, plan: &Plan, deadline: Instant) -> Result<RecordBatch, StoreError> {
+    /// Executes a plan over all rows applied so far. Blocks, so it must not run on async threads. See
+    /// [`scan::run_with_rollups`].
+    pub fn execute(&self, plan: &Plan, deadline: Instant) -> Result<RecordBatch, StoreError> {
         self.query(&self.request_memory(), plan, deadline)
     }
 
@@ -248,9 +259,9 @@ impl Lake {
         true
     }
 
-    /// The journal's record at `position` is passed over: it has no rows, and counts as applied. In the order of
+    /// Counts the journal's record at `position`, which has no rows, as applied. Called in the order of
     /// [`Lake::apply`].
-    pub fn pass_over(&self, position: Position) {
+    pub fn skip_record(&self, position: Position) {
         let mut state = self.shared.state.lock();
         if position > state.active.position {
             state.active.position = position;
@@ -258,27 +269,28 @@ impl Lake {
         }
     }
 
-    /// Of the threads that work in the background.
+    /// Heartbeats of the background threads; empty when [`LakeOptions::background`] is false.
     pub fn heartbeats(&self) -> &[Heartbeat] {
         self.workers.heartbeats()
     }
 
-    /// Memtables since the start of which rows were set aside because they cannot be encoded.
+    /// Number of memtables since the start with rows that were set aside because they cannot be encoded.
     pub fn set_aside(&self) -> u64 {
         self.shared.set_aside.load(Ordering::Relaxed)
     }
 
-    /// Flushes all that was applied so far.
+    /// Flushes all rows applied so far. Fails when a part or the catalog cannot be written; the rows then stay in
+    /// memory.
     pub fn flush(&self) -> Result<(), StoreError> {
         self.shared.flush_all()
     }
 
-    /// Called with [`Lake::covered`] now and whenever it has grown, from any thread.
+    /// Registers a callback that is called with [`Lake::covered`] now and whenever it grows, from any thread.
     pub fn set_on_covered(&self, callback: impl Fn(Position) + Send + Sync + 'static) {
         self.shared.set_on_covered(Box::new(callback));
     }
 
-    /// Merges what is worth merging on the UTC day of `now_ns`; the number of merges done.
+    /// Merges parts and key files until no merge is due on the UTC day of `now_ns`. Returns the number of merges.
     pub fn merge(&self, now_ns: i64) -> Result<usize, StoreError> {
         let mut merges = 0;
         while self.shared.merge_once(now_ns, &mut || false)? {
@@ -287,12 +299,12 @@ impl Lake {
         Ok(merges)
     }
 
-    /// Drops the parts of days before `day` (days since 1970-01-01, UTC). Bytes given back to the disk.
+    /// Drops the parts of days before `day` (days since 1970-01-01, UTC). Returns the bytes freed.
     pub fn drop_before(&self, table: Table, day: i32) -> Result<u64, StoreError> {
         Ok(self.shared.drop_parts(table, &|part| part.facts.day < day)?.bytes)
     }
 
-    /// While the hold lives, no file of a part or of keys is unlinked.
+    /// Prevents part and key files from being unlinked while the hold exists.
     pub fn hold_files(&self) -> Hold {
         self.shared.layout.removal.hold()
     }
@@ -302,30 +314,31 @@ impl Lake {
         self.shared.catalog.lock().copy_to(to)
     }
 
-    /// Ends the replay. [`Lake::counted`] leaves out what was counted until now, which an earlier run counted already;
-    /// retention and the expiry of retry keys begin, which the replay needed.
+    /// Ends the replay. [`Lake::outcome_counts`] excludes the counts up to now, which an earlier run counted already.
+    /// Retention and the expiry of retry keys begin; the replay needed the keys.
     pub fn replayed(&self) {
         self.shared.state.lock().start_counting();
         self.shared.start_time();
     }
 
-    /// Removes what is due, as the lake does by itself once a minute: what is kept no longer by [`Lake::trusted_now`], and
-    /// what exceeds the disk's budget.
+    /// Removes rows and keys past their retention by [`Lake::trusted_now`], and the oldest days when the disk budget is
+    /// exceeded. The lake does this itself once a minute.
     pub fn remove_due(&self) {
         self.shared.remove_due(&mut || false);
     }
 
-    /// Drops the oldest days when more of the disk is used than [`LakeOptions::budget`] allows. Bytes given back.
+    /// Drops the oldest days while the lake uses more of the disk than [`LakeOptions::budget`] allows. Returns the
+    /// bytes freed.
     pub fn keep_within_budget(&self, now_ns: i64) -> Result<u64, StoreError> {
         self.shared.keep_within_budget(now_ns)
     }
 
-    /// `lost/`: files that were set aside rather than removed.
+    /// The folder `lost/`, with files that were set aside instead of removed.
     pub fn lost(&self) -> &Lost {
         &self.shared.lost
     }
 
-    /// Stops the threads and flushes.
+    /// Stops the threads and flushes all rows.
     pub fn shutdown(mut self) -> Result<(), StoreError> {
         self.workers.stop();
         self.shared.flush_all()

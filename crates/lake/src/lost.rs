@@ -1,11 +1,11 @@
-//! `lost/` in the data directory: what the store sets aside because it cannot prove that it may be removed.
+//! `lost/` in the data directory: files that the store sets aside because it cannot prove that they may be removed.
 //!
 //! ```text
 //! lost/<day set aside>/<path below the data directory>
 //! ```
 //!
-//! A file keeps its bytes and its relative path, so that an operator can move it back. Folders of days that are more than
-//! [`LOST_DAYS`] old are removed by upkeep. The day comes from the caller and is never earlier than
+//! A file keeps its content and its relative path, so that an operator can move it back. Maintenance removes folders of
+//! days that are more than [`LOST_DAYS`] old. The day comes from the caller and is never earlier than
 //! [`Lost::not_before`]: a clock that starts in 1970 must not make a file look old.
 
 use std::io;
@@ -23,14 +23,16 @@ pub const LOST_DAYS: i32 = 30;
 
 const FOLDER: &str = "lost";
 
-/// What `lost/` holds.
+/// Size of `lost/`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LostStats {
+    /// Number of files.
     pub files: u64,
+    /// Size of all files, in bytes.
     pub bytes: u64,
 }
 
-/// The folder of one data directory.
+/// The folder `lost/` of one data directory.
 pub struct Lost {
     disk: Arc<dyn Disk>,
     /// The data directory.
@@ -40,12 +42,12 @@ pub struct Lost {
 
 struct State {
     stats: LostStats,
-    /// The newest day that the stored data proves to have begun.
+    /// The latest day that the stored data proves to have begun.
     not_before: i32,
 }
 
 impl Lost {
-    /// Counts what the folder holds; it is made when the first file comes.
+    /// Counts the files in the folder, which is created with the first file. Fails when it cannot be listed.
     pub fn open(disk: Arc<dyn Disk>, data: &Path) -> Result<Lost, StoreError> {
         let lost = Lost {
             disk,
@@ -56,18 +58,19 @@ impl Lost {
         Ok(lost)
     }
 
+    /// Number and size of the files.
     pub fn stats(&self) -> LostStats {
         self.state.lock().stats
     }
 
-    /// Data was received on `day`, so no file is set aside on an earlier one, whatever the clock says.
+    /// Sets a lower bound for the day of new files: data was received on `day` (days since 1970-01-01, UTC).
     pub fn not_before(&self, day: i32) {
         let state = &mut *self.state.lock();
         state.not_before = state.not_before.max(day);
     }
 
-    /// Moves a file of the data directory here on the day `today` (days since 1970-01-01, UTC); where it lies now.
-    /// Durable when it returns. Logs nothing.
+    /// Moves a file of the data directory to `lost/` under the day `today` (days since 1970-01-01, UTC) and returns its
+    /// new path. Durable on return. Logs nothing.
     pub fn set_aside(&self, path: &Path, today: i32) -> Result<PathBuf, StoreError> {
         let name = path.strip_prefix(&self.data).unwrap_or(path);
         let (bytes, to) = {
@@ -75,7 +78,7 @@ impl Lost {
             (file.len().map_err(|e| StoreError::io("read", path, e))?, self.place(name, today)?)
         };
         self.disk.rename(path, &to).map_err(|e| StoreError::io("set aside", path, e))?;
-        // The new name first: in between the file has two names rather than none.
+        // The new name is synced first: after a crash in between, the file has two names rather than none.
         for folder in [parent_of(&to), parent_of(path)] {
             self.disk.sync_dir(folder).map_err(|e| StoreError::io("sync", folder, e))?;
         }
@@ -83,8 +86,8 @@ impl Lost {
         Ok(to)
     }
 
-    /// Writes bytes here under `name`, a path below the data directory, on the day `today`; where they lie.
-    /// Durable when it returns. Logs nothing.
+    /// Writes `bytes` to `lost/` under the day `today` and `name`, a path relative to the data directory. Returns the
+    /// path of the file. Durable on return. Logs nothing.
     pub fn keep(&self, name: &Path, bytes: &[u8], today: i32) -> Result<PathBuf, StoreError> {
         let to = self.place(name, today)?;
         let file = self.disk.create(&to).map_err(|e| StoreError::io("create", &to, e))?;
@@ -99,7 +102,7 @@ impl Lost {
         Ok(to)
     }
 
-    /// Removes what was set aside more than [`LOST_DAYS`] before `today`.
+    /// Removes files that were set aside more than [`LOST_DAYS`] before `today`.
     pub fn remove_old(&self, today: i32) -> Result<(), StoreError> {
         if self.stats().files == 0 {
             return Ok(());
@@ -118,7 +121,7 @@ impl Lost {
         self.data.join(FOLDER)
     }
 
-    /// A free path for `name`, its folder made durable.
+    /// An unused path for `name`, in a durable folder.
     fn place(&self, name: &Path, today: i32) -> Result<PathBuf, StoreError> {
         let today = today.max(self.state.lock().not_before);
         let path = self.folder().join(day_name(today)).join(name);
@@ -227,13 +230,13 @@ mod tests {
     }
 
     #[test]
-    fn files_go_after_their_days_and_not_before() {
+    fn files_are_removed_after_thirty_days_and_not_before() {
         let disk = SimDisk::new(1);
         let lost = open(&disk);
         lost.keep(Path::new("old/er"), b"1", TODAY - LOST_DAYS - 1).unwrap();
         lost.keep(Path::new("old"), b"22", TODAY - LOST_DAYS).unwrap();
         lost.not_before(TODAY - 1);
-        // A clock that has just been reset.
+        // The clock was reset.
         lost.keep(Path::new("new"), b"333", 0).unwrap();
         lost.remove_old(TODAY).unwrap();
         assert_eq!(lost.stats(), LostStats { files: 2, bytes: 5 });

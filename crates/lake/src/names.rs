@@ -1,8 +1,8 @@
-//! How many names the Endpoints, Tasks and AI Traces of a service have on one UTC day. DECISIONS 27.
+//! The limit on the names of Endpoints, Tasks and AI Traces that a service has on one UTC day. DECISIONS 27.
 //!
-//! A name that is one too many becomes [`OTHER_NAME`]. Which names those are follows from the rows stored before, in the
-//! order of the journal, and from the limit that each request brings: after a start the names of a day are read from the
-//! stored rows when its first row comes, so that a replay stores what the run before the crash stored.
+//! A name beyond the limit becomes [`OTHER_NAME`]. Which names are stored follows from the rows stored before, in
+//! journal order, and from the limit of each request. After a start, the names of a day are read from the stored rows
+//! when the first row of the day is applied, so that a replay stores the same rows as the run before the crash.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,46 +16,47 @@ use tidewatch_store::tables::Table;
 pub const OTHER_NAME: &str = "(other)";
 
 /// Tables whose names are limited.
-const NAMED: [Table; 3] = [Table::Endpoints, Table::Tasks, Table::AiTraces];
+const LIMITED_TABLES: [Table; 3] = [Table::Endpoints, Table::Tasks, Table::AiTraces];
 
-/// Names of all services of a project on one day, in multiples of what one service may have.
-const SERVICES_OF_NAMES: usize = 100;
+/// Maximum number of names of all services of a project on one day, in multiples of the limit of one service.
+const PROJECT_LIMIT_FACTOR: usize = 100;
 
-/// Names known at once; with more, days that were not asked for last are forgotten, and read again when they are needed.
-const KNOWN_MAX: usize = 4_000_000;
+/// Maximum number of names in memory. Beyond it, the least recently used days are evicted, and read again when they are
+/// needed.
+const KNOWN_NAMES_MAX: usize = 4_000_000;
 
-/// A table, the number of a project, and a day (days since 1970-01-01, UTC).
+/// A table, a project number, and a day (days since 1970-01-01, UTC).
 pub type NamedDay = (Table, u32, i32);
 
-/// Hashes of the names that are stored.
+/// Hashes of the stored names.
 pub struct Names {
-    /// Of requests that bring no limit. 0: any number.
+    /// The limit of requests without a limit of their own. 0: no limit.
     names_max: usize,
     days: HashMap<NamedDay, Day, Xxh3Builder>,
-    /// Of all days.
-    known: usize,
-    /// Grows with each request.
-    turn: u64,
+    /// Number of names of all days in memory.
+    known_names: usize,
+    /// Number of requests so far.
+    request: u64,
 }
 
 #[derive(Debug, Default)]
 pub struct Day {
-    /// By hash of the service's name.
+    /// Hashes of the names, by hash of the service's name.
     services: HashMap<u64, HashSet<u64, Xxh3Builder>, Xxh3Builder>,
     names: usize,
-    /// The last turn that asked for it.
-    used: u64,
+    /// The last request that used the day.
+    last_request: u64,
 }
 
 impl Day {
-    /// Takes in a name that is stored.
+    /// Adds a stored name.
     pub fn add(&mut self, service: &[u8], name: &[u8]) {
         if name != OTHER_NAME.as_bytes() && self.services.entry(xxh3_64(service)).or_default().insert(xxh3_64(name)) {
             self.names += 1;
         }
     }
 
-    /// Whether the name is stored as it is; a new one is taken in.
+    /// Whether the name is within the limit. A new name within the limit is added.
     fn admits(&mut self, service: &[u8], name: &[u8], names_max: usize) -> bool {
         if name == OTHER_NAME.as_bytes() {
             return true;
@@ -65,7 +66,7 @@ impl Day {
         if names.contains(&hash) {
             return true;
         }
-        if names.len() >= names_max || self.names >= names_max.saturating_mul(SERVICES_OF_NAMES) {
+        if names.len() >= names_max || self.names >= names_max.saturating_mul(PROJECT_LIMIT_FACTOR) {
             return false;
         }
         names.insert(hash);
@@ -76,10 +77,11 @@ impl Day {
 
 impl Names {
     pub fn new(names_max: usize) -> Names {
-        Names { names_max, days: HashMap::default(), known: 0, turn: 0 }
+        Names { names_max, days: HashMap::default(), known_names: 0, request: 0 }
     }
 
-    /// Renames what is too much among the rows of records that are no duplicates; the number of records renamed.
+    /// Renames names beyond the limit in the rows of records that are no duplicates. Returns the number of records
+    /// renamed.
     ///
     /// `stored` reads the names of a day from all rows stored before.
     pub fn limit(
@@ -93,20 +95,20 @@ impl Names {
             self.forget_days_of(rows);
             return 0;
         }
-        self.turn += 1;
+        self.request += 1;
         let project = rows.project;
         let mut renamed: Vec<u32> = Vec::new();
         // Spans of Endpoints and of Tasks that were renamed, for the exceptions they own.
         let mut owners: [HashSet<[u8; 8]>; 2] = Default::default();
         for table in &mut rows.tables {
-            let Some(kind) = NAMED.iter().position(|named| *named == table.buffer.table()) else { continue };
+            let Some(kind) = LIMITED_TABLES.iter().position(|named| *named == table.buffer.table()) else { continue };
             let named = table.buffer.table();
             let is_duplicate = |row: usize| is_duplicate(table.records[row] as usize);
             let excess = self.excess((named, project, names_max), &table.buffer, is_duplicate, &stored);
             if excess.is_empty() {
                 continue;
             }
-            table.buffer.set_texts("name", OTHER_NAME, &excess);
+            table.buffer.set_string("name", OTHER_NAME, &excess);
             if let Some(owners) = owners.get_mut(kind) {
                 owners.extend(excess.iter().map(|row| table.buffer.id8("span_id", *row)));
             }
@@ -123,14 +125,14 @@ impl Names {
                 _ => false,
             };
             let of_renamed: Vec<usize> = (0..buffer.rows()).filter(is_of_renamed).collect();
-            table.buffer.set_texts("owner_name", OTHER_NAME, &of_renamed);
+            table.buffer.set_string("owner_name", OTHER_NAME, &of_renamed);
         }
         renamed.sort_unstable();
         renamed.dedup();
         renamed.len() as u64
     }
 
-    /// Rows whose name is one too many.
+    /// Rows whose name is beyond the limit.
     fn excess(
         &mut self,
         (table, project, names_max): (Table, u32, usize),
@@ -139,7 +141,7 @@ impl Names {
         stored: &impl Fn(NamedDay) -> Day,
     ) -> Vec<usize> {
         let (Some(times), Some(names), Some(services)) =
-            (buffer.i64("time"), buffer.shared("name"), buffer.shared("server_name"))
+            (buffer.i64("time"), buffer.dictionary("name"), buffer.dictionary("server_name"))
         else {
             return Vec::new();
         };
@@ -157,7 +159,7 @@ impl Names {
                     let before = day.names;
                     let is_admitted = day.admits(services.value(row), names.value(row), names_max);
                     let added = day.names - before;
-                    self.known += added;
+                    self.known_names += added;
                     is_admitted
                 }
             };
@@ -169,15 +171,15 @@ impl Names {
         excess
     }
 
-    /// Names that are not limited are stored without a look at them: their days are read again when that is needed.
+    /// Unlimited names are not added, so their days are evicted and read again when they are needed.
     fn forget_days_of(&mut self, rows: &Rows) {
-        for table in rows.tables.iter().filter(|table| NAMED.contains(&table.buffer.table())) {
+        for table in rows.tables.iter().filter(|table| LIMITED_TABLES.contains(&table.buffer.table())) {
             for time in table.buffer.i64("time").unwrap_or_default() {
                 if self.days.is_empty() {
                     return;
                 }
                 let removed = self.days.remove(&(table.buffer.table(), rows.project, day_of(*time)));
-                self.known -= removed.map_or(0, |day| day.names);
+                self.known_names -= removed.map_or(0, |day| day.names);
             }
         }
     }
@@ -185,21 +187,21 @@ impl Names {
     fn day(&mut self, of: NamedDay, stored: &impl Fn(NamedDay) -> Day) -> &mut Day {
         if !self.days.contains_key(&of) {
             let day = stored(of);
-            self.known += day.names;
+            self.known_names += day.names;
             self.days.insert(of, day);
             self.forget();
         }
         let day = self.days.get_mut(&of).expect("the day was just put there");
-        day.used = self.turn;
+        day.last_request = self.request;
         day
     }
 
-    /// Days of other requests than this one go while too many names are known, the longest unused first.
+    /// Evicts the least recently used days of earlier requests while too many names are in memory.
     fn forget(&mut self) {
-        while self.known > KNOWN_MAX {
-            let unused = self.days.iter().filter(|(_, day)| day.used > 0 && day.used < self.turn);
-            let Some(of) = unused.min_by_key(|(_, day)| day.used).map(|(of, _)| *of) else { return };
-            self.known -= self.days.remove(&of).map_or(0, |day| day.names);
+        while self.known_names > KNOWN_NAMES_MAX {
+            let unused = self.days.iter().filter(|(_, day)| day.last_request > 0 && day.last_request < self.request);
+            let Some(of) = unused.min_by_key(|(_, day)| day.last_request).map(|(of, _)| *of) else { return };
+            self.known_names -= self.days.remove(&of).map_or(0, |day| day.names);
         }
     }
 }

@@ -1,13 +1,13 @@
-//! Starting: the catalog says what exists. Every other file in our folders is removed when it is provably ours and not
-//! needed, and set aside otherwise.
+//! Opens a lake. The catalog lists the files that exist. Every other file in the lake's folders is removed when it is
+//! provably the lake's own and not needed, and set aside otherwise.
 //!
-//! | file | what happens |
+//! | file | action |
 //! |---|---|
-//! | `*.tmp` of a listed part or key file | gets its name: a crash came between COMMIT and rename |
+//! | `*.tmp` of a listed part or key file | renamed to its final name: a crash happened between COMMIT and rename |
 //! | any other `*.tmp` | removed: it was never registered |
-//! | an id that the catalog notes as removed | removed: a crash came between COMMIT and unlink |
+//! | an id that the catalog notes as removed | removed: a crash happened between COMMIT and unlink |
 //! | anything else that is not listed | moved to `lost/`, with a WARN line |
-//! | listed, but missing or of another length | stays listed, with an ERROR line; questions that need it fail |
+//! | listed, but missing or of another length | stays listed, with an ERROR line; queries that need it fail |
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
@@ -19,15 +19,15 @@ use parking_lot::{Condvar, Mutex};
 use tidewatch_journal::disk::Disk;
 
 use super::catalog::{self, Catalog};
-use super::dedup::Seen;
-use super::dedup::file::SeenFile;
+use super::dedup::DedupSet;
+use super::dedup::file::DedupFile;
 use super::lost::Lost;
 use super::names::Names;
 use super::options::LakeOptions;
 use super::part::Part;
 use super::state::{Shared, State};
 use super::trusted_time::TIME_NOTE;
-use crate::memtable::buffer_pool::SpareChunks;
+use crate::memtable::buffer_pool::BufferPool;
 use crate::write::flush::Layout;
 use tidewatch_store::StoreError;
 use tidewatch_store::days::day_of;
@@ -45,11 +45,11 @@ pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
     let lost = Lost::open(Arc::clone(&disk), &dir)?;
     let may_be_new = files(&*disk, &dir)?.is_empty();
     let opened = open_catalog(&options, may_be_new)?;
-    let catalog::Opened { mut catalog, parts, seen: keys, removed } = opened;
+    let catalog::Opened { mut catalog, parts, dedup: keys, removed } = opened;
     let layout = Layout::new(&options, catalog.ids());
     let noted_time = catalog.noted(TIME_NOTE)?;
     let received = parts.iter().map(|part| part.received_max).chain(keys.iter().map(|keys| keys.received_max));
-    // `i64::MAX`: it is not known.
+    // `i64::MAX` stands for an unknown time.
     let newest_received = received.filter(|received| *received != i64::MAX).max();
     if let Some(newest) = newest_received {
         lost.not_before(day_of(newest));
@@ -58,30 +58,30 @@ pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
     let parts: Vec<Part> = parts.into_iter().map(|facts| layout.part(facts)).collect();
     let mut expected: HashMap<PathBuf, Option<u64>> =
         parts.iter().map(|part| (part.path().to_path_buf(), Some(part.facts.bytes))).collect();
-    expected.extend(keys.iter().map(|facts| (SeenFile::path(&layout.seen_folder(), facts.id), None)));
+    expected.extend(keys.iter().map(|facts| (DedupFile::path(&layout.dedup_folder(), facts.id), None)));
     for path in expected.keys() {
         if layout.publish_listed(path)? {
             tracing::info!(path = %path.display(), "a registered file gets its name");
         }
     }
-    // Files in `lost/` count from the day they came.
+    // The age of files in `lost/` counts from the day they were moved there.
     let now_ns = options.clock.as_ref().map_or(newest_received.unwrap_or(0), |clock| clock.now_ns());
     let today = day_of(now_ns);
     let highest = remove_unlisted(&*disk, &layout, &mut expected, &removed, (&lost, today))?;
     catalog.ids().fetch_max(highest.saturating_add(1), Ordering::Relaxed);
     let missing = expected.len();
     for path in expected.keys() {
-        // Questions that need the file will fail and say so; all others are answered.
+        // Queries that need the file fail with an error; all others are answered.
         tracing::error!(path = %path.display(), "a registered file is missing or has another length");
     }
-    // Not worth refusing to start on a full disk: the next change says it again.
-    if let Err(failed) = catalog.tidied(&Vec::from_iter(removed)) {
+    // A full disk is no reason to refuse the start: the next change includes this one.
+    if let Err(failed) = catalog.forget_deleted(&Vec::from_iter(removed)) {
         tracing::warn!(error = %failed.error, "cannot note in the catalog what was removed");
     }
 
     let (mut files, mut unreadable) = (Vec::new(), Vec::new());
     for facts in keys {
-        match SeenFile::open(&disk, &layout.seen_folder(), facts) {
+        match DedupFile::open(&disk, &layout.dedup_folder(), facts) {
             Ok(file) => files.push(file),
             Err(error) => {
                 tracing::error!(%error, "cannot read received keys: retries of that time may be stored twice");
@@ -90,33 +90,33 @@ pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
         }
     }
 
-    // A third is sealed at a time, and has room for half as many rows again.
-    let spare = Arc::new(SpareChunks::within(options.row_bytes_max(0) / 2));
-    let mut seen = Seen::new(files);
-    unreadable.into_iter().for_each(|facts| seen.add_unreadable(facts));
-    let mut state = State::new(catalog.covered(), parts, &spare);
+    // One third of the rows is sealed at a time, and buffers have up to half of the rows' size as spare capacity.
+    let buffer_pool = Arc::new(BufferPool::within(options.row_bytes_max(0) / 2));
+    let mut dedup = DedupSet::new(files);
+    unreadable.into_iter().for_each(|facts| dedup.add_unreadable(facts));
+    let mut state = State::new(catalog.covered(), parts, &buffer_pool);
     state.gaps = catalog.gaps()?;
-    state.keeping = Arc::new(options.keeping.clone());
+    state.project_retention = Arc::new(options.project_retention.clone());
     let highest_project = catalog.highest_project();
     state.newest_received = newest_received;
     Ok(Shared {
         layout,
         catalog: Mutex::new(catalog),
         flushing: Mutex::default(),
-        unsettled: Mutex::default(),
-        upkeep: Mutex::new(()),
-        seen: Mutex::new(seen),
+        in_doubt: Mutex::default(),
+        maintenance: Mutex::new(()),
+        dedup: Mutex::new(dedup),
         names: Mutex::new(Names::new(options.names_max)),
         query_memory: Arc::new(QueryMemory::new(options.query_bytes_max)),
         state: Mutex::new(state),
         wake: Condvar::new(),
         on_covered: Mutex::new(None),
-        on_worked: OnceLock::new(),
+        on_work_completed: OnceLock::new(),
         time: Mutex::new(None),
         latest_trusted: AtomicI64::new(noted_time.max(newest_received).unwrap_or(i64::MIN)),
         noted_time: Mutex::new(noted_time),
         is_budget_short: AtomicBool::new(false),
-        spare,
+        buffer_pool,
         lost,
         flush_failure: Mutex::default(),
         set_aside: AtomicU64::new(0),
@@ -137,7 +137,7 @@ fn open_catalog(options: &LakeOptions, may_be_new: bool) -> Result<catalog::Open
     Catalog::open_probed(&options.catalog, may_be_new, options.catalog_probe.clone())
 }
 
-/// Every part and key file, whole or not, listed or not, with its length.
+/// Every part and key file with its length, complete or not, listed or not.
 pub(super) fn files(disk: &dyn Disk, dir: &Path) -> Result<Vec<(PathBuf, u64)>, StoreError> {
     let mut files = Vec::new();
     for folder in folders(disk, dir)? {
@@ -154,8 +154,8 @@ fn folders(disk: &dyn Disk, dir: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(folders)
 }
 
-/// Removes or sets aside every file under our folders that is not expected; takes out of `expected` what is there as it
-/// should be. The highest id of any file; 0: there is none.
+/// Removes or sets aside every file in the lake's folders that is not expected, and removes intact files from
+/// `expected`. Returns the highest id of any file; 0: there is none.
 fn remove_unlisted(
     disk: &dyn Disk,
     layout: &Layout,
@@ -192,18 +192,18 @@ fn remove_unlisted(
             left -= 1;
         }
         if left < count {
-            // What is removed must stay so before the catalog forgets it.
+            // The removals must be durable before the catalog forgets them.
             disk.sync_dir(&folder).map_err(|e| StoreError::io("sync", &folder, e))?;
         }
-        if left == 0 && folder != layout.seen_folder() {
-            // Days that are gone; not worth an error.
+        if left == 0 && folder != layout.dedup_folder() {
+            // The folder of a removed day. A failure is ignored.
             let _ = disk.remove_dir(&folder);
         }
     }
     Ok(highest)
 }
 
-/// Of a part or key file, whatever its extension.
+/// The id of a part or key file, whatever its extension.
 pub(super) fn id_of(path: &Path) -> Option<u64> {
     path.file_name()?.to_str()?.split('.').next()?.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! What an operator may choose about the lake. Every number has its unit in its name or its doc line.
+//! Configuration of the lake. Every number has its unit in its name or its documentation.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,68 +11,74 @@ use tidewatch_journal::disk::{Disk, RealDisk};
 use super::clock::Clock;
 use super::lost::Lost;
 use tidewatch_store::StoreError;
-use tidewatch_store::retention::{Keeping, Retention};
+use tidewatch_store::retention::{ProjectRetention, Retention};
 
-/// Copies the journal's records of `from < position <= to` into the folder. Durable when it returns.
+/// Copies the journal's records of `from < position <= to` to `lost/`. The copy is durable when the function returns.
 pub type KeepRecords = Arc<dyn Fn(&Lost, Position, Position) -> Result<(), StoreError> + Send + Sync>;
-/// Gets the reason.
-pub type GiveUp = Arc<dyn Fn(&str) + Send + Sync>;
+/// Called with the reason of a failure that the process must not survive.
+pub type OnFatal = Arc<dyn Fn(&str) + Send + Sync>;
 
+/// Configuration of one [`super::Lake`].
 pub struct LakeOptions {
-    /// The data directory: `parts/` and `seen/` lie in it.
+    /// The data directory, with `parts/` and `seen/`.
     pub dir: PathBuf,
-    /// The SQLite file; always on the real disk.
+    /// The catalog's SQLite file; always on the real disk.
     pub catalog: PathBuf,
+    /// The file system of the data directory.
     pub disk: Arc<dyn Disk>,
-    /// A memtable is flushed at this many rows of all tables …
+    /// A memtable is flushed at this many rows of all tables, …
     pub flush_rows: usize,
-    /// … or at a third of what rows may have of this many bytes: one is flushed while the next fills, with one to spare …
+    /// … or when its rows take a third of the row share of this many bytes: one memtable is flushed while the next
+    /// fills, and a third is spare, …
     ///
-    /// It is what rows in memory may take together with filters and indexes of keys, with writing rows as parts and
-    /// merging those ([`LakeOptions::row_bytes_max`]).
+    /// The limit covers rows in memory, filters and indexes of keys, and the memory of writing and merging parts
+    /// ([`LakeOptions::row_bytes_max`]).
     pub memory_bytes: usize,
-    /// … or when its first request came this long ago.
+    /// … or when its first request is this old.
     pub flush_age: Duration,
+    /// When parts are merged.
     pub merge: MergeOptions,
+    /// Days that rows are kept, by table.
     pub retention: Retention,
-    /// What retention and the expiry of retry keys follow in the background, see `trusted_time`; `None`: neither happens
-    /// there.
+    /// The clock of retention and of the expiry of retry keys in the background, see `trusted_time`; `None` disables
+    /// both.
     pub clock: Option<Arc<dyn Clock>>,
-    /// The operator vouches for the clock: a jump ahead is followed at once.
+    /// The operator confirms that the clock is right: a jump ahead takes effect at once.
     pub trusts_clock: bool,
+    /// Limits of the disk usage.
     pub budget: DiskBudget,
-    /// What projects ask for beside it, until [`super::Lake::set_keeping`] says more.
-    pub keeping: Keeping,
-    /// Parts of at least so many rows get a column for each frequent attribute; `None`: no part does.
+    /// Retention of individual projects, until [`tidewatch_store::TelemetryStore::set_project_retention`] replaces it.
+    pub project_retention: ProjectRetention,
+    /// Minimum rows of a part that gets a column for each frequent attribute; `None` disables these columns.
     pub attr_columns_from: Option<usize>,
+    /// When roll-ups are written and used.
     pub rollups: RollupOptions,
-    /// Keeps journal records whose rows cannot be written as parts; `None`: such rows stay in memory, and nothing after
-    /// them is flushed.
+    /// Copies journal records whose rows cannot be encoded as parts; `None`: such rows stay in memory, and later rows
+    /// are not flushed.
     pub keep_records: Option<KeepRecords>,
-    /// Ends the process, because the state in memory cannot be trusted any more; gets the reason. What was acknowledged
-    /// is in the journal.
-    pub give_up: GiveUp,
-    /// Names of Endpoints that a service may have on one UTC day, and as many of Tasks and of AI Traces; further ones
-    /// become [`super::OTHER_NAME`]. 0: any number. DECISIONS 27.
+    /// Ends the process, because the state in memory is no longer reliable. Acknowledged requests are in the journal.
+    pub on_fatal: OnFatal,
+    /// Maximum number of Endpoint names of a service on one UTC day, and likewise of Tasks and of AI Traces; further
+    /// names become [`super::OTHER_NAME`]. 0: no limit. DECISIONS 27.
     pub names_max: usize,
-    /// What all questions together may hold.
+    /// Maximum memory of all running queries together, in bytes.
     pub query_bytes_max: usize,
-    /// Asked before each step of a catalog transaction.
+    /// Called before each step of a catalog transaction.
     #[cfg(test)]
     pub catalog_probe: Option<super::catalog::Probe>,
-    /// Flush, merge and retain on threads of the lake. False: only when asked to, as tests do.
+    /// Whether the lake flushes, merges and expires rows on threads of its own. False in tests.
     pub background: bool,
 }
 
 /// When parts are merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MergeOptions {
-    /// Parts of one level that become one of the next.
+    /// Number of parts of one level that are merged into one part of the next.
     pub fan_in: usize,
-    /// Rows of a merged part, about. Parts of more than half of it are left alone, and while their day gets rows, those
-    /// of more than an eighth.
+    /// Approximate maximum of rows of a merged part. Parts with more than half of it are not merged again, and while
+    /// their day receives rows, those with more than an eighth.
     pub rows_max: u64,
-    /// Bytes of the parts that are merged into one.
+    /// Maximum size of the parts that are merged into one, in bytes.
     pub bytes_max: u64,
 }
 
@@ -83,13 +89,13 @@ impl Default for MergeOptions {
 }
 
 impl LakeOptions {
-    /// What all rows in memory may take, with their keys and room for more, when filters and indexes of the keys before
-    /// them take `index_bytes`: with more, the lake is behind. The rest is for a flush and a merge.
+    /// The maximum size of all rows in memory, with their keys and spare capacity, when filters and indexes of older
+    /// keys take `index_bytes`. Above it, the lake is behind. The rest of the memory is for a flush and a merge.
     pub fn row_bytes_max(&self, index_bytes: usize) -> usize {
         self.memory_bytes.saturating_sub(index_bytes).max(self.memory_bytes / 2) / 8 * 3
     }
 
-    /// The defaults, in this data directory.
+    /// The default options for this data directory.
     pub fn new(dir: impl Into<PathBuf>) -> LakeOptions {
         let dir = dir.into();
         LakeOptions {
@@ -104,11 +110,11 @@ impl LakeOptions {
             clock: None,
             trusts_clock: false,
             budget: DiskBudget::default(),
-            keeping: Keeping::default(),
+            project_retention: ProjectRetention::default(),
             attr_columns_from: Some(1024),
             rollups: RollupOptions::default(),
             keep_records: None,
-            give_up: Arc::new(|why| {
+            on_fatal: Arc::new(|why| {
                 tracing::error!("{why}: ending the process");
                 std::process::abort();
             }),
@@ -121,39 +127,39 @@ impl LakeOptions {
     }
 }
 
-/// What the lake may take of the disk. Beyond it the oldest days go, see `disk_budget`.
+/// Limits of the disk usage. When one is exceeded, the oldest days are dropped, see `disk_budget`.
 #[derive(Clone, Default)]
 pub struct DiskBudget {
-    /// Bytes of parts and key files at most; `None`: any number.
+    /// Maximum size of parts and key files, in bytes; `None`: no limit.
     pub bytes_max: Option<u64>,
-    /// Bytes that stay free on the file system at least; `None`: it may become full.
+    /// Minimum of free bytes on the file system; `None`: no limit.
     pub free_min: Option<u64>,
-    /// How many bytes are free there now; `None`: `free_min` has no effect.
+    /// Measures the free bytes; `None`: `free_min` has no effect.
     pub free: Option<FreeBytes>,
 }
 
-/// Bytes that are free on the file system of the data directory.
+/// Measures the free bytes on the file system of the data directory.
 pub type FreeBytes = Arc<dyn Fn() -> io::Result<u64> + Send + Sync>;
 
-/// When roll-ups are made and asked.
+/// When roll-ups are written and used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RollupOptions {
-    /// Parts of at least so many rows are rolled up.
+    /// Minimum rows of a part with roll-ups.
     pub part_rows: usize,
-    /// Cells of a width are kept when so many times of them are at most as many as the rows they are made of, or the
-    /// next narrower cells that are kept. 0: always.
+    /// Cells of a bucket width are stored when this many times their number is at most the number of rows they
+    /// aggregate, or of the stored cells of the next narrower width. 0: always.
     pub shrink: u64,
-    /// A question that would look at fewer rows is answered from the rows, exactly.
-    pub ask_rows: u64,
+    /// Queries that would scan fewer rows are answered exactly, from the rows.
+    pub query_rows_min: u64,
 }
 
 impl Default for RollupOptions {
     fn default() -> Self {
-        RollupOptions { part_rows: 4096, shrink: 2, ask_rows: 200_000 }
+        RollupOptions { part_rows: 4096, shrink: 2, query_rows_min: 200_000 }
     }
 }
 
 impl RollupOptions {
-    /// Every part is rolled up at every width, and every question that can be is answered from it.
-    pub const ALWAYS: RollupOptions = RollupOptions { part_rows: 1, shrink: 0, ask_rows: 0 };
+    /// Every part has roll-ups of every width, and every eligible query is answered from them.
+    pub const ALWAYS: RollupOptions = RollupOptions { part_rows: 1, shrink: 0, query_rows_min: 0 };
 }

@@ -1,9 +1,9 @@
-//! Rows that come to mean something else: parts written again with some columns changed.
+//! Rewrites parts with some columns changed.
 //!
-//! What a row says may be worked out again (stack traces, once their symbols are there); which rows there are, when they
-//! happened and what they are identified by never changes. Rows that stay are copied in order, those that change are
-//! sorted anew into parts of their own; a part and what replaces it are swapped in one catalog transaction, as a
-//! merge's. Memory is bounded: of a part only rows that change are held, and not many of them.
+//! Column values may be computed again (stack traces, once their symbols are there). The set of rows, their times and
+//! their identities never change. Unchanged rows are copied in order, changed rows are sorted into parts of their own,
+//! and a part and its replacements are swapped in one catalog transaction, like those of a merge. Memory is bounded: of
+//! a part only changed rows are in memory, up to a limit.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,12 +21,12 @@ use super::sort::{self, BATCH_ROWS};
 use super::state::Shared;
 use tidewatch_store::{Change, Changed, Rewrite, StoreError};
 
-/// Changed rows that are held before they are written.
+/// Maximum size of changed rows in memory before they are written.
 const HELD_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 impl Shared {
-    /// How many parts were written again. What is in memory is flushed first. `stop` is asked after every few thousand
-    /// rows; parts that are done then stay done.
+    /// Flushes rows in memory, rewrites the parts that `which` selects, and returns the number of parts rewritten.
+    /// `stop` is called after every few thousand rows; parts that are complete then stay rewritten.
     pub fn rewrite(
         &self,
         which: Rewrite,
@@ -37,15 +37,15 @@ impl Shared {
         let parts = self.state.lock().parts[which.table as usize].clone();
         let mut rewritten = 0;
         let now = Instant::now();
-        for part in parts.iter().filter(|part| is_meant(part, which) && !part.is_left_out(now)) {
-            // No merge may take the part meanwhile: its rows would come twice.
-            let _upkeep = self.upkeep.lock();
-            let is_there =
+        for part in parts.iter().filter(|part| is_selected(part, which) && !part.is_left_out(now)) {
+            // No merge may replace the part meanwhile: its rows would be stored twice.
+            let _maintenance = self.maintenance.lock();
+            let still_listed =
                 self.state.lock().parts[which.table as usize].iter().any(|now| now.facts.id == part.facts.id);
             if stop() {
                 break;
             }
-            if is_there {
+            if still_listed {
                 let done = self.rewrite_part(part, stop, change);
                 if let Err(error) = &done {
                     maintenance::suspect(std::slice::from_ref(part), error);
@@ -56,7 +56,7 @@ impl Shared {
         Ok(rewritten)
     }
 
-    /// Whether anything changed.
+    /// Returns whether any row changed.
     fn rewrite_part(
         &self,
         part: &Arc<Part>,
@@ -64,7 +64,7 @@ impl Shared {
         change: &mut Change<'_>,
     ) -> Result<bool, StoreError> {
         let mut written = Vec::new();
-        let done = self.write_again(part, stop, change, &mut written);
+        let done = self.rewrite_rows(part, stop, change, &mut written);
         if !matches!(done, Ok(true)) {
             self.layout.discard(&written);
             return done;
@@ -72,12 +72,12 @@ impl Shared {
         for facts in &mut written {
             (facts.received_min, facts.received_max) = (part.facts.received_min, part.facts.received_max);
         }
-        // False: retention was faster.
+        // False when retention has removed the part meanwhile.
         self.replace_parts(part.facts.table, &[part.facts.id], written)
     }
 
-    /// Writes all rows of the part to new ones; false when none changes, or `stop` said so.
-    fn write_again(
+    /// Writes all rows of the part to new parts; false when no row changes, or `stop` returned true.
+    fn rewrite_rows(
         &self,
         part: &Part,
         stop: &dyn Fn() -> bool,
@@ -106,8 +106,8 @@ impl Shared {
             return Ok(false);
         }
         self.write_changed(part, &held, written)?;
-        // The same batches again, without what has changed: in order already.
-        let keys = AttrColumns::united(std::slice::from_ref(&columns)).map(|(keys, _)| keys).unwrap_or_default();
+        // Reads the same batches again without the changed rows, which leaves them in order.
+        let keys = AttrColumns::merged(std::slice::from_ref(&columns)).map(|(keys, _)| keys).unwrap_or_default();
         let PartFacts { table, day, first_id, .. } = part.facts;
         let mut writer =
             self.layout.create_part(table, day, level(part), Some(first_id), keys, part.facts.rows as usize)?;
@@ -118,8 +118,8 @@ impl Shared {
             }
             let batch = match mask {
                 Some(changed) => {
-                    let stays = not(&changed).map_err(StoreError::internal("choose rows"))?;
-                    filter_record_batch(&batch?, &stays).map_err(StoreError::internal("choose rows"))?
+                    let remaining = not(&changed).map_err(StoreError::internal("choose rows"))?;
+                    filter_record_batch(&batch?, &remaining).map_err(StoreError::internal("choose rows"))?
                 }
                 None => batch?,
             };
@@ -156,12 +156,12 @@ impl Shared {
     }
 }
 
-/// Parts of level 0 are written as rows lie in memory, which these do not.
+/// The level of a rewritten part: at least 1, because parts of level 0 are written from the memory layout of rows.
 pub(super) fn level(part: &Part) -> u8 {
     part.facts.level.max(1)
 }
 
-/// All rows, with every column of the table.
+/// All rows of a part, with every column of its table.
 pub(super) fn rows<'p>(
     part: &'p Part,
     columns: &'p AttrColumns,
@@ -169,11 +169,11 @@ pub(super) fn rows<'p>(
     let batches = merge::open(part, ProjectionMask::all(), BATCH_ROWS)?;
     Ok(batches.map(move |batch| {
         let batch = columns.fold(&batch.map_err(|e| part.damaged(&e))?)?;
-        added_columns::with_all(part.facts.table, batch)
+        added_columns::with_all_columns(part.facts.table, batch)
     }))
 }
 
-fn is_meant(part: &Part, which: Rewrite) -> bool {
+fn is_selected(part: &Part, which: Rewrite) -> bool {
     let facts = &part.facts;
     (facts.project_min..=facts.project_max).contains(&which.project) && facts.time_max >= which.since_ns
 }

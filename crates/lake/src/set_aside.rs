@@ -10,8 +10,9 @@ use super::options::LakeOptions;
 use crate::catalog::gaps::gap_of;
 use tidewatch_store::StoreError;
 
-/// Takes the part at `path` out of the catalog, notes the gap in the same transaction, and moves the file to `lost/`;
-/// where it lies now, `None` when the file was missing. No other process may have the lake open.
+/// Removes the part at `path` from the catalog, records the gap in the same transaction, and moves the file to `lost/`.
+/// Returns its new path; `None` when the file was missing. Fails when the catalog does not list the part. No other
+/// process may have the lake open.
 ///
 /// `path` is the part's file, in the data directory of `options`.
 pub fn set_part_aside(options: &LakeOptions, path: &Path, today: i32) -> Result<Option<PathBuf>, StoreError> {

@@ -1,4 +1,4 @@
-//! Where rows of a table lie: in memory, or in a part on disk. A scan runs over a list of these.
+//! The locations of a table's rows: in memory, or in a part on disk. A scan reads a list of sources.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use arrow::array::RecordBatch;
 
 use super::part::Part;
 
-/// A list of sources holds every row exactly once.
+/// A batch or a part. A list of sources has every row exactly once.
 #[derive(Debug, Clone)]
 pub enum Source {
     /// Rows of the memtable, schema [`tidewatch_store::arrow_schema()`], in no order.

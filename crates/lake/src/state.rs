@@ -1,7 +1,7 @@
-//! What the threads share: the visible state, and the flush that moves rows from memory to parts.
+//! The state that the threads share, and the flush that moves rows from memory to parts.
 //!
-//! Locks are taken in this order: `flushing`, `upkeep`, `unsettled`, `catalog`, `seen`, `names`, `state`; `catalog` is
-//! never held with `seen` or `state`.
+//! Locks are taken in this order: `flushing`, `maintenance`, `in_doubt`, `catalog`, `dedup`, `names`, `state`;
+//! `catalog` is never held with `dedup` or `state`.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
@@ -15,34 +15,34 @@ use tidewatch_journal::Position;
 use tidewatch_journal::disk::DiskLock;
 
 use super::catalog::{Catalog, FlushRecord};
-use super::dedup::file::SeenFile;
-use super::dedup::{KeySet, Seen};
+use super::dedup::file::DedupFile;
+use super::dedup::{DedupSet, KeySet};
 use super::lost::Lost;
 use super::memtable::{Memtable, Sealed};
 use super::names::Names;
-use super::options::{GiveUp, KeepRecords, LakeOptions};
+use super::options::{KeepRecords, LakeOptions, OnFatal};
 use super::part::{Part, PartFacts};
 use super::source::Source;
 use super::trusted_time::TrustedTime;
-use crate::memtable::buffer_pool::SpareChunks;
+use crate::memtable::buffer_pool::BufferPool;
 use crate::memtable::counts::Counts;
 use crate::merge::policy;
-use crate::schedule::background_throttle::RESTS;
+use crate::schedule::background_throttle::PAUSE_FACTOR;
 use crate::write::flush;
 use crate::write::flush::Layout;
-use tidewatch_store::Counted;
 use tidewatch_store::Gap;
+use tidewatch_store::OutcomeCount;
 use tidewatch_store::days::day_of;
 use tidewatch_store::plan::Plan;
 use tidewatch_store::query_memory::QueryMemory;
-use tidewatch_store::retention::Keeping;
+use tidewatch_store::retention::ProjectRetention;
 use tidewatch_store::tables::Table;
-use tidewatch_store::{OnWorked, Stats, StoreError, TableStats, Work, Worked};
+use tidewatch_store::{CompletedWork, OnWorkCompleted, Stats, StoreError, TableStats, Work};
 
-/// Flushes of a memtable that fail on its rows before those are set aside.
+/// Number of flushes of a memtable that fail on its rows before these are set aside.
 const DEFECTS_MAX: u32 = 3;
 
-/// More sealed memtables than this: flushing is behind.
+/// Maximum number of sealed memtables; with more, flushing is behind.
 const SEALED_MAX: usize = 2;
 
 type OnCovered = Box<dyn Fn(Position) + Send + Sync>;
@@ -51,121 +51,121 @@ pub struct Shared {
     pub options: LakeOptions,
     pub layout: Layout,
     pub catalog: Mutex<Catalog>,
-    /// One flush at a time; the files of one whose transaction has failed so far.
-    pub flushing: Mutex<Option<Written>>,
-    /// Replacements of which nobody knows whether they have happened.
-    pub unsettled: Mutex<Vec<Unsettled>>,
-    /// One merge at a time.
-    pub upkeep: Mutex<()>,
-    pub seen: Mutex<Seen>,
+    /// Held during a flush; the files of a flush whose transaction has failed so far.
+    pub flushing: Mutex<Option<WrittenFiles>>,
+    /// Replacements whose outcome is unknown.
+    pub in_doubt: Mutex<Vec<InDoubt>>,
+    /// Held during a merge or a rewrite.
+    pub maintenance: Mutex<()>,
+    pub dedup: Mutex<DedupSet>,
     pub names: Mutex<Names>,
-    /// All questions borrow from it.
+    /// The memory budget of all queries.
     pub query_memory: Arc<QueryMemory>,
     pub state: Mutex<State>,
-    /// Signalled when something was sealed or flushed, and on stop.
+    /// Notified after a seal or a flush, and on stop.
     pub wake: Condvar,
     pub on_covered: Mutex<Option<OnCovered>>,
-    pub on_worked: OnceLock<OnWorked>,
-    /// `None` until the replay is over.
+    pub on_work_completed: OnceLock<OnWorkCompleted>,
+    /// `None` until the replay has ended.
     pub time: Mutex<Option<TrustedTime>>,
-    /// The latest time that was trusted, nanoseconds, also by earlier runs; `i64::MIN`: none.
+    /// The latest trusted time of this and earlier runs, nanoseconds; `i64::MIN`: none.
     pub latest_trusted: AtomicI64,
-    /// What the catalog notes as [`TIME_NOTE`].
+    /// The trusted time that the catalog has stored under [`TIME_NOTE`].
     pub noted_time: Mutex<Option<i64>>,
-    /// The disk's budget was nearly used up when last looked at.
+    /// The disk budget was nearly used up at the last check.
     pub is_budget_short: AtomicBool,
-    /// What flushes leave to the rows to come.
-    pub spare: Arc<SpareChunks>,
+    /// Buffers of flushed rows, reused for new rows.
+    pub buffer_pool: Arc<BufferPool>,
     pub lost: Lost,
-    /// Why the last flush failed; `None`: it did not.
+    /// The error of the last flush; `None` when it succeeded.
     pub flush_failure: Mutex<Option<String>>,
-    /// Memtables of which rows were set aside because they cannot be encoded.
+    /// Number of memtables with rows that were set aside because they cannot be encoded.
     pub set_aside: AtomicU64,
-    /// Listed files that were missing or had another length at the start.
+    /// Number of listed files that were missing or had another length at the start.
     pub missing_files: usize,
-    /// Of all rows that were ever here, those in memory included.
+    /// The highest project number of any row ever stored, including rows in memory.
     pub highest_project: AtomicU32,
-    /// No other process has this directory.
+    /// Prevents other processes from using the directory.
     pub _lock: DiskLock,
 }
 
-/// A replacement whose COMMIT failed while the catalog could not be asked.
-pub enum Unsettled {
+/// A replacement whose COMMIT failed while the catalog could not be read.
+pub enum InDoubt {
     Parts { table: Table, ids: Vec<u64>, written: Vec<PartFacts> },
-    Keys { ids: Vec<u64>, with: Option<SeenFile> },
+    Keys { ids: Vec<u64>, with: Option<DedupFile> },
 }
 
 /// The files of a flush before they are registered.
-pub struct Written {
+pub struct WrittenFiles {
     parts: Vec<PartFacts>,
-    keys: Option<SeenFile>,
+    keys: Option<DedupFile>,
     gaps: Vec<Gap>,
     covered: Position,
 }
 
-/// What a question sees; changed in one step when a flush or a merge is done.
+/// The state that queries read; a flush or a merge changes it in one step.
 pub struct State {
     pub active: Memtable,
-    /// Oldest first, each with the keys received meanwhile.
+    /// Sealed memtables, oldest first, each with the keys received during its time.
     pub sealed: VecDeque<(Arc<Sealed>, Arc<KeySet>)>,
-    /// By table number, each by age (`first_id`): rows that are equal in an order stand in that of their parts.
+    /// By table number, each sorted by age (`first_id`): rows that compare equal are in the order of their parts.
     pub parts: Vec<Vec<Arc<Part>>>,
-    /// Rows that are in no part.
+    /// Ranges with rows that are in no part.
     pub gaps: Vec<Gap>,
     pub covered: Position,
-    /// Of the keys of rows that are in parts: what their filters and indexes took when rows were last sealed or flushed.
+    /// Size of the filters and indexes of flushed keys at the last seal or flush, in bytes.
     pub index_bytes: usize,
-    /// What projects ask for beside the options.
-    pub keeping: Arc<Keeping>,
-    /// Nothing was removed by it yet.
-    pub is_keeping_new: bool,
-    /// Summed counts of all memtables that were sealed.
+    /// Retention of individual projects.
+    pub project_retention: Arc<ProjectRetention>,
+    /// Whether `project_retention` was set since the last removal of rows.
+    pub is_project_retention_new: bool,
+    /// Sum of the counts of all sealed memtables.
     pub sealed_counts: Counts,
-    /// What had been counted when [`State::start_counting`] was called.
+    /// The counts at the call of [`State::start_counting`].
     pub counts_before: Counts,
-    /// The latest time of receipt, in parts, key files and memory; nanoseconds.
+    /// The latest time of receipt in parts, key files and memory; nanoseconds.
     pub newest_received: Option<i64>,
     pub stopping: bool,
-    spare: Arc<SpareChunks>,
+    buffer_pool: Arc<BufferPool>,
 }
 
 impl State {
-    pub fn new(covered: Position, parts: Vec<Part>, spare: &Arc<SpareChunks>) -> State {
+    pub fn new(covered: Position, parts: Vec<Part>, buffer_pool: &Arc<BufferPool>) -> State {
         let mut by_table = vec![Vec::new(); Table::ALL.len()];
         for part in parts {
             by_table[part.facts.table as usize].push(Arc::new(part));
         }
         by_table.iter_mut().for_each(|parts| parts.sort_by_key(|part| part.facts.first_id));
         State {
-            active: Memtable::new(covered, Arc::clone(spare)),
+            active: Memtable::new(covered, Arc::clone(buffer_pool)),
             sealed: VecDeque::new(),
             parts: by_table,
             gaps: Vec::new(),
             covered,
             index_bytes: 0,
-            keeping: Arc::default(),
-            is_keeping_new: false,
+            project_retention: Arc::default(),
+            is_project_retention_new: false,
             sealed_counts: Counts::default(),
             counts_before: Counts::default(),
             newest_received: None,
             stopping: false,
-            spare: Arc::clone(spare),
+            buffer_pool: Arc::clone(buffer_pool),
         }
     }
 
-    /// Sets the active memtable and its keys aside for flushing, when there is anything in it.
-    pub fn seal(&mut self, seen: &mut Seen) {
+    /// Seals the active memtable and its keys for flushing, unless it is empty.
+    pub fn seal(&mut self, dedup: &mut DedupSet) {
         if self.active.since.is_none() {
             return;
         }
         self.sealed_counts.add_summed(self.active.counted());
-        let next = Memtable::new(self.active.position, Arc::clone(&self.spare));
+        let next = Memtable::new(self.active.position, Arc::clone(&self.buffer_pool));
         let sealed = std::mem::replace(&mut self.active, next).seal();
-        self.sealed.push_back((Arc::new(sealed), seen.seal(self.spare.take_keys())));
-        self.index_bytes = seen.index_bytes();
+        self.sealed.push_back((Arc::new(sealed), dedup.seal(self.buffer_pool.take_keys())));
+        self.index_bytes = dedup.index_bytes();
     }
 
-    /// Everything counted since the lake was opened, all projects and minutes together.
+    /// The counts since the lake was opened, summed over projects and minutes.
     fn counts(&self) -> Counts {
         let mut counts = self.sealed_counts.clone();
         counts.add_summed(self.active.counted());
@@ -176,16 +176,16 @@ impl State {
         self.counts_before = self.counts();
     }
 
-    pub fn counted(&self) -> Vec<Counted> {
+    pub fn outcome_counts(&self) -> Vec<OutcomeCount> {
         self.counts().since(&self.counts_before)
     }
 
-    /// Bytes of all rows in memory.
+    /// Size of all rows in memory, in bytes.
     fn memory_bytes(&self) -> usize {
         self.active.bytes() + self.sealed.iter().map(|(sealed, _)| sealed.bytes).sum::<usize>()
     }
 
-    /// Bytes that they take, their keys and room for more included.
+    /// Memory of all rows in memory with their keys and spare capacity, in bytes.
     fn held_bytes(&self) -> usize {
         let sealed = self.sealed.iter().map(|(sealed, keys)| sealed.held + keys.bytes());
         self.active.held() + sealed.sum::<usize>()
@@ -203,7 +203,7 @@ impl State {
 }
 
 /// See [`Shared::publishing`].
-pub struct Publishing<'a>(&'a GiveUp);
+pub struct Publishing<'a>(&'a OnFatal);
 
 impl Drop for Publishing<'_> {
     fn drop(&mut self) {
@@ -214,17 +214,17 @@ impl Drop for Publishing<'_> {
 }
 
 impl Shared {
-    /// Seals what is active and flushes everything that is sealed.
+    /// Seals the active memtable and flushes all sealed ones.
     pub fn flush_all(&self) -> Result<(), StoreError> {
         {
-            let mut seen = self.seen.lock();
-            self.state.lock().seal(&mut seen);
+            let mut dedup = self.dedup.lock();
+            self.state.lock().seal(&mut dedup);
         }
         while self.flush_oldest()? {}
         Ok(())
     }
 
-    /// Flushes the oldest sealed memtable; false when there is none. On an error it stays, and so do its rows.
+    /// Flushes the oldest sealed memtable; false when there is none. On an error, the memtable and its rows stay.
     pub fn flush_oldest(&self) -> Result<bool, StoreError> {
         let mut flushing = self.flushing.lock();
         let Some((sealed, keys)) = self.state.lock().sealed.front().cloned() else { return Ok(false) };
@@ -236,35 +236,45 @@ impl Shared {
         }
         *self.flush_failure.lock() = flushed.as_ref().err().map(ToString::to_string);
         let rows = flushed.as_ref().map_or(0, |rows| *rows);
-        self.worked(Worked { work: Work::Flush, took: start.elapsed(), rows, has_failed: flushed.is_err() });
+        self.work_completed(CompletedWork {
+            work: Work::Flush,
+            took: start.elapsed(),
+            rows,
+            has_failed: flushed.is_err(),
+        });
         drop(flushing);
         if flushed.is_ok() {
-            // Nobody else has them any more, but perhaps batches of them.
-            Arc::into_inner(sealed).into_iter().for_each(|sealed| sealed.leave_to(&self.spare));
-            Arc::into_inner(keys).into_iter().for_each(|keys| self.spare.give_keys(keys));
+            // Only queries may still hold batches of them.
+            Arc::into_inner(sealed).into_iter().for_each(|sealed| sealed.recycle_into(&self.buffer_pool));
+            Arc::into_inner(keys).into_iter().for_each(|keys| self.buffer_pool.give_keys(keys));
         }
         flushed.map(|_| true)
     }
 
-    /// The rows written. `written`: what an earlier try has left, and what this one leaves: a flush whose files are on the
-    /// disk repeats its transaction and nothing else.
-    fn flush_sealed(&self, sealed: &Sealed, keys: &KeySet, written: &mut Option<Written>) -> Result<u64, StoreError> {
+    /// Returns the number of rows written. `written` has the files of an earlier attempt: a flush whose files are on
+    /// the disk only repeats its transaction.
+    fn flush_sealed(
+        &self,
+        sealed: &Sealed,
+        keys: &KeySet,
+        written: &mut Option<WrittenFiles>,
+    ) -> Result<u64, StoreError> {
         if written.as_ref().is_none_or(|written| written.covered != sealed.position) {
             *written = Some(self.write_sealed(sealed, keys)?);
         }
-        let Written { parts, keys, gaps, covered } = written.as_ref().expect("it was just written");
-        let seen = keys.as_ref().map(|file| &file.facts);
-        self.catalog.lock().flushed(&FlushRecord { parts, seen, gaps, covered: *covered })?;
+        let WrittenFiles { parts, keys, gaps, covered } = written.as_ref().expect("it was just written");
+        let dedup = keys.as_ref().map(|file| &file.facts);
+        self.catalog.lock().record_flush(&FlushRecord { parts, dedup, gaps, covered: *covered })?;
         let publishing = self.publishing();
-        let Written { parts: facts, keys: file, gaps, covered } = written.take().expect("it was just registered");
+        let WrittenFiles { parts: facts, keys: file, gaps, covered } = written.take().expect("it was just registered");
         self.layout.publish(&facts);
         file.iter().for_each(|file| self.layout.publish_keys(&file.facts));
         let rows: u64 = facts.iter().map(|facts| facts.rows).sum();
 
-        let mut seen = self.seen.lock();
+        let mut dedup = self.dedup.lock();
         let mut state = self.state.lock();
-        seen.flushed(file);
-        state.index_bytes = seen.index_bytes();
+        dedup.finish_flush(file);
+        state.index_bytes = dedup.index_bytes();
         state.sealed.pop_front();
         for facts in facts {
             let part = self.part(facts);
@@ -272,14 +282,14 @@ impl Shared {
         }
         state.gaps.extend(gaps);
         state.covered = covered;
-        drop((state, seen, publishing));
+        drop((state, dedup, publishing));
         self.wake.notify_all();
-        self.tell_covered();
+        self.notify_covered();
         Ok(rows)
     }
 
-    /// Writes the files of a flush. On an error none of them is left.
-    fn write_sealed(&self, sealed: &Sealed, keys: &KeySet) -> Result<Written, StoreError> {
+    /// Writes the files of a flush. On an error, no file remains.
+    fn write_sealed(&self, sealed: &Sealed, keys: &KeySet) -> Result<WrittenFiles, StoreError> {
         let mut gaps = Vec::new();
         let parts = match &self.options.keep_records {
             Some(keep) if sealed.defects.load(Ordering::Relaxed) >= DEFECTS_MAX => {
@@ -291,10 +301,11 @@ impl Shared {
             _ => flush::write_parts(&self.layout, sealed, keys)?,
         };
         let keys = flush::write_keys(&self.layout, keys).inspect_err(|_| self.layout.discard(&parts))?;
-        Ok(Written { parts, keys, gaps, covered: sealed.position })
+        Ok(WrittenFiles { parts, keys, gaps, covered: sealed.position })
     }
 
-    /// Keeps the journal's records of a memtable before its position counts as covered without all of its rows.
+    /// Copies the journal's records of a memtable to `lost/` before its position counts as covered without all of its
+    /// rows.
     fn keep_unencodable(&self, sealed: &Sealed, left_out: &[Table], keep: &KeepRecords) -> Result<(), StoreError> {
         if left_out.is_empty() {
             return Ok(());
@@ -307,7 +318,7 @@ impl Shared {
         Ok(())
     }
 
-    /// What is missing without the rows of a table.
+    /// The gap that the missing rows of a table leave.
     fn gap_of(&self, table: Table, sealed: &Sealed) -> Gap {
         let batches = &sealed.tables[table as usize];
         let of =
@@ -319,52 +330,53 @@ impl Shared {
         Gap {
             id: self.layout.next_id(),
             table,
-            // The last: it is forgotten with the newest of its rows.
+            // The last day, so that the gap is forgotten with the newest of its rows.
             day: day_of(time_max),
             rows: times.len() as u64,
             time_min,
             time_max,
-            // Rows in memory hold their project once for many; a gap of too many projects is no wrong answer.
+            // Every project, because rows in memory do not store their project individually. A gap of too many projects
+            // is still correct.
             project_min: 0,
             project_max: u32::MAX,
         }
     }
 
-    /// Held while the catalog and what is visible differ. A panic meanwhile ends the process: rows would be shown twice or
-    /// not at all until then.
+    /// Held while the catalog and the visible state differ. A panic meanwhile ends the process, because rows would be
+    /// visible twice or not at all.
     pub fn publishing(&self) -> Publishing<'_> {
-        Publishing(&self.options.give_up)
+        Publishing(&self.options.on_fatal)
     }
 
-    pub fn worked(&self, worked: Worked) {
-        if let Some(callback) = self.on_worked.get() {
-            callback(&worked);
+    pub fn work_completed(&self, completed: CompletedWork) {
+        if let Some(callback) = self.on_work_completed.get() {
+            callback(&completed);
         }
     }
 
-    /// Says how much of the room that is left until a flush is done was used.
-    pub fn tell_filled(&self, state: &State) {
+    /// Reports to the throttle how much of the memory that is available until the flush ends is used.
+    pub fn update_throttle(&self, state: &State) {
         let held = state.held_bytes();
         let flushing = held - state.active.held();
-        let room = if state.sealed.len() > 1 {
+        let available = if state.sealed.len() > 1 {
             0
         } else {
             self.options.row_bytes_max(state.index_bytes).saturating_sub(flushing)
         };
-        self.layout.pace.set_filled(held - flushing, room);
+        self.layout.throttle.set_filled(held - flushing, available);
     }
 
-    /// How many times as long as it worked a merge rests: half of the time is ingest's, and nearly all while somebody
-    /// waits for an answer, until too many parts wait to be merged.
-    pub fn merge_rests(&self) -> u32 {
-        let has_time = || self.state.lock().parts.iter().all(|parts| !policy::is_behind(parts, self.options.merge));
-        if self.layout.pace.is_asked() && has_time() { RESTS } else { 1 }
+    /// The pause of a merge, in multiples of its working time: as long as it works, and [`PAUSE_FACTOR`] times as long
+    /// while queries run, unless too many merges are pending.
+    pub fn merge_pause_factor(&self) -> u32 {
+        let is_on_time = || self.state.lock().parts.iter().all(|parts| !policy::is_behind(parts, self.options.merge));
+        if self.layout.throttle.has_queries() && is_on_time() { PAUSE_FACTOR } else { 1 }
     }
 
-    /// Flushing cannot keep up with what comes in.
+    /// Whether flushing cannot keep up with incoming rows.
     pub fn is_behind(&self, state: &State) -> bool {
         state.sealed.len() > SEALED_MAX
-            // Without any it would not help to wait.
+            // Without a sealed memtable, waiting would not free memory.
             || (!state.sealed.is_empty() && state.held_bytes() >= self.options.row_bytes_max(state.index_bytes))
     }
 
@@ -374,10 +386,10 @@ impl Shared {
 
     pub fn set_on_covered(&self, callback: OnCovered) {
         *self.on_covered.lock() = Some(callback);
-        self.tell_covered();
+        self.notify_covered();
     }
 
-    fn tell_covered(&self) {
+    fn notify_covered(&self) {
         let callback = self.on_covered.lock();
         let covered = self.state.lock().covered;
         if let Some(callback) = callback.as_ref() {
@@ -386,7 +398,7 @@ impl Shared {
     }
 
     pub fn stats(&self) -> Stats {
-        let key_files = self.seen.lock().files().map(|file| file.bytes()).collect::<Vec<_>>();
+        let key_files = self.dedup.lock().files().map(|file| file.bytes()).collect::<Vec<_>>();
         let state = self.state.lock();
         let table = |table: Table| {
             let parts = &state.parts[table as usize];

@@ -1,38 +1,39 @@
-//! The time that retention follows: the wall clock, as far as it can be trusted. DECISIONS 25.
+//! The time that retention uses: the wall clock, as far as it can be trusted. DECISIONS 25.
 //!
-//! Retention and the expiry of retry keys delete data for good, and a wall clock can be wrong: a faulty real-time clock, a
-//! resumed virtual machine, a typo in `date`. [`TrustedTime`] follows the wall clock while it agrees with the monotonic
-//! clock. A jump ahead of more than [`JUMP_MAX`] is followed after it has lasted for [`CONFIRMED_AFTER`] of uptime, or at
-//! once where the operator says so ([`super::LakeOptions::trusts_clock`]). A jump back is followed at once: it deletes
-//! nothing. Whatever happened, the day advances by at most [`DAYS_PER_HOUR`] within an hour.
+//! Retention and the expiry of retry keys delete data for good, and a wall clock can be wrong: a faulty real-time
+//! clock, a resumed virtual machine, a typo in `date`. [`TrustedTime`] follows the wall clock while it agrees with the
+//! monotonic clock. A jump ahead of more than [`JUMP_MAX`] is followed after it has lasted for [`CONFIRMED_AFTER`] of
+//! uptime, or at once if the operator configures it ([`super::LakeOptions::trusts_clock`]). A jump back is followed at
+//! once, because it deletes nothing. In every case the day advances by at most [`DAYS_PER_HOUR`] within an hour.
 //!
-//! The time last trusted is kept in the catalog, so that a clock that is wrong when the process starts is noticed too.
+//! The last trusted time is stored in the catalog, so that a clock that is wrong at the start of the process is
+//! detected too.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use tidewatch_store::days::{DAY_NS, day_of};
 
-/// The wall clock may be ahead of the monotonic clock by this much, nanoseconds. Suspended time does not count for the
-/// monotonic clock, so a machine that sleeps at night needs some hours.
+/// Maximum lead of the wall clock over the monotonic clock, nanoseconds. The monotonic clock does not count suspended
+/// time, so a machine that sleeps at night needs some hours.
 const JUMP_MAX: i64 = DAY_NS;
-/// A larger jump of the clock is followed when it has lasted for this much uptime.
+/// A larger jump of the clock is followed after it has lasted for this much uptime.
 pub const CONFIRMED_AFTER: Duration = Duration::from_secs(24 * 3600);
-/// Days of telemetry that become due within an hour at most.
+/// Maximum number of days of telemetry that expire within an hour.
 pub const DAYS_PER_HOUR: usize = 2;
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// The trusted time is written to the catalog about so often, under this name.
-pub const NOTED_EVERY_NS: u64 = 3600 * 1_000_000_000;
+/// The trusted time is written to the catalog about this often, under [`TIME_NOTE`].
+pub const NOTE_INTERVAL_NS: u64 = 3600 * 1_000_000_000;
 pub const TIME_NOTE: &str = "trusted_time";
 
-/// See the module. All times are nanoseconds since the epoch; uptimes come from [`super::Clock::uptime`].
+/// See the module. Times are nanoseconds since the epoch; uptimes come from [`super::Clock::uptime`].
 #[derive(Debug)]
 pub struct TrustedTime {
     /// Wall-clock time and uptime when they last agreed.
     agreed: (i64, Duration),
     ahead: Option<Ahead>,
-    /// The latest day handed out.
+    /// The latest day returned.
     day: i32,
     /// The uptimes of the last advances of `day`, oldest first.
     advances: VecDeque<Duration>,
@@ -48,8 +49,8 @@ struct Ahead {
 }
 
 impl TrustedTime {
-    /// `last`: the newest time known from earlier runs, trusted or of receipt; `None` for an empty store, which has
-    /// nothing to lose.
+    /// `last` is the newest time known from earlier runs, trusted or of receipt; `None` for an empty store, which has
+    /// no data to lose.
     pub fn new(last: Option<i64>, wall: i64, uptime: Duration) -> TrustedTime {
         let last = last.unwrap_or(wall);
         TrustedTime { agreed: (last, uptime), ahead: None, day: day_of(last), advances: VecDeque::new() }
@@ -73,13 +74,13 @@ impl TrustedTime {
         trusted.min((i64::from(self.day) + 1).saturating_mul(DAY_NS) - 1)
     }
 
-    /// How far the wall clock is ahead of what is trusted while a jump waits for its confirmation; 0 otherwise.
+    /// The lead of the wall clock over the trusted time while a jump is unconfirmed, nanoseconds; 0 otherwise.
     pub fn ahead_ns(&self, wall: i64, uptime: Duration) -> i64 {
         let expected = self.agreed.0.saturating_add(nanoseconds(uptime.saturating_sub(self.agreed.1)));
         if self.ahead.is_some() { wall.saturating_sub(expected).max(0) } else { 0 }
     }
 
-    /// Whether the jump to `wall` has lasted long enough. Notes when it began.
+    /// Whether the jump to `wall` has lasted long enough. Records its start.
     fn is_confirmed(&mut self, wall: i64, uptime: Duration) -> bool {
         let offset = wall.saturating_sub(nanoseconds(uptime));
         match self.ahead {
@@ -126,7 +127,8 @@ mod tests {
         Duration::from_secs(3600 * count)
     }
 
-    /// The wall clock's distance from `START`, the uptime, and the day expected, counted from `START`'s; hours.
+    /// Steps of the wall clock's distance from `START`, the uptime, and the expected day relative to `START`'s; in
+    /// hours.
     #[track_caller]
     fn check(last: Option<i64>, steps: &[(i64, u64, i32)]) {
         let mut time = TrustedTime::new(last, START + steps[0].0 * HOUR_NS, Duration::ZERO);
@@ -137,18 +139,18 @@ mod tests {
     }
 
     #[test]
-    fn days_that_become_due() {
+    fn days_expire_by_the_trusted_time() {
         // Time passes.
         check(None, &[(0, 0, 0), (11, 11, 0), (12, 12, 1), (40, 40, 2), (400, 400, 4), (401, 401, 6)]);
-        // A jump of 400 days and back, with time passing meanwhile.
+        // A jump of 400 days and back while time passes.
         check(None, &[(0, 0, 0), (9600, 0, 0), (9613, 13, 1), (14, 14, 1), (36, 36, 2)]);
         // A jump that lasts is followed after a day of uptime, two days an hour.
         check(None, &[(0, 0, 0), (241, 1, 0), (264, 24, 1), (265, 25, 3), (266, 26, 5), (267, 27, 7)]);
-        // It goes on from there: another jump counts from its own beginning.
+        // Another jump counts from its own beginning.
         check(None, &[(0, 0, 0), (241, 1, 0), (9_600, 23, 1), (9_602, 25, 1), (9_623, 46, 2), (9_624, 47, 4)]);
-        // Back, and ahead again to where it was.
+        // Back, and ahead again to the same time.
         check(None, &[(0, 0, 0), (-9600, 1, -400), (2, 2, -400), (24, 24, -399)]);
-        // A suspended machine: monotonic time stands still for a night at a time.
+        // A suspended machine: the monotonic clock stops every night.
         check(None, &[(0, 0, 0), (14, 1, 1), (38, 2, 2), (62, 3, 3)]);
         // Wrong from the start.
         check(Some(START), &[(9600, 0, 0), (9612, 12, 1)]);
@@ -168,7 +170,7 @@ mod tests {
     }
 
     proptest! {
-        /// Never ahead of the wall clock, and never more than two days further within an hour.
+        /// The trusted time is never ahead of the wall clock, and advances by at most two days within an hour.
         #[test]
         fn any_clock_is_followed_slowly(steps in proptest::collection::vec((any::<i64>(), 0..7200_u64), 1..60)) {
             let mut uptime = Duration::ZERO;

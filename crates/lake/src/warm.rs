@@ -1,7 +1,8 @@
-//! After a start: what first questions need of the parts is read once, newest first, so that the system has it in memory.
+//! After a start, the parts of the files that first queries need are read once, newest first, so that they are in the
+//! page cache.
 //!
-//! Of our own memory this takes the lists of the ids' indexes. Roll-ups are read of the newest day alone, first of all:
-//! nearly every page asks for them.
+//! The process itself keeps only the block lists of the trace id indexes. Roll-ups are read for the newest day only,
+//! and before all else, because nearly every page needs them.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -10,12 +11,12 @@ use super::part::Part;
 use super::state::Shared;
 use tidewatch_store::rollup::spec::Spec;
 
-/// Read at most, and at a time.
+/// Maximum bytes read in total, and bytes per read.
 const BYTES_MAX: u64 = 256 * 1024 * 1024;
 const BUFFER_BYTES: usize = 256 * 1024;
 
-/// Until everything is read, there is too much of it, or the lake stops. What cannot be read is left to the questions
-/// that need it.
+/// Reads until all parts are read, [`BYTES_MAX`] is reached, or the lake stops. Read errors are ignored; the queries
+/// that need the file report them.
 pub fn warm_up(shared: &Shared) {
     let mut parts: Vec<Arc<Part>> = shared.state.lock().parts.iter().flatten().cloned().collect();
     let newest = parts.iter().map(|part| part.facts.day).max();
@@ -27,10 +28,10 @@ pub fn warm_up(shared: &Shared) {
             break;
         }
         let of_newest = is_rolled_up(&part) && Some(part.facts.day) == newest;
-        match part.touch(of_newest, &mut buffer) {
+        match part.prefetch(of_newest, &mut buffer) {
             Ok(bytes) => read += bytes,
-            Err(error) => tracing::debug!(%error, "cannot read a part ahead of the first question"),
+            Err(error) => tracing::debug!(%error, "cannot read a part ahead of the first query"),
         }
     }
-    tracing::debug!(bytes = read, "read ahead of the first questions");
+    tracing::debug!(bytes = read, "read ahead of the first queries");
 }

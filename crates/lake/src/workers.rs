@@ -1,9 +1,9 @@
-//! The lake's own threads: one flushes, one merges and retains, one reads ahead after the start. All end when the lake
-//! does.
+//! The lake's threads: one flushes, one merges and expires rows, one reads ahead after the start. They end with the
+//! lake.
 //!
-//! Each works in steps ([`keep_on`]). A step that panics is done again later: what it was busy with is either unfinished
-//! work that nobody sees, or guarded by `publishing`. Several panics in a row end the process, as nothing says what is
-//! wrong; a restart begins with what the disk holds.
+//! Each thread works in steps ([`run_steps`]). A step that panics is repeated later: its work is either unfinished and
+//! invisible, or guarded by `publishing`. Several consecutive panics end the process, because their cause is unknown; a
+//! restart begins with the state on the disk.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -15,19 +15,19 @@ use tidewatch_journal::heartbeat::Heartbeat;
 
 use super::state::{Shared, State};
 use super::warm::warm_up;
-use crate::schedule::thread_priority::stand_back;
-use crate::schedule::yielding::keep_pace;
+use crate::schedule::thread_priority::background;
+use crate::schedule::yielding::set_throttle;
 
-/// Waiting time after a failed flush: doubled each time up to the maximum.
+/// Wait after a failed flush, doubled each time up to the maximum.
 const RETRY_MIN: Duration = Duration::from_millis(100);
 const RETRY_MAX: Duration = Duration::from_secs(10);
-/// How often merging and retention look for work.
-const UPKEEP_EVERY: Duration = Duration::from_secs(5);
-const RETAIN_EVERY: Duration = Duration::from_secs(60);
-/// Panics in a row after which a thread gives the process up.
+/// Interval of merging, and of retention.
+const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(5);
+const RETENTION_INTERVAL: Duration = Duration::from_secs(60);
+/// Number of consecutive panics after which a thread ends the process.
 const PANICS_MAX: u32 = 5;
-/// How far merging stands back (`nice`): it is never urgent.
-const UPKEEP_NICE: i32 = 10;
+/// The `nice` increment of the merging thread, which is never urgent.
+const MAINTENANCE_NICE: i32 = 10;
 
 pub struct Workers {
     shared: Option<Arc<Shared>>,
@@ -35,10 +35,10 @@ pub struct Workers {
     heartbeats: Vec<Heartbeat>,
 }
 
-/// What one step of a thread came to.
+/// The result of a step.
 enum Step {
     Done,
-    /// The lake stops.
+    /// The lake is stopping.
     Stop,
 }
 
@@ -60,9 +60,9 @@ impl Workers {
         };
         let threads = vec![
             spawn("lake-flush", flush_loop),
-            spawn("lake-upkeep", upkeep_loop),
+            spawn("lake-upkeep", maintenance_loop),
             spawn("lake-warm-up", |shared, heartbeat| {
-                stand_back(UPKEEP_NICE);
+                background(MAINTENANCE_NICE);
                 warm_up(shared);
                 heartbeat.idle();
             }),
@@ -70,12 +70,12 @@ impl Workers {
         Workers { shared: Some(Arc::clone(shared)), threads, heartbeats }
     }
 
-    /// Of the threads.
+    /// The heartbeats of the threads.
     pub fn heartbeats(&self) -> &[Heartbeat] {
         &self.heartbeats
     }
 
-    /// Ends and joins the threads; a flush or merge that is under way is finished or given up first.
+    /// Ends and joins the threads. A running flush or merge is finished or aborted first.
     pub fn stop(&mut self) {
         if let Some(shared) = self.shared.take() {
             shared.state.lock().stopping = true;
@@ -95,8 +95,9 @@ impl Drop for Workers {
     }
 }
 
-/// Does steps until the lake stops, also after one has panicked. Too many panics in a row: [`super::LakeOptions::give_up`].
-fn keep_on(shared: &Shared, heartbeat: &Heartbeat, mut step: impl FnMut() -> Step) {
+/// Runs steps until the lake stops, also after a panic. Too many consecutive panics call
+/// [`super::LakeOptions::on_fatal`].
+fn run_steps(shared: &Shared, heartbeat: &Heartbeat, mut step: impl FnMut() -> Step) {
     let mut panics = 0;
     loop {
         match catch_unwind(AssertUnwindSafe(&mut step)) {
@@ -107,7 +108,7 @@ fn keep_on(shared: &Shared, heartbeat: &Heartbeat, mut step: impl FnMut() -> Ste
                 let thread = heartbeat.name();
                 if panics == PANICS_MAX {
                     heartbeat.end_by_panic();
-                    (shared.options.give_up)(&format!("thread {thread} has panicked {panics} times in a row"));
+                    (shared.options.on_fatal)(&format!("thread {thread} has panicked {panics} times in a row"));
                     return;
                 }
                 tracing::error!(thread, panics, "thread {thread} has panicked; it tries again");
@@ -121,18 +122,18 @@ fn keep_on(shared: &Shared, heartbeat: &Heartbeat, mut step: impl FnMut() -> Ste
 }
 
 fn flush_loop(shared: &Shared, heartbeat: &Heartbeat) {
-    // Not in `nice`: what comes in waits for it when memory is full.
-    stand_back(0);
-    keep_pace(&shared.layout.pace);
+    // Without `nice`, because requests wait for the flush when memory is full.
+    background(0);
+    set_throttle(&shared.layout.throttle);
     let mut retry = RETRY_MIN;
     let mut not_before: Option<Instant> = None;
-    keep_on(shared, heartbeat, || {
+    run_steps(shared, heartbeat, || {
         heartbeat.idle();
         let Some(seal) = wait_for_work(shared, not_before) else { return Step::Stop };
         heartbeat.beat();
         if seal {
-            let mut seen = shared.seen.lock();
-            shared.state.lock().seal(&mut seen);
+            let mut dedup = shared.dedup.lock();
+            shared.state.lock().seal(&mut dedup);
         }
         not_before = match shared.flush_oldest() {
             Ok(_) => {
@@ -150,12 +151,13 @@ fn flush_loop(shared: &Shared, heartbeat: &Heartbeat) {
     });
 }
 
-/// `Some(true)`: the active memtable is old enough to be sealed; `Some(false)`: something sealed waits; `None`: stop.
+/// Waits for work. `Some(true)`: the active memtable is old enough to be sealed; `Some(false)`: a sealed memtable is to
+/// be flushed; `None`: stop.
 fn wait_for_work(shared: &Shared, not_before: Option<Instant>) -> Option<bool> {
     let mut state = shared.state.lock();
     loop {
-        // Giving a hundred megabytes back takes a while.
-        MutexGuard::unlocked(&mut state, || shared.spare.let_go(Instant::now()));
+        // Freeing a hundred megabytes takes a while.
+        MutexGuard::unlocked(&mut state, || shared.buffer_pool.release_unused(Instant::now()));
         if state.stopping {
             return None;
         }
@@ -166,9 +168,9 @@ fn wait_for_work(shared: &Shared, not_before: Option<Instant>) -> Option<bool> {
             (_, Some(due)) if due <= now => return Some(true),
             (_, due) => due,
         };
-        // A first request in an empty memtable wakes nobody: look again within the age it may reach.
+        // The first request in an empty memtable wakes no thread: check again within the maximum age.
         let until = until.unwrap_or(now + shared.options.flush_age.max(Duration::from_millis(10)));
-        let until = shared.spare.due().map_or(until, |due| until.min(due));
+        let until = shared.buffer_pool.due().map_or(until, |due| until.min(due));
         shared.wake.wait_until(&mut state, until);
     }
 }
@@ -177,12 +179,12 @@ fn due(state: &State, age: Duration) -> Option<Instant> {
     state.active.since.map(|since| since + age)
 }
 
-fn upkeep_loop(shared: &Shared, heartbeat: &Heartbeat) {
-    stand_back(UPKEEP_NICE);
+fn maintenance_loop(shared: &Shared, heartbeat: &Heartbeat) {
+    background(MAINTENANCE_NICE);
     let mut retained: Option<Instant> = None;
-    keep_on(shared, heartbeat, || {
+    run_steps(shared, heartbeat, || {
         heartbeat.idle();
-        if is_stopping_after(shared, UPKEEP_EVERY) {
+        if is_stopping_after(shared, MAINTENANCE_INTERVAL) {
             return Step::Stop;
         }
         heartbeat.beat();
@@ -190,14 +192,14 @@ fn upkeep_loop(shared: &Shared, heartbeat: &Heartbeat) {
         let mut worked = Instant::now();
         let mut stop = || {
             heartbeat.beat();
-            let pause = worked.elapsed() * shared.merge_rests();
+            let pause = worked.elapsed() * shared.merge_pause_factor();
             let stop = is_stopping_after(shared, pause);
             worked = Instant::now();
             stop
         };
-        let is_keeping_new = std::mem::take(&mut shared.state.lock().is_keeping_new);
-        if is_keeping_new || retained.is_none_or(|at| at.elapsed() >= RETAIN_EVERY) {
-            // Before the attempt: one that panics is not tried again at once, and merging gets its turn.
+        let is_project_retention_new = std::mem::take(&mut shared.state.lock().is_project_retention_new);
+        if is_project_retention_new || retained.is_none_or(|at| at.elapsed() >= RETENTION_INTERVAL) {
+            // Set before the attempt: after a panic it is not repeated at once, and merging proceeds.
             retained = Some(Instant::now());
             shared.remove_due(&mut stop);
         }
@@ -206,7 +208,7 @@ fn upkeep_loop(shared: &Shared, heartbeat: &Heartbeat) {
     });
 }
 
-/// Waits this long unless the lake stops; true when it does.
+/// Waits for `pause` unless the lake stops; true when it does.
 fn is_stopping_after(shared: &Shared, pause: Duration) -> bool {
     let until = Instant::now() + pause;
     let mut state = shared.state.lock();

@@ -1,43 +1,45 @@
-//! The only reader of the wall clock. Everything else is handed a time, the lake this clock.
+//! The only reader of the wall clock. Other code receives a time or this clock as a parameter.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Wall-clock time in nanoseconds since the epoch, UTC. Tests hold it still with [`Clock::fixed`].
+/// A wall clock in UTC and a monotonic clock. Tests control both with [`Clock::fixed`]. Clones show the same time.
 #[derive(Debug, Clone)]
 pub struct Clock {
-    /// When the clock was made.
+    /// Creation of the clock.
     started: Instant,
     fixed: Option<Fixed>,
 }
 
-/// What a test holds; both in nanoseconds.
+/// Times that a test sets, in nanoseconds.
 #[derive(Debug, Clone)]
 struct Fixed {
     wall: Arc<AtomicI64>,
-    /// Monotonic time. `None`: it passes with the wall clock from `wall_start` on.
+    /// Monotonic time. `None`: it advances with the wall clock, from 0 at `wall_start`.
     uptime: Option<Arc<AtomicI64>>,
     wall_start: i64,
 }
 
 impl Clock {
+    /// The clock of the machine.
     pub fn system() -> Clock {
         Clock { started: Instant::now(), fixed: None }
     }
 
-    /// A clock that shows what the handle holds. Monotonic time passes with it: it never jumps.
+    /// A clock that shows the value of `handle`, nanoseconds since the epoch. Monotonic time advances with it: the wall
+    /// clock never jumps.
     pub fn fixed(handle: Arc<AtomicI64>) -> Clock {
         let wall_start = handle.load(Ordering::Relaxed);
         Clock { started: Instant::now(), fixed: Some(Fixed { wall: handle, uptime: None, wall_start }) }
     }
 
-    /// A wall clock and a monotonic clock of which each shows what its handle holds.
+    /// A wall clock and a monotonic clock that show the values of their handles, in nanoseconds.
     pub fn fixed_both(wall: Arc<AtomicI64>, uptime: Arc<AtomicI64>) -> Clock {
         Clock { started: Instant::now(), fixed: Some(Fixed { wall, uptime: Some(uptime), wall_start: 0 }) }
     }
 
-    /// Nanoseconds since the epoch. 0 when the machine's clock is before 1970.
+    /// Wall-clock time, nanoseconds since the epoch, UTC. 0 when the machine's clock is before 1970.
     pub fn now_ns(&self) -> i64 {
         match &self.fixed {
             Some(fixed) => fixed.wall.load(Ordering::Relaxed),
@@ -47,14 +49,14 @@ impl Clock {
         }
     }
 
-    /// Monotonic time since the clock was made.
+    /// Monotonic time since the clock was created.
     pub fn uptime(&self) -> Duration {
-        let held = |fixed: &Fixed| match &fixed.uptime {
+        let uptime_ns = |fixed: &Fixed| match &fixed.uptime {
             Some(uptime) => uptime.load(Ordering::Relaxed),
             None => fixed.wall.load(Ordering::Relaxed).saturating_sub(fixed.wall_start),
         };
         match &self.fixed {
-            Some(fixed) => Duration::from_nanos(u64::try_from(held(fixed)).unwrap_or(0)),
+            Some(fixed) => Duration::from_nanos(u64::try_from(uptime_ns(fixed)).unwrap_or(0)),
             None => self.started.elapsed(),
         }
     }

@@ -5,27 +5,30 @@ use tidewatch_store::plan::{Aggregate, Filter, Function};
 use super::answer::Row;
 use super::filters;
 
-/// Metrics of AI Traces alone. Counts and sums are weighted.
+/// Metrics that only AI Traces have. Counts and sums are weighted; sums are `None` when no row has a value.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AiMetrics {
+    /// Sum of all tokens.
     pub total_tokens: Option<f64>,
+    /// Sum of input tokens.
     pub input_tokens: Option<f64>,
+    /// Sum of output tokens.
     pub output_tokens: Option<f64>,
     /// Rows with a number of input tokens.
     pub counted_inputs: f64,
     /// Rows with a number of output tokens.
     pub counted_outputs: f64,
-    /// US dollars.
+    /// Sum of costs, US dollars.
     pub total_cost: Option<f64>,
-    /// Stored rows whose cost comes from the price table, unweighted.
+    /// Number of stored rows whose cost comes from the price table, unweighted.
     pub estimated: u64,
-    /// Calls of a model without a price.
+    /// Number of model calls without a cost.
     pub unpriced: f64,
-    /// Runs of tools.
+    /// Number of tool runs.
     pub tools: f64,
 }
 
-/// Outputs of [`aggregates`].
+/// Output columns of [`aggregates`].
 const TOTAL_TOKENS: &str = "total_tokens";
 const INPUT_TOKENS: &str = "input_tokens";
 const OUTPUT_TOKENS: &str = "output_tokens";
@@ -36,12 +39,12 @@ const ESTIMATED: &str = "estimated";
 const UNPRICED: &str = "unpriced";
 const TOOLS: &str = "tools";
 
-/// Rows that are the run of a tool. OpenTelemetry: `gen_ai.operation.name`.
+/// Rows that are tool runs. OpenTelemetry: `gen_ai.operation.name`.
 pub fn tool_runs() -> Filter {
     filters::text("operation", "execute_tool")
 }
 
-/// Rows that are no run of a tool.
+/// Rows that are not tool runs.
 pub fn model_calls() -> Filter {
     filters::not(tool_runs())
 }
@@ -63,6 +66,7 @@ pub fn aggregates() -> Vec<Aggregate> {
 }
 
 impl AiMetrics {
+    /// Reads the outputs of [`aggregates`].
     pub fn read(row: Row<'_>) -> AiMetrics {
         AiMetrics {
             total_tokens: row.opt_number(TOTAL_TOKENS),

@@ -1,4 +1,4 @@
-//! AI Traces: what they have besides other entities is tokens, costs, models and conversations.
+//! AI Traces. Only they have tokens, costs, models and conversations.
 
 use std::collections::HashMap;
 
@@ -8,11 +8,12 @@ use uuid::Uuid;
 
 use super::ai_metrics::{self, AiMetrics, model_calls, tool_runs};
 use super::answer::Row;
-use super::ask::{self, Ask};
 use super::chart::{Lines, VALUE};
 use super::entities::{
-    ChartBody, ChartValues, EntityKind, EntityStats, Found, ListBody, Opened, SortValue, milliseconds, whole,
+    ChartBody, ChartValues, DetailParts, EntityKind, EntityStats, ListBody, RankedGroup, SortValue, milliseconds, whole,
 };
+use super::executor::Executor;
+use super::plans;
 use super::time::{self, Range};
 use super::views::ai::*;
 use super::views::page::{ListRequest, PageInfo, TrendPoint};
@@ -23,7 +24,7 @@ use tidewatch_accounts::Project;
 /// Calls of generative models and runs of their tools.
 pub struct AiTrace;
 
-/// Requested models by name of the AI Trace, sorted.
+/// Requested models by the name of the AI Trace, sorted.
 type Models = HashMap<String, Vec<String>>;
 
 impl<O> ListBody<O> for AiListRequest<O> {
@@ -54,10 +55,10 @@ impl EntityKind for AiTrace {
     type GroupOrder = AiTraceGroupOrder;
     type Context = ();
     type Metrics = AiMetrics;
-    type Judgement = ();
+    type Rank = ();
     type GroupExtra = Models;
     type NameExtra = ();
-    /// The conversation and the names of the tools called.
+    /// The conversation, and the names of the called tools.
     type RowExtra = (Option<Conversation>, Vec<String>);
     type Row = AiTraceRow;
     type Group = AiTraceGroup;
@@ -80,9 +81,9 @@ impl EntityKind for AiTrace {
         let attributes = attributes::map(row.bytes("attributes"));
         let streamed = attributes.0.get("gen_ai.request.stream").or(attributes.0.get("llm.is_streaming"));
         AiTraceRow {
-            id: ids::show_row(row.id16("row_id")),
+            id: ids::format_row(row.id16("row_id")),
             project_id: project.to_string(),
-            recorded_at: time::show(row.int("time")),
+            recorded_at: time::to_rfc3339(row.int("time")),
             duration: row.int("duration"),
             status_code: row.int("status_code") as i32,
             model: row.text("model").to_owned(),
@@ -108,7 +109,7 @@ impl EntityKind for AiTrace {
             attributes,
             trace_id: row.trace_id("trace_id").to_string(),
             span_id: row.span_id("span_id").to_string(),
-            parent_span_id: ids::show_span(row.span_id("parent_span_id")),
+            parent_span_id: ids::format_span(row.span_id("parent_span_id")),
             is_root: row.flag("is_root"),
             is_error: row.flag("is_error"),
             conversation_id: row.text("conversation_id").to_owned(),
@@ -119,7 +120,7 @@ impl EntityKind for AiTrace {
         }
     }
 
-    /// Name or model.
+    /// The name or the model contains `text`.
     fn search(text: Option<&str>) -> Filter {
         match filters::contains("name", text) {
             Filter::True => Filter::True,
@@ -131,11 +132,11 @@ impl EntityKind for AiTrace {
         Filter::True
     }
 
-    async fn ranking(_: &Ask, _: &Project) -> Result<(), QueryError> {
+    async fn ranking_context(_: &Executor, _: &Project) -> Result<(), QueryError> {
         Ok(())
     }
 
-    fn of_name() {}
+    fn name_context() {}
 
     fn aggregates((): &()) -> Vec<Aggregate> {
         ai_metrics::aggregates()
@@ -145,9 +146,9 @@ impl EntityKind for AiTrace {
         AiMetrics::read(row)
     }
 
-    fn judge(_: &str, _: &EntityStats<AiMetrics>, (): &()) {}
+    fn rank(_: &str, _: &EntityStats<AiMetrics>, (): &()) {}
 
-    fn sort_value(order: AiTraceGroupOrder, found: &Found<Self>) -> SortValue {
+    fn sort_value(order: AiTraceGroupOrder, found: &RankedGroup<Self>) -> SortValue {
         let stats = &found.stats;
         SortValue::Number(match order {
             AiTraceGroupOrder::TotalCost => return SortValue::AbsentLast(stats.own.total_cost),
@@ -162,9 +163,14 @@ impl EntityKind for AiTrace {
         })
     }
 
-    async fn group_extra(ask: &Ask, project: u32, range: Range, filter: Filter) -> Result<Models, QueryError> {
+    async fn group_extra(
+        executor: &Executor,
+        project: u32,
+        range: Range,
+        filter: Filter,
+    ) -> Result<Models, QueryError> {
         let (keys, aggregates) = (vec![Key::column("name"), Key::column("model")], vec![Function::Count.named("rows")]);
-        let answer = ask.ask(ask::groups(Table::AiTraces, &[project], range, filter, keys, aggregates)).await?;
+        let answer = executor.run(plans::groups(Table::AiTraces, &[project], range, filter, keys, aggregates)).await?;
         let mut models = Models::new();
         for row in answer.rows() {
             if let Some(model) = row.opt_text("model").filter(|model| !model.is_empty()) {
@@ -175,8 +181,8 @@ impl EntityKind for AiTrace {
         Ok(models)
     }
 
-    fn group_view(found: Found<Self>, models: &Models, trend: Vec<TrendPoint>) -> AiTraceGroup {
-        let Found { name, stats, .. } = found;
+    fn group_view(found: RankedGroup<Self>, models: &Models, trend: Vec<TrendPoint>) -> AiTraceGroup {
+        let RankedGroup { name, stats, .. } = found;
         let own = &stats.own;
         let average = |sum: Option<f64>, counted: f64| sum.filter(|_| counted > 0.0).map(|sum| sum / counted);
         AiTraceGroup {
@@ -191,7 +197,7 @@ impl EntityKind for AiTrace {
             unpriced_count: whole(own.unpriced),
             avg_input_tokens: average(own.input_tokens, own.counted_inputs),
             avg_output_tokens: average(own.output_tokens, own.counted_outputs),
-            last_seen: time::show(stats.last_seen),
+            last_seen: time::to_rfc3339(stats.last_seen),
             has_root: stats.has_root,
             has_non_root: stats.has_non_root,
             error_count: whole(stats.errors),
@@ -201,7 +207,7 @@ impl EntityKind for AiTrace {
         }
     }
 
-    async fn name_extra(_: &Ask, _: u32, _: Range, _: Filter) -> Result<(), QueryError> {
+    async fn name_extra(_: &Executor, _: u32, _: Range, _: Filter) -> Result<(), QueryError> {
         Ok(())
     }
 
@@ -255,27 +261,27 @@ impl EntityKind for AiTrace {
     }
 
     async fn row_extra(
-        ask: &Ask,
+        executor: &Executor,
         project: u32,
         row: Row<'_>,
         window: Range,
     ) -> Result<(Option<Conversation>, Vec<String>), QueryError> {
         let span = (row.trace_id("trace_id"), row.span_id("span_id"));
-        conversation::of_span(ask, project, span, window).await
+        conversation::of_span(executor, project, span, window).await
     }
 
-    fn detail_view(opened: Opened<Self>) -> AiTraceDetail {
-        let (mut ai_trace, (conversation, tool_names)) = (opened.row, opened.extra);
+    fn detail_view(parts: DetailParts<Self>) -> AiTraceDetail {
+        let (mut ai_trace, (conversation, tool_names)) = (parts.row, parts.extra);
         if !tool_names.is_empty() {
             ai_trace.tool_names = tool_names;
         }
         AiTraceDetail {
             ai_trace,
-            has_spans: !opened.trace.spans.is_empty(),
-            span_graph_status: opened.trace.status.clone(),
-            spans: opened.trace.views(),
+            has_spans: !parts.trace.spans.is_empty(),
+            span_graph_status: parts.trace.status.clone(),
+            spans: parts.trace.views(),
             conversation,
-            exceptions: opened.exceptions.into_iter().map(|exception| exception.view).collect(),
+            exceptions: parts.exceptions.into_iter().map(|exception| exception.view).collect(),
         }
     }
 }

@@ -1,17 +1,17 @@
-//! What the store answered, cell by cell: Arrow in, plain values out.
+//! Reads the result of a plan cell by cell: Arrow in, plain values out.
 //!
-//! Numbers that are not finite read as absent, so that none ever reaches JSON. A column that the plan did not ask for
-//! is a mistake of ours: it reads as absent, and trips an assertion in debug builds.
+//! Numbers that are not finite are read as null, so that none reaches JSON. A column that is not in the plan is a
+//! defect: it is read as null, and fails an assertion in debug builds.
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Float64Type, Int16Type, Int64Type, UInt8Type, UInt32Type, UInt64Type};
 use tidewatch_domain::model::{SpanId, TraceId};
 
-/// The rows of one plan's answer.
+/// The result of one plan: rows or groups.
 #[derive(Debug, Clone)]
 pub struct Answer(RecordBatch);
 
-/// One of them.
+/// One row of an [`Answer`]. Its methods read the column of the given name.
 #[derive(Debug, Clone, Copy)]
 pub struct Row<'a> {
     batch: &'a RecordBatch,
@@ -19,33 +19,39 @@ pub struct Row<'a> {
 }
 
 impl Answer {
+    /// Wraps the batch that the store returned.
     pub fn new(batch: RecordBatch) -> Answer {
         Answer(batch)
     }
 
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.0.num_rows()
     }
 
+    /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
+    /// The rows, in the plan's order.
     pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
         (0..self.len()).map(|index| Row { batch: &self.0, index })
     }
 
+    /// The first row; `None` when there is none.
     pub fn first(&self) -> Option<Row<'_>> {
         self.rows().next()
     }
 }
 
 impl<'a> Row<'a> {
-    /// Empty when null.
+    /// A string; empty when null.
     pub fn text(self, column: &str) -> &'a str {
         self.opt_text(column).unwrap_or("")
     }
 
+    /// A string; `None` when null or not a string column.
     pub fn opt_text(self, column: &str) -> Option<&'a str> {
         Some(self.present(column)?.as_string_opt::<i32>()?.value(self.index))
     }
@@ -59,25 +65,27 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// A trace id; zeros when null.
     pub fn trace_id(self, column: &str) -> TraceId {
         TraceId(self.bytes(column).try_into().unwrap_or_default())
     }
 
+    /// A span id; zeros when null.
     pub fn span_id(self, column: &str) -> SpanId {
         SpanId(self.bytes(column).try_into().unwrap_or_default())
     }
 
-    /// The 16 bytes of a row id.
+    /// The 16 bytes of a row id; zeros when null.
     pub fn id16(self, column: &str) -> [u8; 16] {
         self.bytes(column).try_into().unwrap_or_default()
     }
 
-    /// 0 when null.
+    /// An integer as [`Row::opt_int`] reads it; 0 when null.
     pub fn int(self, column: &str) -> i64 {
         self.opt_int(column).unwrap_or(0)
     }
 
-    /// Any whole number or bool; doubles are rounded.
+    /// Any integer or boolean; doubles are rounded. `None` when null.
     pub fn opt_int(self, column: &str) -> Option<i64> {
         let (array, row) = (self.present(column)?, self.index);
         match array.data_type() {
@@ -92,17 +100,17 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// A 64-bit pattern, such as an Issue's hash.
+    /// A 64-bit pattern, such as an Issue's hash; 0 when null.
     pub fn u64(self, column: &str) -> u64 {
         self.int(column) as u64
     }
 
-    /// 0 when null.
+    /// A number as [`Row::opt_number`] reads it; 0 when null or not finite.
     pub fn number(self, column: &str) -> f64 {
         self.opt_number(column).unwrap_or(0.0)
     }
 
-    /// `None` when null or not finite.
+    /// Any number; `None` when null or not finite.
     pub fn opt_number(self, column: &str) -> Option<f64> {
         let array = self.present(column)?;
         let number = match array.data_type() {
@@ -112,23 +120,24 @@ impl<'a> Row<'a> {
         number.is_finite().then_some(number)
     }
 
-    /// A sum of weights as whole records: rounded, never negative.
+    /// A sum of weights as a number of records: rounded, never negative.
     pub fn count(self, column: &str) -> u64 {
         self.number(column).round().max(0.0) as u64
     }
 
+    /// A boolean; false when null.
     pub fn flag(self, column: &str) -> bool {
         self.int(column) != 0
     }
 
-    /// A list of quantiles; `None` when null.
+    /// A list of quantiles, with 0 for values that are null or not finite; `None` when the list is null.
     pub fn numbers(self, column: &str) -> Option<Vec<f64>> {
         let list = self.present(column)?.as_list_opt::<i32>()?.value(self.index);
         let values = list.as_primitive_opt::<Float64Type>()?;
         Some(values.iter().map(|value| value.filter(|value| value.is_finite()).unwrap_or(0.0)).collect())
     }
 
-    /// The column, when this row has a value in it.
+    /// The column, unless it is null in this row.
     fn present(self, column: &str) -> Option<&'a ArrayRef> {
         let found = self.batch.column_by_name(column);
         debug_assert!(found.is_some(), "the answer has no column {column}");

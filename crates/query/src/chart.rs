@@ -1,82 +1,98 @@
-//! Charts of the names that weigh most: five lines, and "Other".
+//! Charts of the names with the greatest weight: five lines, and "Other".
 
 use tidewatch_store::plan::{Aggregate, Filter, Key, KeySource};
 use tidewatch_store::tables::Table;
 
 use super::answer::Row;
-use super::ask::{self, Ask, Window};
+use super::executor::Executor;
 use super::filters;
+use super::plans::{self, Window};
 use super::time::{self, Buckets, MINUTE, Range, effective_minutes};
 use crate::error::QueryError;
 use tidewatch_limits as limits;
 
-/// Lines with a name of their own.
+/// Maximum number of names that have their own line.
 pub const LINES_MAX: usize = 5;
-/// The line of all others.
+/// The line of all other names.
 pub const OTHER: &str = "Other";
 
-/// Outputs of a chart's plans.
+/// Output columns of a chart's plans.
 const NAME: &str = "name";
+/// The output column of [`Chart::weight`] and [`Chart::value`].
 pub const VALUE: &str = "value";
 
-/// What is drawn.
+/// The definition of a chart.
 pub struct Chart {
+    /// The table whose rows are aggregated.
     pub table: Table,
+    /// Number of the project.
     pub project: u32,
+    /// The time range of the rows.
     pub range: Range,
-    /// As asked; see [`effective_minutes`].
+    /// Requested minutes per bucket; see [`effective_minutes`].
     pub interval_minutes: Option<i64>,
-    /// One name alone.
+    /// Draws only this name.
     pub only: Option<String>,
-    /// Rows that count.
+    /// Condition on the rows.
     pub filter: Filter,
-    /// Names are chosen by this, greatest first; named [`VALUE`].
+    /// Names with the greatest weight have their own line. Its output is [`VALUE`].
     pub weight: Aggregate,
-    /// What a point shows; named [`VALUE`].
+    /// The value of a point. Its output is [`VALUE`].
     pub value: Aggregate,
 }
 
-/// One value of one line.
+/// One point of one line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point {
+    /// Start of the bucket, nanoseconds since the epoch.
     pub start: i64,
+    /// Name of the line, or [`OTHER`].
     pub name: String,
+    /// Value in the unit of the chart.
     pub value: f64,
 }
 
+/// The lines of a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Lines {
+    /// Names by weight, greatest first, then [`OTHER`] when there are more names.
     pub names: Vec<String>,
-    /// By time, then as `names`. Buckets without a value are absent.
+    /// Sorted by time, then in the order of `names`. Buckets without a value are absent.
     pub points: Vec<Point>,
+    /// Effective minutes per bucket.
     pub interval_minutes: i64,
 }
 
 impl Lines {
-    /// The names, the points as time, name and value, and the minutes of a bucket.
+    /// The names, the points as (RFC 3339 time, name, value), and the minutes per bucket.
     pub fn parts(self) -> (Vec<String>, impl Iterator<Item = (String, String, f64)>, i64) {
-        let point = |Point { start, name, value }| (time::show(start), name, value);
+        let point = |Point { start, name, value }| (time::to_rfc3339(start), name, value);
         (self.names, self.points.into_iter().map(point), self.interval_minutes)
     }
 }
 
-/// `number` reads [`VALUE`] of a bucket; `None` leaves the bucket out.
-pub async fn lines(ask: &Ask, chart: Chart, number: impl Fn(Row<'_>) -> Option<f64>) -> Result<Lines, QueryError> {
+/// Queries the lines of a chart. `number` reads [`VALUE`] of a bucket; `None` leaves the bucket out.
+pub async fn lines(
+    executor: &Executor,
+    chart: Chart,
+    number: impl Fn(Row<'_>) -> Option<f64>,
+) -> Result<Lines, QueryError> {
     let interval_minutes = effective_minutes(chart.interval_minutes, chart.range, limits::METRICS_POINTS_MAX);
     let buckets = Buckets::over(chart.range, interval_minutes * MINUTE);
-    let (mut names, has_others) = names(ask, &chart).await?;
+    let (mut names, has_others) = names(executor, &chart).await?;
 
-    // One question for all lines: what has no line of its own is the group of no name.
+    // One plan for all lines: names without their own line form the group with a null name.
     let (named, name) = match has_others {
-        true => (Filter::True, KeySource::OneOf { column: "name", texts: names.clone() }.named(NAME)),
-        false => (filters::texts("name", &names), Key::column(NAME)),
+        true => (Filter::True, KeySource::OneOf { column: "name", strings: names.clone() }.named(NAME)),
+        false => (filters::strings("name", &names), Key::column(NAME)),
     };
     let filter = chart.filter.clone().and(named);
-    let (keys, aggregates) = (vec![ask::bucket(&buckets), name], vec![chart.value.clone()]);
-    let answer = ask.ask(ask::groups(chart.table, &[chart.project], chart.range, filter, keys, aggregates)).await?;
+    let (keys, aggregates) = (vec![plans::bucket(&buckets), name], vec![chart.value.clone()]);
+    let answer =
+        executor.run(plans::groups(chart.table, &[chart.project], chart.range, filter, keys, aggregates)).await?;
     let point = |row: Row<'_>| {
         let name = row.opt_text(NAME).unwrap_or(OTHER).to_owned();
-        Some(Point { start: row.int(ask::BUCKET), name, value: number(row)? })
+        Some(Point { start: row.int(plans::BUCKET), name, value: number(row)? })
     };
     let mut points: Vec<Point> = answer.rows().filter_map(point).collect();
     if has_others {
@@ -87,20 +103,20 @@ pub async fn lines(ask: &Ask, chart: Chart, number: impl Fn(Row<'_>) -> Option<f
     Ok(Lines { names, points, interval_minutes })
 }
 
-/// The names with a line of their own, and whether there are more.
-async fn names(ask: &Ask, chart: &Chart) -> Result<(Vec<String>, bool), QueryError> {
+/// The names that have their own line, and whether there are more names.
+async fn names(executor: &Executor, chart: &Chart) -> Result<(Vec<String>, bool), QueryError> {
     if let Some(name) = &chart.only {
         return Ok((vec![name.clone()], false));
     }
-    let answer = ask
-        .ask(ask::ordered_groups(
+    let answer = executor
+        .run(plans::ordered_groups(
             chart.table,
             &[chart.project],
             chart.range,
             chart.filter.clone(),
             vec![Key::column(NAME)],
             vec![chart.weight.clone()],
-            vec![ask::greatest(VALUE)],
+            vec![plans::greatest(VALUE)],
             Window::first(LINES_MAX + 1),
         ))
         .await?;

@@ -1,4 +1,4 @@
-//! What questions need of the process: the store, who may see what, the time, and a bound on how many run at once.
+//! The state that all queries share: the store, the control database, the clock, and the limit on concurrent queries.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,84 +18,90 @@ use tidewatch_limits as limits;
 use tidewatch_limits::admission::slots::{Admission, Full};
 use tidewatch_limits::clock::Clock;
 
-/// Shared by all requests that ask the store.
+/// State that all requests to the telemetry store share.
 pub struct QueryContext {
+    /// Projects, their settings and accepted slow offsets.
     pub control: Arc<Control>,
+    /// Wall clock of the process.
     pub clock: Clock,
+    /// The engine.
     pub store: Arc<dyn TelemetryStore>,
-    /// Of projects that say nothing else; 0: for ever.
+    /// Retention in days of projects without their own setting; 0: forever.
     pub retention_days: u32,
-    /// Questions answered at once.
-    pub asking: Admission,
-    /// Exports that are read at once.
+    /// Slots of concurrent queries.
+    pub slots: Admission,
+    /// One permit per concurrent export, [`limits::EXPORTS_MAX`] in all.
     pub exports: Arc<Semaphore>,
     threads: QueryThreads,
 }
 
-/// Questions of all projects wait in one queue.
+/// The queries of all projects wait in one queue.
 const ANY_PROJECT: u32 = 0;
 
 impl QueryContext {
-    /// `asking`: slots for questions, as many as there are threads.
+    /// `slots` has as many slots as `threads` has threads. `retention_days`: see [`QueryContext::retention_days`].
     pub fn new(
         (control, clock): (Arc<Control>, Clock),
         (store, retention_days): (Arc<dyn TelemetryStore>, u32),
-        (asking, threads): (Admission, QueryThreads),
+        (slots, threads): (Admission, QueryThreads),
     ) -> QueryContext {
         QueryContext {
             control,
             clock,
             store,
             retention_days,
-            asking,
+            slots,
             exports: Arc::new(Semaphore::new(limits::EXPORTS_MAX)),
             threads,
         }
     }
 
-    /// One question to the telemetry store: on threads of their own, at most `query_concurrent` at once.
+    /// Runs one plan on a query thread; at most `query_concurrent` plans run concurrently.
     ///
-    /// `deadline` covers waiting too; after it: 504. A scan whose asker has gone away ends by its deadline and counts
-    /// until then.
-    pub async fn ask(
+    /// `deadline` includes the time in the queue; after it: [`QueryError::Deadline`] (504). A full queue is
+    /// [`QueryError::Overloaded`]. A scan whose client has disconnected ends by its deadline and keeps its slot until
+    /// then.
+    pub async fn run(
         &self,
         memory: Arc<RequestMemory>,
         plan: Plan,
         deadline: Instant,
     ) -> Result<RecordBatch, QueryError> {
-        let plan = retention::only_kept(&self.control, plan, self.retention_ns());
-        self.note_gaps(&plan);
+        let plan = retention::within_retention(&self.control, plan, self.retention_ns());
+        self.mark_incomplete(&plan);
         self.scan(deadline, move |store| store.query(&memory, &plan, deadline)).await
     }
 
-    /// As [`QueryContext::ask`], of rows, with the number of all that pass the filter.
-    pub async fn ask_page(
+    /// Like [`QueryContext::run`] for a plan of rows. Also returns the number of rows on all pages.
+    pub async fn run_page(
         &self,
         memory: Arc<RequestMemory>,
         plan: Plan,
         deadline: Instant,
     ) -> Result<(RecordBatch, u64), QueryError> {
-        let plan = retention::only_kept(&self.control, plan, self.retention_ns());
-        self.note_gaps(&plan);
+        let plan = retention::within_retention(&self.control, plan, self.retention_ns());
+        self.mark_incomplete(&plan);
         self.scan(deadline, move |store| store.query_page(&memory, &plan, deadline)).await
     }
 
-    /// All rows that pass a plan of rows, as they are stored now; to be read with [`QueryContext::in_turn`].
+    /// Makes a cursor over all rows that pass a plan of rows, as they are stored now. Read it within
+    /// [`QueryContext::run_queued`].
     pub async fn cursor(&self, plan: Plan) -> Result<Box<dyn Cursor>, QueryError> {
-        let plan = retention::only_kept(&self.control, plan, self.retention_ns());
-        self.note_gaps(&plan);
-        Ok(self.in_turn(move |store| store.cursor(&plan)).await??)
+        let plan = retention::within_retention(&self.control, plan, self.retention_ns());
+        self.mark_incomplete(&plan);
+        Ok(self.run_queued(move |store| store.cursor(&plan)).await??)
     }
 
-    /// Runs a piece of work that nobody waits for on a query thread, however long it waits for its turn there.
-    pub async fn in_turn<T: Send + 'static>(
+    /// Runs work without a deadline on a query thread: it waits for a slot as long as needed, and retries while the
+    /// queue is full. Fails when `work` panics.
+    pub async fn run_queued<T: Send + 'static>(
         &self,
         work: impl FnOnce(&dyn TelemetryStore) -> T + Send + 'static,
     ) -> Result<T, QueryError> {
         let permit = loop {
-            match self.asking.enter(ANY_PROJECT).await {
+            match self.slots.enter(ANY_PROJECT).await {
                 Ok(permit) => break permit,
-                Err(Full) => tokio::time::sleep(limits::EXPORT_TURN_PAUSE).await,
+                Err(Full) => tokio::time::sleep(limits::EXPORT_QUEUE_PAUSE).await,
             }
         };
         let store = self.store.clone();
@@ -106,35 +112,36 @@ impl QueryContext {
         done.await.ok_or_else(|| QueryError::internal("a piece of an export panicked"))
     }
 
-    /// Questions that wait for their turn.
+    /// Number of queries that wait for a slot.
     pub fn waiting(&self) -> usize {
-        self.asking.waiting()
+        self.slots.waiting()
     }
 
-    /// The time that decides what is kept no longer. It does not follow a clock that jumped. DECISIONS 25.
+    /// The time by which retention is computed, nanoseconds since the epoch. It does not follow a clock that jumped.
+    /// DECISIONS 25.
     fn retention_ns(&self) -> i64 {
         self.store.trusted_now().unwrap_or_else(|| self.clock.now_ns())
     }
 
-    fn note_gaps(&self, plan: &Plan) {
+    fn mark_incomplete(&self, plan: &Plan) {
         if self.store.is_incomplete(plan) {
-            incomplete::note();
+            incomplete::mark();
         }
     }
 
     async fn scan<T: Send + 'static>(
         &self,
         deadline: Instant,
-        ask: impl FnOnce(&dyn TelemetryStore) -> Result<T, StoreError> + Send + 'static,
+        query: impl FnOnce(&dyn TelemetryStore) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, QueryError> {
-        let entered = tokio::time::timeout_at(deadline.into(), self.asking.enter(ANY_PROJECT));
+        let entered = tokio::time::timeout_at(deadline.into(), self.slots.enter(ANY_PROJECT));
         let permit = entered.await.map_err(|_| QueryError::Deadline)?;
         let permit = permit.map_err(|_| QueryError::Overloaded("too many questions at once; try again later"))?;
         let store = self.store.clone();
         let scan = self.threads.run(move || {
             let _permit = permit;
-            ask(&*store)
+            query(&*store)
         });
-        Ok(scan.await.ok_or_else(|| QueryError::internal("a question panicked"))??)
+        Ok(scan.await.ok_or_else(|| QueryError::internal("a query panicked"))??)
     }
 }

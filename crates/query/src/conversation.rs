@@ -7,26 +7,27 @@ use tidewatch_domain::wire;
 use tidewatch_store::tables::Table;
 
 use super::answer::Row;
-use super::ask::{self, Ask, Window};
+use super::executor::Executor;
 use super::filters;
+use super::plans::{self, Window};
 use super::time::Range;
 use super::views::ai::{Conversation, Message, ToolCall};
 use crate::error::QueryError;
 
-/// The conversation of a span, `None` without content, and the names of the tools called.
+/// Queries the conversation of a span (`None` without content) and the names of the tools it called.
 pub async fn of_span(
-    ask: &Ask,
+    executor: &Executor,
     project: u32,
     (trace_id, span_id): (TraceId, SpanId),
     window: Range,
 ) -> Result<(Option<Conversation>, Vec<String>), QueryError> {
     let filter = filters::trace(trace_id).and(filters::span(span_id));
     let columns = vec!["attributes", "events"];
-    let plan = ask::rows(Table::Spans, &[project], window, filter, columns, vec![], Window::first(1));
-    Ok(ask.ask(plan).await?.first().map(read).unwrap_or_default())
+    let plan = plans::rows(Table::Spans, &[project], window, filter, columns, vec![], Window::first(1));
+    Ok(executor.run(plan).await?.first().map(read).unwrap_or_default())
 }
 
-/// The names of the tools called, from attributes alone.
+/// The names of the tools that a span called, as far as its attributes name them.
 pub fn tool_names(attributes: &[u8]) -> Vec<String> {
     let arena = Bump::new();
     let decoded = Attributes(wire::decode_attributes(attributes, &arena));

@@ -2,15 +2,16 @@
 
 use tidewatch_store::tables::Table;
 
-use super::ask::{self, Ask, Window};
+use super::executor::Executor;
 use super::filters;
+use super::plans::{self, Window};
 use super::time::Range;
 use crate::error::QueryError;
 
-/// Whether no project of the organization has stored records. Reads the counts per minute, no telemetry row.
-pub async fn is_empty(ask: &Ask, organization: i64) -> Result<bool, QueryError> {
-    let projects = ask.context.control.project_numbers(organization);
+/// Whether no project of the organization has stored records. Reads the counts per minute, no rows of telemetry.
+pub async fn is_empty(executor: &Executor, organization: i64) -> Result<bool, QueryError> {
+    let projects = executor.context.control.project_numbers(organization);
     let (filter, columns) = (filters::text("outcome", "kept"), vec!["time"]);
-    let plan = ask::rows(Table::IngestCounts, &projects, Range::ALL, filter, columns, vec![], Window::first(1));
-    Ok(ask.ask(plan).await?.is_empty())
+    let plan = plans::rows(Table::IngestCounts, &projects, Range::ALL, filter, columns, vec![], Window::first(1));
+    Ok(executor.run(plan).await?.is_empty())
 }

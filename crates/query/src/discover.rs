@@ -1,37 +1,38 @@
-//! Which metrics there are, and the values of their tags. WIRE 3.1.
+//! The metrics of a project, and the values of their tags. WIRE 3.1.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use tidewatch_store::plan::{AttributeScope, Filter, Function, Key, KeySource};
 use tidewatch_store::tables::Table;
 
-use super::ask::{self, Ask, Window};
+use super::executor::Executor;
 use super::filters;
+use super::plans::{self, Window};
 use super::time::{DAY, Range};
 use super::views::metrics::*;
 use crate::error::QueryError;
 use tidewatch_accounts::Project;
 
-/// Looked at when no range is given.
+/// Length of the range when the request has none.
 const DEFAULT_RANGE: i64 = 7 * DAY;
 const VALUES_MAX: usize = 1000;
-/// The service, as a tag.
+/// The tag of the service name.
 const SERVER_NAME: &str = "server_name";
 
-/// Outputs of [`metrics`], beside columns of the table.
+/// Output columns of [`metrics`], beside those named as columns of the table.
 const TAG_KEYS: &str = "tag_keys";
 const POINTS: &str = "points";
-/// Points with a service.
+/// Points with a service name.
 const SERVER_POINTS: &str = "server_points";
-/// Output of [`texts`].
+/// Output column of [`strings`].
 const VALUE: &str = "value";
 
-fn range(ask: &Ask, from: Option<&str>, to: Option<&str>) -> Result<Range, QueryError> {
-    Range::read_or(from, to, ask.context.clock.now_ns(), DEFAULT_RANGE, ["from", "to"])
+fn range(executor: &Executor, from: Option<&str>, to: Option<&str>) -> Result<Range, QueryError> {
+    Range::read_or(from, to, executor.context.clock.now_ns(), DEFAULT_RANGE, ["from", "to"])
 }
 
 #[derive(Default)]
-struct Found {
+struct MetricSummary {
     tag_keys: BTreeSet<String>,
     kind: i64,
     monotonic: bool,
@@ -40,8 +41,12 @@ struct Found {
 }
 
 /// `GET /api/metrics/discover`.
-pub async fn metrics(ask: &Ask, project: &Project, query: DiscoverQuery) -> Result<DiscoveredMetrics, QueryError> {
-    let range = range(ask, query.from.as_deref(), query.to.as_deref())?;
+pub async fn metrics(
+    executor: &Executor,
+    project: &Project,
+    query: DiscoverQuery,
+) -> Result<DiscoveredMetrics, QueryError> {
+    let range = range(executor, query.from.as_deref(), query.to.as_deref())?;
     let keys = vec![Key::column("name"), KeySource::AttributeKeys.named(TAG_KEYS)];
     let aggregates = vec![
         Function::Count.named(POINTS),
@@ -50,9 +55,9 @@ pub async fn metrics(ask: &Ask, project: &Project, query: DiscoverQuery) -> Resu
         Function::Latest { column: "unit" }.named("unit"),
         Function::Count.named(SERVER_POINTS).only(filters::not(filters::text(SERVER_NAME, ""))),
     ];
-    let plan = ask::groups(Table::MetricPoints, &[project.number], range, Filter::True, keys, aggregates);
-    let answer = ask.ask(plan).await?;
-    let mut found: BTreeMap<String, Found> = BTreeMap::new();
+    let plan = plans::groups(Table::MetricPoints, &[project.number], range, Filter::True, keys, aggregates);
+    let answer = executor.run(plan).await?;
+    let mut found: BTreeMap<String, MetricSummary> = BTreeMap::new();
     for row in answer.rows() {
         let metric = found.entry(row.text("name").to_owned()).or_default();
         metric.tag_keys.extend(row.text(TAG_KEYS).split(',').filter(|key| !key.is_empty()).map(str::to_owned));
@@ -74,7 +79,7 @@ pub async fn metrics(ask: &Ask, project: &Project, query: DiscoverQuery) -> Resu
     Ok(DiscoveredMetrics { metrics: metrics.collect() })
 }
 
-/// A sum that may fall is a gauge to whoever draws it.
+/// The type of a metric in the API: a sum that is not monotonic is drawn as a gauge.
 fn metric_type(kind: i64, monotonic: bool) -> &'static str {
     match kind {
         2 if monotonic => "counter",
@@ -84,32 +89,36 @@ fn metric_type(kind: i64, monotonic: bool) -> &'static str {
 }
 
 /// `GET /api/metrics/discover/tags`.
-pub async fn tag_values(ask: &Ask, project: &Project, query: TagValuesQuery) -> Result<TagValues, QueryError> {
-    let range = range(ask, query.from.as_deref(), query.to.as_deref())?;
+pub async fn tag_values(
+    executor: &Executor,
+    project: &Project,
+    query: TagValuesQuery,
+) -> Result<TagValues, QueryError> {
+    let range = range(executor, query.from.as_deref(), query.to.as_deref())?;
     let key = KeySource::Attribute { scope: AttributeScope::RecordThenResource, key: query.key };
-    let values = texts(ask, project.number, range, filters::text("name", &query.name), key).await?;
+    let values = strings(executor, project.number, range, filters::text("name", &query.name), key).await?;
     Ok(TagValues { values })
 }
 
 /// `GET /api/metrics/discover/instances`.
-pub async fn instances(ask: &Ask, project: &Project, query: DiscoverQuery) -> Result<Instances, QueryError> {
-    let range = range(ask, query.from.as_deref(), query.to.as_deref())?;
-    let instances = texts(ask, project.number, range, Filter::True, KeySource::Column(SERVER_NAME)).await?;
+pub async fn instances(executor: &Executor, project: &Project, query: DiscoverQuery) -> Result<Instances, QueryError> {
+    let range = range(executor, query.from.as_deref(), query.to.as_deref())?;
+    let instances = strings(executor, project.number, range, Filter::True, KeySource::Column(SERVER_NAME)).await?;
     Ok(Instances { instances })
 }
 
-/// The distinct texts of a key, ascending, without the empty one.
-async fn texts(
-    ask: &Ask,
+/// The distinct values of a key, ascending, without the empty string.
+async fn strings(
+    executor: &Executor,
     project: u32,
     range: Range,
     filter: Filter,
     key: KeySource,
 ) -> Result<Vec<String>, QueryError> {
-    let (keys, order) = (vec![key.named(VALUE)], vec![ask::least(VALUE)]);
+    let (keys, order) = (vec![key.named(VALUE)], vec![plans::least(VALUE)]);
     let window = Window::first(VALUES_MAX + 1);
-    let plan = ask::ordered_groups(Table::MetricPoints, &[project], range, filter, keys, vec![], order, window);
-    let answer = ask.ask(plan).await?;
-    let texts = answer.rows().filter_map(|row| row.opt_text(VALUE)).filter(|text| !text.is_empty());
-    Ok(texts.take(VALUES_MAX).map(str::to_owned).collect())
+    let plan = plans::ordered_groups(Table::MetricPoints, &[project], range, filter, keys, vec![], order, window);
+    let answer = executor.run(plan).await?;
+    let strings = answer.rows().filter_map(|row| row.opt_text(VALUE)).filter(|text| !text.is_empty());
+    Ok(strings.take(VALUES_MAX).map(str::to_owned).collect())
 }

@@ -1,4 +1,4 @@
-//! Endpoints: what they have besides other entities is an impact, an accepted slow offset and answers by HTTP status.
+//! Endpoints. Only they have an impact, an accepted slow offset and counts by HTTP status.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,25 +8,26 @@ use tidewatch_store::tables::Table;
 use uuid::Uuid;
 
 use super::answer::Row;
-use super::ask::{self, Ask};
 use super::chart::Lines;
 use super::entities::{
-    self, ChartBody, ChartValues, EntityKind, EntityStats, Found, Opened, SortValue, milliseconds, whole,
+    self, ChartBody, ChartValues, DetailParts, EntityKind, EntityStats, RankedGroup, SortValue, milliseconds, whole,
 };
+use super::executor::Executor;
+use super::plans;
 use super::time::{self, Range};
 use super::views::endpoint::*;
 use super::views::page::{PageInfo, TrendPoint};
 use super::{attributes, filters, ids};
 use crate::error::QueryError;
-use tidewatch_accounts::{By, Project, SlowEndpoint};
+use tidewatch_accounts::{Actor, Project, SlowEndpoint};
 
 /// The Endpoint of requests without a route. Spec: endpoint naming, rule 2.
 pub const UNMATCHED: &str = "UNMATCHED";
 
-/// Requests that were served, by method and route.
+/// Inbound HTTP requests, by method and route.
 pub struct Endpoint;
 
-/// How slow is slow, which may differ by name.
+/// The Apdex bands of every name.
 #[derive(Debug, Clone)]
 pub struct Bands {
     /// The bands of every name without an accepted slow offset.
@@ -36,7 +37,8 @@ pub struct Bands {
 }
 
 impl Bands {
-    /// Duration up to the band's end that `edge` picks. The bands of a name are later by its slow offset. WIRE 8.1.
+    /// Rows with a duration up to the bound that `edge` selects. A slow offset is added to the bounds of its name. WIRE
+    /// 8.1.
     fn within(&self, edge: impl Fn(&ApdexBands) -> i64) -> Filter {
         let up_to = |bands: &ApdexBands| filters::compare("duration", Op::Le, edge(bands));
         if self.offsets.is_empty() {
@@ -44,7 +46,7 @@ impl Bands {
         }
         let mut names: Vec<String> = self.offsets.keys().cloned().collect();
         names.sort_unstable();
-        let mut any = vec![filters::not(filters::texts("name", &names)).and(up_to(&self.common))];
+        let mut any = vec![filters::not(filters::strings("name", &names)).and(up_to(&self.common))];
         any.extend(names.iter().map(|name| {
             let bands = ApdexBands::impact(self.offsets[name]);
             filters::text("name", name).and(up_to(&bands))
@@ -53,19 +55,19 @@ impl Bands {
     }
 }
 
-/// Metrics of Endpoints alone. Counts are weighted.
+/// Metrics that only Endpoints have. Counts are weighted.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct EndpointMetrics {
     satisfied: f64,
     tolerating: f64,
-    /// Answered with a status of 500 and above, or too late.
+    /// Requests with HTTP status 500 and above, or slower than the tolerated duration.
     bad: f64,
     client_errors: f64,
-    /// Of the errors, those without HTTP status 400 to 499.
+    /// Errors without HTTP status 400 to 499.
     server_errors: f64,
 }
 
-/// Outputs of the plans.
+/// Output columns of the plans.
 const SATISFIED: &str = "satisfied";
 const TOLERATING: &str = "tolerating";
 const BAD: &str = "bad";
@@ -97,9 +99,9 @@ impl EntityKind for Endpoint {
     type GroupOrder = EndpointGroupOrder;
     type Context = Bands;
     type Metrics = EndpointMetrics;
-    type Judgement = Impact;
+    type Rank = Impact;
     type GroupExtra = ();
-    /// Requests by HTTP status, and the minutes over which a rate is computed.
+    /// Number of requests by HTTP status, and the minutes over which the throughput is computed.
     type NameExtra = (BTreeMap<String, u64>, f64);
     type RowExtra = ();
     type Row = EndpointRow;
@@ -120,11 +122,11 @@ impl EntityKind for Endpoint {
 
     fn row(row: Row<'_>, project: Uuid) -> EndpointRow {
         EndpointRow {
-            id: ids::show_row(row.id16("row_id")),
+            id: ids::format_row(row.id16("row_id")),
             project_id: project.to_string(),
             endpoint: row.text("name").to_owned(),
             duration: row.int("duration"),
-            recorded_at: time::show(row.int("time")),
+            recorded_at: time::to_rfc3339(row.int("time")),
             status_code: row.int("status_code") as i32,
             body_size: row.int("body_size"),
             client_ip: row.text("client_ip").to_owned(),
@@ -133,7 +135,7 @@ impl EntityKind for Endpoint {
             server_name: row.text("server_name").to_owned(),
             trace_id: row.trace_id("trace_id").to_string(),
             span_id: row.span_id("span_id").to_string(),
-            parent_span_id: ids::show_span(row.span_id("parent_span_id")),
+            parent_span_id: ids::format_span(row.span_id("parent_span_id")),
             is_stream: row.flag("is_stream"),
             is_root: row.flag("is_root"),
         }
@@ -143,18 +145,18 @@ impl EntityKind for Endpoint {
         filters::contains("name", text)
     }
 
-    /// Spec: entity rows, "Other": streams have no latency.
+    /// Streams have no latency. Spec: entity rows, "Other".
     fn timed() -> Filter {
         filters::is_not("is_stream")
     }
 
-    async fn ranking(ask: &Ask, project: &Project) -> Result<Bands, QueryError> {
-        let slow = ask.context.control.slow_endpoints(project.number).await?;
+    async fn ranking_context(executor: &Executor, project: &Project) -> Result<Bands, QueryError> {
+        let slow = executor.context.control.slow_endpoints(project.number).await?;
         let offset_ns = |(name, slow): (String, SlowEndpoint)| (name, slow.offset_ms.saturating_mul(1_000_000));
         Ok(Bands { common: ApdexBands::impact(0), offsets: slow.into_iter().map(offset_ns).collect() })
     }
 
-    fn of_name() -> Bands {
+    fn name_context() -> Bands {
         Bands { common: ApdexBands::detail(), offsets: HashMap::new() }
     }
 
@@ -182,7 +184,7 @@ impl EntityKind for Endpoint {
         }
     }
 
-    fn judge(name: &str, stats: &EntityStats<EndpointMetrics>, bands: &Bands) -> Impact {
+    fn rank(name: &str, stats: &EntityStats<EndpointMetrics>, bands: &Bands) -> Impact {
         ranking::impact(&EndpointAggregate {
             total: stats.total,
             timed: stats.timed,
@@ -196,10 +198,10 @@ impl EntityKind for Endpoint {
         })
     }
 
-    fn sort_value(order: EndpointGroupOrder, found: &Found<Self>) -> SortValue {
+    fn sort_value(order: EndpointGroupOrder, found: &RankedGroup<Self>) -> SortValue {
         let stats = &found.stats;
         SortValue::Number(match order {
-            EndpointGroupOrder::Impact => found.judgement.score,
+            EndpointGroupOrder::Impact => found.rank.score,
             EndpointGroupOrder::Count => stats.total,
             EndpointGroupOrder::P50Duration => stats.percentile(0),
             EndpointGroupOrder::P95Duration => stats.percentile(1),
@@ -212,12 +214,12 @@ impl EntityKind for Endpoint {
         })
     }
 
-    async fn group_extra(_: &Ask, _: u32, _: Range, _: Filter) -> Result<(), QueryError> {
+    async fn group_extra(_: &Executor, _: u32, _: Range, _: Filter) -> Result<(), QueryError> {
         Ok(())
     }
 
-    fn group_view(found: Found<Self>, (): &(), trend: Vec<TrendPoint>) -> EndpointGroup {
-        let Found { name, stats, judgement: impact } = found;
+    fn group_view(found: RankedGroup<Self>, (): &(), trend: Vec<TrendPoint>) -> EndpointGroup {
+        let RankedGroup { name, stats, rank: impact } = found;
         EndpointGroup {
             endpoint: name,
             count: whole(stats.total),
@@ -225,7 +227,7 @@ impl EntityKind for Endpoint {
             p95_duration: stats.percentile(1).round() as i64,
             p99_duration: stats.percentile(2).round() as i64,
             avg_duration: stats.average().round() as i64,
-            last_seen: time::show(stats.last_seen),
+            last_seen: time::to_rfc3339(stats.last_seen),
             impact: impact.score,
             impact_reason: impact.reason,
             impact_level: match impact.level {
@@ -246,14 +248,14 @@ impl EntityKind for Endpoint {
     }
 
     async fn name_extra(
-        ask: &Ask,
+        executor: &Executor,
         project: u32,
         range: Range,
         filter: Filter,
     ) -> Result<(BTreeMap<String, u64>, f64), QueryError> {
         tokio::try_join!(
-            status_counts(ask, project, range, filter),
-            entities::minutes_with_data(ask, Table::Endpoints, project, range),
+            status_counts(executor, project, range, filter),
+            entities::minutes_with_data(executor, Table::Endpoints, project, range),
         )
     }
 
@@ -299,19 +301,19 @@ impl EntityKind for Endpoint {
         EndpointChart { endpoints, series: series.collect(), interval_minutes }
     }
 
-    async fn row_extra(_: &Ask, _: u32, _: Row<'_>, _: Range) -> Result<(), QueryError> {
+    async fn row_extra(_: &Executor, _: u32, _: Row<'_>, _: Range) -> Result<(), QueryError> {
         Ok(())
     }
 
-    fn detail_view(opened: Opened<Self>) -> EndpointDetail {
+    fn detail_view(parts: DetailParts<Self>) -> EndpointDetail {
         EndpointDetail {
-            exception: opened.own_exception(),
-            exceptions: opened.exceptions.into_iter().map(|exception| exception.view).collect(),
+            exception: parts.own_exception(),
+            exceptions: parts.exceptions.into_iter().map(|exception| exception.view).collect(),
             messages: Vec::new(),
-            has_spans: !opened.trace.spans.is_empty(),
-            span_graph_status: opened.trace.status.clone(),
-            spans: opened.trace.views(),
-            endpoint: opened.row,
+            has_spans: !parts.trace.spans.is_empty(),
+            span_graph_status: parts.trace.status.clone(),
+            spans: parts.trace.views(),
+            endpoint: parts.row,
         }
     }
 }
@@ -321,31 +323,31 @@ fn apdex(stats: &EntityStats<EndpointMetrics>) -> Option<f64> {
 }
 
 async fn status_counts(
-    ask: &Ask,
+    executor: &Executor,
     project: u32,
     range: Range,
     filter: Filter,
 ) -> Result<BTreeMap<String, u64>, QueryError> {
     let (keys, aggregates) = (vec![Key::column(STATUS_CODE)], vec![Function::Weight.named(COUNT)]);
-    let answer = ask.ask(ask::groups(Table::Endpoints, &[project], range, filter, keys, aggregates)).await?;
+    let answer = executor.run(plans::groups(Table::Endpoints, &[project], range, filter, keys, aggregates)).await?;
     Ok(answer.rows().map(|row| (row.int(STATUS_CODE).to_string(), row.count(COUNT))).collect())
 }
 
-/// Longest slowness that can be accepted.
+/// Maximum accepted slow offset, milliseconds.
 const SLOW_OFFSET_MS_MAX: i64 = 3_600_000;
 
-/// `GET /api/endpoints/slow`.
-pub async fn slow(ask: &Ask, project: &Project, endpoint: String) -> Result<SlowOffset, QueryError> {
+/// `GET /api/endpoints/slow`: the accepted slow offset of an Endpoint, 0 when none was set.
+pub async fn slow(executor: &Executor, project: &Project, endpoint: String) -> Result<SlowOffset, QueryError> {
     let number = project.number;
-    let slow = ask.context.control.slow_endpoint(number, &endpoint).await?;
+    let slow = executor.context.control.slow_endpoint(number, &endpoint).await?;
     let slow = slow.unwrap_or(SlowEndpoint { offset_ms: 0, reason: String::new() });
     Ok(SlowOffset { offset_ms: slow.offset_ms, reason: slow.reason })
 }
 
-/// `POST /api/endpoints/slow`.
+/// `POST /api/endpoints/slow`. `by`: recorded in the audit log.
 pub async fn set_slow(
-    ask: &Ask,
-    by: &By,
+    executor: &Executor,
+    by: &Actor,
     project: &Project,
     request: SlowOffsetRequest,
 ) -> Result<SlowOffset, QueryError> {
@@ -356,6 +358,6 @@ pub async fn set_slow(
         return Err(QueryError::unprocessable(format!("offsetMs is 0 to {SLOW_OFFSET_MS_MAX}")));
     }
     let slow = SlowEndpoint { offset_ms: request.offset_ms, reason: request.reason };
-    ask.context.control.set_slow_endpoint(by, project, &request.endpoint, &slow).await?;
+    executor.context.control.set_slow_endpoint(by, project, &request.endpoint, &slow).await?;
     Ok(SlowOffset { offset_ms: slow.offset_ms, reason: slow.reason })
 }

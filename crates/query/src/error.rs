@@ -1,50 +1,55 @@
-//! Why a query is not answered.
+//! Errors of queries.
 
 use tidewatch_store::StoreError;
 
 use tidewatch_accounts::ControlError;
 
-/// The refusal of a query, without the status: the server chooses it.
+/// Why a query failed. The server chooses the HTTP status.
 #[derive(Debug, thiserror::Error)]
 pub enum QueryError {
-    /// The request cannot be read.
+    /// The request cannot be parsed.
     #[error("{0}")]
     Malformed(String),
-    /// Known, but not allowed.
+    /// The caller has no permission.
     #[error("{0}")]
     Forbidden(&'static str),
+    /// The resource does not exist in the project.
     #[error("{0}")]
     NotFound(String),
-    /// Readable, but not acceptable.
+    /// The request is well-formed, but its values are out of bounds.
     #[error("{0}")]
     Unprocessable(String),
-    /// Too many queries at once.
+    /// Too many concurrent queries.
     #[error("{0}")]
     Overloaded(&'static str),
+    /// The query did not finish before its deadline.
     #[error("the question took longer than its deadline")]
     Deadline,
-    /// The accounts' database refused.
+    /// An error of the control database.
     #[error(transparent)]
     Control(#[from] ControlError),
-    /// A defect of ours; the cause is in the log.
+    /// A defect; the cause is in the log.
     #[error("internal error")]
     Internal,
 }
 
 impl QueryError {
+    /// A [`QueryError::Malformed`] with this message for the user.
     pub fn malformed(message: impl Into<String>) -> QueryError {
         QueryError::Malformed(message.into())
     }
 
+    /// A [`QueryError::NotFound`] with this message for the user.
     pub fn not_found(message: impl Into<String>) -> QueryError {
         QueryError::NotFound(message.into())
     }
 
+    /// A [`QueryError::Unprocessable`] with this message for the user.
     pub fn unprocessable(message: impl Into<String>) -> QueryError {
         QueryError::Unprocessable(message.into())
     }
 
-    /// Logs the cause.
+    /// Logs the cause and returns [`QueryError::Internal`].
     pub fn internal(cause: impl std::fmt::Display) -> QueryError {
         tracing::error!(%cause, "a query failed: {cause}");
         QueryError::Internal

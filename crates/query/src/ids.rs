@@ -1,4 +1,4 @@
-//! Ids of requests and answers.
+//! Parses and formats the ids of requests and responses. Ids that do not parse are [`QueryError::Malformed`].
 
 use tidewatch_domain::model::{ProjectId, SpanId, TraceId};
 use tidewatch_domain::rules::row_id::entity_row_id;
@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::error::QueryError;
 
-/// 32 hexadecimal digits, dashes allowed anywhere a UUID has them.
+/// Parses 32 hexadecimal digits; dashes are ignored. A trace id of zeros is malformed.
 pub fn parse_trace(text: &str) -> Result<TraceId, QueryError> {
     let malformed = || QueryError::malformed("a trace id is 32 hexadecimal digits");
     let digits: String = text.trim().chars().filter(|letter| *letter != '-').collect();
@@ -14,41 +14,44 @@ pub fn parse_trace(text: &str) -> Result<TraceId, QueryError> {
     Some(TraceId(bytes)).filter(|id| !id.is_none()).ok_or_else(malformed)
 }
 
-/// 16 hexadecimal digits.
+/// Parses 16 hexadecimal digits.
 pub fn parse_span(text: &str) -> Result<SpanId, QueryError> {
     hex::<8>(text.trim()).map(SpanId).ok_or_else(|| QueryError::malformed("a span id is 16 hexadecimal digits"))
 }
 
-/// 16 hexadecimal digits.
+/// Parses the hash of an Issue: 16 hexadecimal digits.
 pub fn parse_hash(text: &str) -> Result<u64, QueryError> {
     hex::<8>(text.trim())
         .map(u64::from_be_bytes)
         .ok_or_else(|| QueryError::malformed("an exception hash is 16 hexadecimal digits"))
 }
 
-pub fn show_hash(hash: u64) -> String {
+/// 16 hexadecimal digits.
+pub fn format_hash(hash: u64) -> String {
     format!("{hash:016x}")
 }
 
+/// Parses a row id: a UUID.
 pub fn parse_row(text: &str) -> Result<[u8; 16], QueryError> {
     Uuid::try_parse(text.trim()).map(Uuid::into_bytes).map_err(|_| QueryError::malformed("a row id is a UUID"))
 }
 
-pub fn show_row(id: [u8; 16]) -> String {
+/// A UUID with hyphens.
+pub fn format_row(id: [u8; 16]) -> String {
     Uuid::from_bytes(id).to_string()
 }
 
-/// Empty when none.
-pub fn show_trace(id: TraceId) -> String {
+/// 32 hexadecimal digits; empty for an id of zeros.
+pub fn format_trace(id: TraceId) -> String {
     if id.is_none() { String::new() } else { id.to_string() }
 }
 
-/// Empty when none.
-pub fn show_span(id: SpanId) -> String {
+/// 16 hexadecimal digits; empty for an id of zeros.
+pub fn format_span(id: SpanId) -> String {
     if id.is_none() { String::new() } else { id.to_string() }
 }
 
-/// Row id of the Endpoint, Task or AI Trace that a span is. Spec: span, rule 2.
+/// Row id of a span's Endpoint, Task or AI Trace. Spec: span, rule 2.
 pub fn entity_row(project: Uuid, trace: TraceId, span: SpanId) -> [u8; 16] {
     entity_row_id(ProjectId(project.into_bytes()), trace, span).0
 }
@@ -71,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_in_their_forms() {
+    fn ids_are_parsed_in_every_accepted_form() {
         let plain = "5b8efff798038103d269b633813fc60c";
         assert_eq!(parse_trace(plain).unwrap().to_string(), plain);
         assert_eq!(parse_trace("5B8EFFF7-9803-8103-D269-B633813FC60C").unwrap().to_string(), plain);
@@ -79,8 +82,8 @@ mod tests {
             assert!(matches!(parse_trace(bad), Err(QueryError::Malformed(_))), "{bad}");
         }
         assert_eq!(parse_span("eee19b7ec3c1b174").unwrap().to_string(), "eee19b7ec3c1b174");
-        assert_eq!(show_hash(parse_hash("00ff00000000000a").unwrap()), "00ff00000000000a");
+        assert_eq!(format_hash(parse_hash("00ff00000000000a").unwrap()), "00ff00000000000a");
         assert!(matches!(parse_row("x"), Err(QueryError::Malformed(_))));
-        assert_eq!(show_span(SpanId::default()), "");
+        assert_eq!(format_span(SpanId::default()), "");
     }
 }

@@ -1,7 +1,8 @@
-//! Answers that lack rows.
+//! Answers with missing rows.
 //!
-//! Rows that an operator set aside, or that could not be written, are missing from answers over their range
-//! ([`tidewatch_lake::Lake::is_incomplete`]). Whatever asks the store while a request is answered notes it here.
+//! Rows that an operator set aside, or that could not be written, are missing from answers over their range (see
+//! [`TelemetryStore::is_incomplete`](tidewatch_store::TelemetryStore::is_incomplete)). Queries of a request record that
+//! here.
 
 use std::cell::Cell;
 
@@ -9,16 +10,16 @@ tokio::task_local! {
     static IS_INCOMPLETE: Cell<bool>;
 }
 
-/// The request that is being answered has an answer that lacks rows. Outside of [`noticing`] nobody hears of it.
-pub fn note() {
+/// Records that the answer of the current request lacks rows. No effect outside of [`track`].
+pub fn mark() {
     let _ = IS_INCOMPLETE.try_with(|is_incomplete| is_incomplete.set(true));
 }
 
-/// What `answering` gives, and whether it noted that rows are missing.
-pub async fn noticing<T>(answering: impl Future<Output = T>) -> (T, bool) {
-    let noticed = async {
-        let answer = answering.await;
+/// Runs `future`. Returns its output, and whether it called [`mark`].
+pub async fn track<T>(future: impl Future<Output = T>) -> (T, bool) {
+    let tracked = async {
+        let answer = future.await;
         (answer, IS_INCOMPLETE.get().get())
     };
-    IS_INCOMPLETE.scope(Cell::new(false), noticed).await
+    IS_INCOMPLETE.scope(Cell::new(false), tracked).await
 }

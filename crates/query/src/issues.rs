@@ -10,36 +10,37 @@ use tidewatch_store::plan::{Filter, Function, Key, Value};
 use tidewatch_store::tables::Table;
 
 use super::answer::Row;
-use super::ask::{self, Ask, Window};
+use super::executor::Executor;
 use super::occurrences::{self, OccurrenceRecord};
 use super::page::{self, Paging};
+use super::plans::{self, Window};
 use super::time::{self, Buckets, HOUR, Range};
-use super::trend::{self, Subject};
+use super::trend::{self, TrendQuery};
 use super::views::issue::*;
 use super::views::page::{Page, TrendPoint};
 use super::{filters, ids};
 use crate::error::QueryError;
-use tidewatch_accounts::{By, Project};
+use tidewatch_accounts::{Actor, Project};
 
-/// Points of a trend at most: a week of hours.
+/// Maximum points of a trend: a week of hours.
 const TREND_POINTS_MAX: i64 = 168;
-/// Occurrences that the tags are counted over.
+/// Maximum occurrences that tags are counted over.
 const TAGGED_MAX: usize = 1000;
 const TAG_KEYS_MAX: usize = 50;
 const TAG_VALUES_MAX: usize = 10;
-/// Issues archived in one request.
+/// Maximum Issues in one request to archive or unarchive.
 const HASHES_MAX: usize = 1000;
 
-/// The column of the Issue's hash.
+/// The column with the hash of the Issue.
 const GROUP: &str = "group";
-/// Outputs of the plans.
+/// Output columns of the plans.
 const COUNT: &str = "count";
 const FIRST_SEEN: &str = "first_seen";
 const LAST_SEEN: &str = "last_seen";
 const LATEST: &str = "latest";
 const ROWS: &str = "rows";
 
-/// What is known about an Issue in a range.
+/// The statistics of an Issue in a range.
 #[derive(Debug, Clone, PartialEq)]
 struct Group {
     hash: u64,
@@ -68,7 +69,7 @@ impl Group {
     }
 }
 
-async fn groups(ask: &Ask, project: u32, range: Range, filter: Filter) -> Result<Vec<Group>, QueryError> {
+async fn groups(executor: &Executor, project: u32, range: Range, filter: Filter) -> Result<Vec<Group>, QueryError> {
     let aggregates = vec![
         Function::Weight.named(COUNT),
         Function::Min("time").named(FIRST_SEEN),
@@ -77,7 +78,7 @@ async fn groups(ask: &Ask, project: u32, range: Range, filter: Filter) -> Result
         Function::Count.named(ROWS),
     ];
     let keys = vec![Key::column(GROUP)];
-    let answer = ask.ask(ask::groups(Table::Exceptions, &[project], range, filter, keys, aggregates)).await?;
+    let answer = executor.run(plans::groups(Table::Exceptions, &[project], range, filter, keys, aggregates)).await?;
     Ok(answer.rows().map(Group::read).collect())
 }
 
@@ -87,11 +88,11 @@ fn in_groups(hashes: impl IntoIterator<Item = u64>) -> Filter {
 
 /// `POST /api/exception-stack-traces`.
 pub async fn list(
-    ask: &Ask,
+    executor: &Executor,
     project: &Arc<Project>,
     request: IssueListRequest,
 ) -> Result<Page<IssueGroup>, QueryError> {
-    let now = ask.context.clock.now_ns();
+    let now = executor.context.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     let paging = Paging::read(request.pagination)?;
     let order = page::order(&request.order_by)?;
@@ -102,27 +103,28 @@ pub async fn list(
             return Err(QueryError::malformed(format!("searchType is all, issues or messages, not {other}")));
         }
     }
-    let mut found = listed(ask, project.number, range, request.search.as_deref(), request.include_archived).await?;
+    let mut found =
+        listed(executor, project.number, range, request.search.as_deref(), request.include_archived).await?;
     sort(&mut found, order, page::is_descending(request.sort_direction));
     let total = found.len() as u64;
-    let data = views(ask, project, range, paging.cut(found)).await?;
+    let data = views(executor, project, range, paging.cut(found)).await?;
     Ok(paging.page(data, total))
 }
 
 /// The latest Issues that are not archived.
 pub async fn recent(
-    ask: &Ask,
+    executor: &Executor,
     project: &Arc<Project>,
     range: Range,
     count: usize,
 ) -> Result<Vec<IssueGroup>, QueryError> {
-    let mut found = listed(ask, project.number, range, None, false).await?;
+    let mut found = listed(executor, project.number, range, None, false).await?;
     sort(&mut found, IssueOrder::LastSeen, true);
     found.truncate(count);
-    views(ask, project, range, found).await
+    views(executor, project, range, found).await
 }
 
-/// Equal ones by hash, so that pages do not overlap.
+/// Sorts groups; equal ones are sorted by hash, so that pages do not overlap.
 fn sort(found: &mut [Group], order: IssueOrder, is_descending: bool) {
     found.sort_by(|left, right| {
         let ascending = match order {
@@ -136,7 +138,7 @@ fn sort(found: &mut [Group], order: IssueOrder, is_descending: bool) {
 }
 
 async fn listed(
-    ask: &Ask,
+    executor: &Executor,
     project: u32,
     range: Range,
     search: Option<&str>,
@@ -144,14 +146,14 @@ async fn listed(
 ) -> Result<Vec<Group>, QueryError> {
     let mut filter = Filter::True;
     if let Some(needle) = search.map(str::trim).filter(|needle| !needle.is_empty()) {
-        // First which Issues, then all their occurrences: the count of an Issue does not depend on the search.
+        // The search selects Issues. Their counts include occurrences that do not match it.
         let keys = vec![Key::column(GROUP)];
         let count = vec![Function::Count.named(ROWS)];
-        let plan = ask::groups(Table::Exceptions, &[project], range, matching(needle), keys, count);
-        filter = in_groups(ask.ask(plan).await?.rows().map(|row| row.u64(GROUP)));
+        let plan = plans::groups(Table::Exceptions, &[project], range, matching(needle), keys, count);
+        filter = in_groups(executor.run(plan).await?.rows().map(|row| row.u64(GROUP)));
     }
-    let archived = archived(ask, project).await?;
-    let mut found = groups(ask, project, range, filter).await?;
+    let archived = archived(executor, project).await?;
+    let mut found = groups(executor, project, range, filter).await?;
     for group in &mut found {
         group.is_archived = archived.contains(&group.hash);
     }
@@ -168,25 +170,26 @@ fn matching(needle: &str) -> Filter {
     Filter::Any(any)
 }
 
-/// Issues that were archived and have not occurred since.
-async fn archived(ask: &Ask, project: u32) -> Result<std::collections::HashSet<u64>, QueryError> {
-    let when = ask.context.control.archived(project).await?;
-    if when.is_empty() {
+/// The hashes of Issues that were archived and have not occurred since.
+async fn archived(executor: &Executor, project: u32) -> Result<std::collections::HashSet<u64>, QueryError> {
+    let archived_at = executor.context.control.archived(project).await?;
+    if archived_at.is_empty() {
         return Ok(Default::default());
     }
-    let earliest = when.values().copied().min().unwrap_or(i64::MIN);
+    let earliest = archived_at.values().copied().min().unwrap_or(i64::MIN);
     let since = Range { from: earliest, to: i64::MAX };
     let keys = vec![Key::column(GROUP)];
     let last = vec![Function::Max("time").named(LAST_SEEN)];
-    let plan = ask::groups(Table::Exceptions, &[project], since, in_groups(when.keys().copied()), keys, last);
-    let last: HashMap<u64, i64> = ask.ask(plan).await?.rows().map(|row| (row.u64(GROUP), row.int(LAST_SEEN))).collect();
-    let is_quiet = |(hash, at): &(u64, i64)| last.get(hash).is_none_or(|last| last <= at);
-    Ok(when.into_iter().filter(is_quiet).map(|(hash, _)| hash).collect())
+    let plan = plans::groups(Table::Exceptions, &[project], since, in_groups(archived_at.keys().copied()), keys, last);
+    let last: HashMap<u64, i64> =
+        executor.run(plan).await?.rows().map(|row| (row.u64(GROUP), row.int(LAST_SEEN))).collect();
+    let is_still_archived = |(hash, at): &(u64, i64)| last.get(hash).is_none_or(|last| last <= at);
+    Ok(archived_at.into_iter().filter(is_still_archived).map(|(hash, _)| hash).collect())
 }
 
-/// The groups with their latest occurrence, its owner, and the trend.
+/// The views of groups, with their latest occurrence, its owner, and the trend.
 async fn views(
-    ask: &Ask,
+    executor: &Executor,
     project: &Arc<Project>,
     range: Range,
     shown: Vec<Group>,
@@ -198,20 +201,25 @@ async fn views(
         .and(filters::ids("row_id", shown.iter().map(|group| group.latest)));
     let window = Window::first(shown.len());
     let latest = async {
-        let answer = occurrences::select(ask, project, range, filter, ask::descending("time"), window).await?;
-        occurrences::read(ask, project, &answer).await
+        let answer = occurrences::select(executor, project, range, filter, plans::descending("time"), window).await?;
+        occurrences::read(executor, project, &answer).await
     };
     let hashes = shown.iter().map(|group| group.hash).collect();
-    let (latest, trends) = tokio::try_join!(latest, trends(ask, project.number, range, hashes))?;
+    let (latest, trends) = tokio::try_join!(latest, trends(executor, project.number, range, hashes))?;
     let latest: HashMap<u64, OccurrenceRecord> =
         latest.into_iter().map(|occurrence| (occurrence.group, occurrence)).collect();
     Ok(shown.iter().map(|group| view(group, latest.get(&group.hash), trends.line(&group.hash))).collect())
 }
 
-async fn trends(ask: &Ask, project: u32, range: Range, hashes: Vec<u64>) -> Result<trend::Trends<u64>, QueryError> {
+async fn trends(
+    executor: &Executor,
+    project: u32,
+    range: Range,
+    hashes: Vec<u64>,
+) -> Result<trend::Trends<u64>, QueryError> {
     let filter = in_groups(hashes);
-    let subject = Subject { table: Table::Exceptions, project, filter, column: GROUP };
-    trend::by_key(ask, subject, range, Buckets::at_most(range, TREND_POINTS_MAX, HOUR), |row| row.u64(GROUP)).await
+    let query = TrendQuery { table: Table::Exceptions, project, filter, column: GROUP };
+    trend::by_key(executor, query, range, Buckets::at_most(range, TREND_POINTS_MAX, HOUR), |row| row.u64(GROUP)).await
 }
 
 fn view(group: &Group, latest: Option<&OccurrenceRecord>, hourly_trend: Vec<TrendPoint>) -> IssueGroup {
@@ -219,14 +227,14 @@ fn view(group: &Group, latest: Option<&OccurrenceRecord>, hourly_trend: Vec<Tren
     let (exception_type, message, stack_trace) =
         (text(|view| &view.exception_type), text(|view| &view.message), text(|view| &view.stack_trace));
     IssueGroup {
-        exception_hash: ids::show_hash(group.hash),
+        exception_hash: ids::format_hash(group.hash),
         title: issue_title(&exception_type, &message, &stack_trace),
         stack_trace,
         exception_type,
         message,
         count: group.count.round().max(0.0) as u64,
-        first_seen: time::show(group.first_seen),
-        last_seen: time::show(group.last_seen),
+        first_seen: time::to_rfc3339(group.first_seen),
+        last_seen: time::to_rfc3339(group.last_seen),
         hourly_trend,
         archived: group.is_archived,
         owner_type: latest.and_then(|latest| latest.view.owner_type),
@@ -236,29 +244,31 @@ fn view(group: &Group, latest: Option<&OccurrenceRecord>, hourly_trend: Vec<Tren
 
 /// `POST /api/exception-stack-traces/{hash}`.
 pub async fn detail(
-    ask: &Ask,
+    executor: &Executor,
     project: &Arc<Project>,
     hash: u64,
     request: IssueDetailRequest,
 ) -> Result<IssueDetail, QueryError> {
-    let now = ask.context.clock.now_ns();
+    let now = executor.context.clock.now_ns();
     let paging = Paging::read(request.pagination)?;
     let range = match (&request.from_date, &request.to_date) {
         (None, None) => Range::ALL,
         (from, to) => Range::of_list(from.as_deref(), to.as_deref(), now)?,
     };
-    let mut found = groups(ask, project.number, range, in_groups([hash])).await?;
+    let mut found = groups(executor, project.number, range, in_groups([hash])).await?;
     let mut group = found.pop().ok_or_else(|| QueryError::not_found("there is no such issue in this project"))?;
-    group.is_archived = archived(ask, project.number).await?.contains(&hash);
+    group.is_archived = archived(executor, project.number).await?.contains(&hash);
     let rows = group.rows;
-    // All of time has too many hours: the trend is drawn over the time the Issue was seen.
-    let seen = Range { from: group.first_seen, to: group.last_seen.saturating_add(1) };
-    let drawn = if range == Range::ALL { seen } else { range };
+    // A request without a range gets the trend from the first to the last occurrence.
+    let occurrence_range = Range { from: group.first_seen, to: group.last_seen.saturating_add(1) };
+    let trend_range = if range == Range::ALL { occurrence_range } else { range };
 
-    let select = |window| occurrences::select(ask, project, seen, in_groups([hash]), ask::descending("time"), window);
+    let select = |window| {
+        occurrences::select(executor, project, occurrence_range, in_groups([hash]), plans::descending("time"), window)
+    };
     let (mut views, page, (tags, tagged_count)) = tokio::try_join!(
-        views(ask, project, drawn, vec![group]),
-        async { occurrences::read(ask, project, &select(paging.window()).await?).await },
+        views(executor, project, trend_range, vec![group]),
+        async { occurrences::read(executor, project, &select(paging.window()).await?).await },
         async {
             let tagged = select(Window::first(TAGGED_MAX)).await?;
             Ok::<_, QueryError>((tags(&tagged), tagged.len() as u64))
@@ -266,7 +276,7 @@ pub async fn detail(
     )?;
     let group = views.pop().ok_or_else(|| QueryError::not_found("there is no such issue in this project"))?;
     let related_entity = match page.first() {
-        Some(latest) => occurrences::related(ask, project, latest).await?,
+        Some(latest) => occurrences::related(executor, project, latest).await?,
         None => None,
     };
     Ok(IssueDetail {
@@ -279,7 +289,7 @@ pub async fn detail(
     })
 }
 
-/// How the values of service, version and attributes are spread.
+/// The distribution of the values of service, version and attributes over occurrences.
 fn tags(answer: &super::answer::Answer) -> Vec<TagDistribution> {
     let mut counts: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
     for row in answer.rows() {
@@ -315,20 +325,20 @@ fn distribution(key: String, values: BTreeMap<String, u64>) -> TagDistribution {
 
 /// `POST /api/exception-stack-traces/by-id/{id}`.
 pub async fn occurrence(
-    ask: &Ask,
+    executor: &Executor,
     project: &Arc<Project>,
     id: [u8; 16],
     recorded_at: Option<i64>,
 ) -> Result<OccurrenceDetail, QueryError> {
-    let answer = super::entities::find(ask, Table::Exceptions, project.number, id, recorded_at).await?;
-    let records = occurrences::read(ask, project, &answer).await?;
+    let answer = super::entities::find(executor, Table::Exceptions, project.number, id, recorded_at).await?;
+    let records = occurrences::read(executor, project, &answer).await?;
     let record =
         records.into_iter().next().ok_or_else(|| QueryError::not_found("there is no such row in this project"))?;
-    let related_entity = occurrences::related(ask, project, &record).await?;
+    let related_entity = occurrences::related(executor, project, &record).await?;
     Ok(OccurrenceDetail { exception: record.view, related_entity })
 }
 
-/// Hashes of archive and unarchive.
+/// Parses the hashes of a request to archive or unarchive.
 fn hashes(request: &HashesRequest) -> Result<Vec<u64>, QueryError> {
     if request.hashes.len() > HASHES_MAX {
         return Err(QueryError::unprocessable(format!("at most {HASHES_MAX} hashes in one request")));
@@ -337,18 +347,23 @@ fn hashes(request: &HashesRequest) -> Result<Vec<u64>, QueryError> {
 }
 
 /// `POST /api/exception-stack-traces/archive`.
-pub async fn archive(ask: &Ask, by: &By, project: &Project, request: HashesRequest) -> Result<Archived, QueryError> {
-    let archived = ask.context.control.archive(by, project, &hashes(&request)?).await? as u64;
+pub async fn archive(
+    executor: &Executor,
+    by: &Actor,
+    project: &Project,
+    request: HashesRequest,
+) -> Result<Archived, QueryError> {
+    let archived = executor.context.control.archive(by, project, &hashes(&request)?).await? as u64;
     Ok(Archived { archived })
 }
 
 /// `POST /api/exception-stack-traces/unarchive`.
 pub async fn unarchive(
-    ask: &Ask,
-    by: &By,
+    executor: &Executor,
+    by: &Actor,
     project: &Project,
     request: HashesRequest,
 ) -> Result<Unarchived, QueryError> {
-    let unarchived = ask.context.control.unarchive(by, project, &hashes(&request)?).await? as u64;
+    let unarchived = executor.context.control.unarchive(by, project, &hashes(&request)?).await? as u64;
     Ok(Unarchived { unarchived })
 }

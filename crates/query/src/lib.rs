@@ -1,24 +1,31 @@
-//! Request to question to JSON view; one file per dashboard resource.
+//! Queries of the dashboard API: request to plans to JSON view, one file per resource.
 //!
 //! ```text
-//! views (what was asked) ─> filters, time, page (checked) ─> ask (Plans to the store) ─> answer (cells) ─> views
+//! views (request) ─> filters, time, page (validation) ─> plans, executor (store) ─> answer (cells) ─> views (response)
 //! ```
 //!
-//! - [`views`]: what the API says and hears. [`ask`], [`answer`]: the store's side of it.
-//! - [`time`], [`page`], [`ids`], [`filters`], [`attributes`]: what requests and answers are made of.
-//! - [`entities`]: what [`endpoints`], [`tasks`] and [`ai_traces`] (with [`ai_metrics`] and [`conversation`]) have in
-//!   common. [`issues`], [`logs`], [`spans`], [`distributed`], [`metrics`], [`discover`], [`overview`], [`drops`], [`services`], [`demo`]: the resources.
-//! - [`export`]: a table as a file.
-//! - [`trace`] lays out one trace; [`occurrences`] and [`owners`] say whose an exception is; [`trend`] and [`chart`] draw.
+//! - [`views`]: the bodies of requests and responses.
+//! - [`context`], [`executor`], [`threads`]: running plans in the store. [`plans`], [`answer`]: building plans, reading
+//!   their results. [`retention`], [`incomplete`]: rows that are left out, rows that are missing.
+//! - [`time`], [`page`], [`ids`], [`filters`], [`attributes`], [`projects`]: the values of requests and responses.
+//! - [`entities`]: the queries that [`endpoints`], [`tasks`] and [`ai_traces`] (with [`ai_metrics`] and
+//!   [`conversation`]) share.
+//! - [`issues`], [`logs`], [`spans`] (with [`span_search`]), [`distributed`], [`metrics`], [`discover`], [`overview`],
+//!   [`drops`], [`services`], [`demo`]: the other resources.
+//! - [`export`]: the rows of a table as a file.
+//! - [`trace`]: the waterfall of one trace. [`occurrences`], [`owners`]: exceptions and the entities that own them.
+//!   [`trend`], [`chart`]: time series of lists and charts.
 //!
-//! Nothing here knows of HTTP; formulas come from `domain::ranking`, order and ownership from `domain::waterfall`.
+//! No HTTP types here. Formulas are in `domain::ranking`, order and ownership of spans in `domain::waterfall`.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod ai_metrics;
 pub mod ai_traces;
 pub mod answer;
-pub mod ask;
+pub mod executor;
+
 pub mod attributes;
 pub mod chart;
 pub mod context;
@@ -41,6 +48,7 @@ pub mod occurrences;
 pub mod overview;
 pub mod owners;
 pub mod page;
+pub mod plans;
 pub mod projects;
 pub mod retention;
 pub mod services;

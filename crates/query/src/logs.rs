@@ -7,8 +7,9 @@ use tidewatch_store::tables::Table;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::answer::Row;
-use super::ask::{self, Ask, Window};
+use super::executor::Executor;
 use super::page::{self, Paging};
+use super::plans::{self, Window};
 use super::projects::Projects;
 use super::time::{self, Buckets, DAY, MINUTE, Range, automatic_minutes};
 use super::views::log::*;
@@ -17,11 +18,11 @@ use super::{attributes, filters, ids};
 use crate::error::QueryError;
 use tidewatch_accounts::Project;
 
-/// Conditions on attributes at most.
+/// Maximum attribute filters of one request.
 const ATTRIBUTE_FILTERS_MAX: usize = 20;
-/// A body search over a longer range needs something else to go by. WIRE 8.4.
+/// Maximum range, in nanoseconds, of a body search without another condition. WIRE 8.4.
 const FREE_SEARCH_MAX: i64 = DAY;
-/// OTLP severity numbers end here.
+/// The highest OTLP severity number.
 const SEVERITY_MAX: u8 = 24;
 const SERVICES_MAX: usize = 200;
 const HISTOGRAM_BUCKETS_MAX: i64 = 200;
@@ -43,7 +44,7 @@ const COLUMNS: [&str; 14] = [
     "resource",
 ];
 
-/// The request's conditions; the service's apart from the others.
+/// The conditions of a request. That on the service is separate, because the histogram counts all services.
 struct Conditions {
     range: Range,
     service: Filter,
@@ -52,12 +53,12 @@ struct Conditions {
 
 fn conditions(request: &LogListRequest, now_ns: i64) -> Result<Conditions, QueryError> {
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now_ns)?;
-    let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+    let non_empty = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
     let mut others = Vec::new();
-    if let Some(id) = given(&request.trace_id) {
+    if let Some(id) = non_empty(&request.trace_id) {
         others.push(filters::trace(ids::parse_trace(&id)?));
     }
-    if let Some(id) = given(&request.span_id) {
+    if let Some(id) = non_empty(&request.span_id) {
         others.push(filters::span(ids::parse_span(&id)?));
     }
     match request.min_severity {
@@ -73,12 +74,12 @@ fn conditions(request: &LogListRequest, now_ns: i64) -> Result<Conditions, Query
         return Err(QueryError::unprocessable(format!("at most {ATTRIBUTE_FILTERS_MAX} attribute filters")));
     }
     others.extend(request.attribute_filters.iter().map(attribute_filter));
-    let service = given(&request.service_name).map_or(Filter::True, |name| filters::text("server_name", &name));
+    let service = non_empty(&request.service_name).map_or(Filter::True, |name| filters::text("server_name", &name));
 
-    let is_free = others.is_empty() && service == Filter::True;
+    let is_unfiltered = others.is_empty() && service == Filter::True;
     if let Some(needle) = request.search.as_deref().map(str::trim).filter(|needle| !needle.is_empty()) {
         others.push(match request.search_type {
-            LogSearch::Body if is_free && range.length() > FREE_SEARCH_MAX => {
+            LogSearch::Body if is_unfiltered && range.length() > FREE_SEARCH_MAX => {
                 return Err(QueryError::unprocessable(
                     "a body search over more than 24 hours needs a service, a trace, a severity or an attribute filter",
                 ));
@@ -89,7 +90,7 @@ fn conditions(request: &LogListRequest, now_ns: i64) -> Result<Conditions, Query
             ),
         });
     }
-    if let Some(id) = given(&request.exclude_trace_id) {
+    if let Some(id) = non_empty(&request.exclude_trace_id) {
         others.push(filters::not(filters::trace(ids::parse_trace(&id)?)));
     }
     // Spec: logs mapping: a trace's Logs tab shows records that carry both ids.
@@ -100,7 +101,7 @@ fn conditions(request: &LogListRequest, now_ns: i64) -> Result<Conditions, Query
     Ok(Conditions { range, service, others: filters::all(others) })
 }
 
-/// Where a log's attributes lie.
+/// The scopes that hold attributes of a log record.
 const ALL_SCOPES: [AttributeScope; 3] = [AttributeScope::Record, AttributeScope::Scope, AttributeScope::Resource];
 
 fn attribute_filter(condition: &LogAttributeFilter) -> Filter {
@@ -114,12 +115,16 @@ fn attribute_filter(condition: &LogAttributeFilter) -> Filter {
     }
 }
 
-/// `POST /api/logs`. `projects`: the one that is asked about, or all that the caller may open.
-pub async fn list(ask: &Ask, projects: &Projects, request: LogListRequest) -> Result<Page<LogView>, QueryError> {
+/// `POST /api/logs`. `projects`: the requested one, or all that the caller may read.
+pub async fn list(
+    executor: &Executor,
+    projects: &Projects,
+    request: LogListRequest,
+) -> Result<Page<LogView>, QueryError> {
     if request.all_projects && request.trace_id.as_deref().unwrap_or_default().is_empty() {
         return Err(QueryError::unprocessable("allProjects needs a traceId"));
     }
-    let Conditions { range, service, others } = conditions(&request, ask.context.clock.now_ns())?;
+    let Conditions { range, service, others } = conditions(&request, executor.context.clock.now_ns())?;
     let paging = Paging::read(request.pagination)?;
     let column = match page::order(&request.order_by)? {
         LogOrder::Timestamp => "time",
@@ -127,22 +132,23 @@ pub async fn list(ask: &Ask, projects: &Projects, request: LogListRequest) -> Re
     let order = vec![Order { column, descending: page::is_descending(request.sort_direction) }];
     let filter = service.and(others);
     let numbers = projects.numbers();
-    let plan = ask::rows(Table::Logs, &numbers, range, filter, COLUMNS.to_vec(), order, paging.window());
-    let (answer, total) = ask.page(plan).await?;
-    let mut same = HashMap::new();
+    let plan = plans::rows(Table::Logs, &numbers, range, filter, COLUMNS.to_vec(), order, paging.window());
+    let (answer, total) = executor.page(plan).await?;
+    let mut copies = HashMap::new();
     let data = answer
         .rows()
         .map(|row| {
             let content = content_hash(row);
-            let before = same.entry(content).or_insert(0u128);
-            *before += 1;
-            view(row, content.wrapping_add(*before - 1), projects)
+            let copy_count = copies.entry(content).or_insert(0u128);
+            *copy_count += 1;
+            view(row, content.wrapping_add(*copy_count - 1), projects)
         })
         .collect();
     Ok(paging.page(data, total))
 }
 
-/// Records have no id of their own: the hash of their content is one, and equal records on a page are counted up.
+/// A hash of the record's content. It serves as its id, because log records have none; equal records on a page are
+/// numbered on from it.
 fn content_hash(row: Row<'_>) -> u128 {
     let mut hash = Xxh3::new();
     hash.update(&row.int("time").to_le_bytes());
@@ -161,14 +167,14 @@ fn view(row: Row<'_>, id: u128, projects: &Projects) -> LogView {
     LogView {
         project: projects.named(row.int("project") as u32),
         id: uuid::Builder::from_custom_bytes(id.to_be_bytes()).into_uuid().to_string(),
-        timestamp: time::show(row.int("time")),
-        observed_timestamp: if observed == 0 { String::new() } else { time::show(observed) },
+        timestamp: time::to_rfc3339(row.int("time")),
+        observed_timestamp: if observed == 0 { String::new() } else { time::to_rfc3339(observed) },
         severity_text: row.text("severity_text").to_owned(),
         severity_number: row.int("severity") as u8,
         service_name: row.text("server_name").to_owned(),
         body: row.text("body").to_owned(),
-        trace_id: ids::show_trace(row.trace_id("trace_id")),
-        span_id: ids::show_span(row.span_id("span_id")),
+        trace_id: ids::format_trace(row.trace_id("trace_id")),
+        span_id: ids::format_span(row.span_id("span_id")),
         resource_attributes: attributes::map(row.bytes("resource")),
         scope_name: row.text("scope").to_owned(),
         scope_attributes: attributes::map(row.bytes("scope_attributes")),
@@ -177,22 +183,26 @@ fn view(row: Row<'_>, id: u128, projects: &Projects) -> LogView {
     }
 }
 
-/// Output of the histogram's plans.
+/// Output column of the histogram's plans.
 const COUNT: &str = "count";
 
-/// `POST /api/logs/histogram`. The services are counted whatever service is asked for, so that one can be picked.
-pub async fn histogram(ask: &Ask, project: &Project, request: LogListRequest) -> Result<LogHistogram, QueryError> {
-    let Conditions { range, service, others } = conditions(&request, ask.context.clock.now_ns())?;
+/// `POST /api/logs/histogram`. Counts by service ignore the request's service filter, so that all can be chosen from.
+pub async fn histogram(
+    executor: &Executor,
+    project: &Project,
+    request: LogListRequest,
+) -> Result<LogHistogram, QueryError> {
+    let Conditions { range, service, others } = conditions(&request, executor.context.clock.now_ns())?;
     let buckets = Buckets::at_most(range, HISTOGRAM_BUCKETS_MAX, automatic_minutes(range) * MINUTE);
-    let keys = vec![ask::bucket(&buckets), Key::column("severity_text")];
+    let keys = vec![plans::bucket(&buckets), Key::column("severity_text")];
     let count = || vec![Function::Count.named(COUNT)];
-    let order = vec![ask::greatest(COUNT)];
+    let order = vec![plans::greatest(COUNT)];
     let by_service = vec![Key::column("server_name")];
     let numbers = [project.number];
     let all = service.and(others.clone());
     let (counted, services) = tokio::try_join!(
-        ask.ask(ask::groups(Table::Logs, &numbers, range, all, keys, count())),
-        ask.ask(ask::ordered_groups(
+        executor.run(plans::groups(Table::Logs, &numbers, range, all, keys, count())),
+        executor.run(plans::ordered_groups(
             Table::Logs,
             &numbers,
             range,
@@ -205,9 +215,12 @@ pub async fn histogram(ask: &Ask, project: &Project, request: LogListRequest) ->
     )?;
     let mut by_time: BTreeMap<i64, BTreeMap<String, u64>> = BTreeMap::new();
     for row in counted.rows() {
-        by_time.entry(row.int(ask::BUCKET)).or_default().insert(row.text("severity_text").to_owned(), row.count(COUNT));
+        by_time
+            .entry(row.int(plans::BUCKET))
+            .or_default()
+            .insert(row.text("severity_text").to_owned(), row.count(COUNT));
     }
-    let bucket = |(start, counts)| LogBucket { timestamp: time::show(start), counts };
+    let bucket = |(start, counts)| LogBucket { timestamp: time::to_rfc3339(start), counts };
     let service = |row: Row<'_>| ServiceCount { name: row.text("server_name").to_owned(), count: row.count(COUNT) };
     Ok(LogHistogram {
         buckets: by_time.into_iter().map(bucket).collect(),

@@ -1,4 +1,4 @@
-//! Exceptions as the API shows them, with their owners looked up.
+//! Exceptions as API views, with their owners.
 
 use std::sync::Arc;
 
@@ -10,8 +10,9 @@ use tidewatch_store::plan::Filter;
 use tidewatch_store::tables::Table;
 
 use super::answer::{Answer, Row};
-use super::ask::{self, Ask, Window};
-use super::owners::{self, Climb, Owner, Stored};
+use super::executor::Executor;
+use super::owners::{self, Owner, OwnerLookup, RecordedOwner};
+use super::plans::{self, Window};
 use super::time::{self, Range};
 use super::views::AttributeMap;
 use super::views::issue::{ExceptionBrief, Occurrence, OwnerType, RelatedEntity};
@@ -20,37 +21,46 @@ use super::{attributes, filters, ids};
 use crate::error::QueryError;
 use tidewatch_accounts::Project;
 
-/// Exceptions of one trace at most.
+/// Maximum exceptions of one trace.
 const OF_TRACE_MAX: usize = 1000;
 
-/// An exception and what its view leaves out.
+/// An exception: its API view, and values that the view does not have.
 #[derive(Debug, Clone)]
 pub struct OccurrenceRecord {
+    /// Hash of the Issue.
     pub group: u64,
+    /// Nanoseconds since the epoch.
     pub time: i64,
+    /// Zeros for an exception without a trace.
     pub trace_id: TraceId,
+    /// `None` when no entity owns the exception.
     pub owner: Option<Owner>,
+    /// The exception in responses.
     pub view: Occurrence,
 }
 
-/// Rows of exceptions (all columns) with their owners, in the order answered.
-pub async fn read(ask: &Ask, project: &Arc<Project>, answer: &Answer) -> Result<Vec<OccurrenceRecord>, QueryError> {
-    let stored: Vec<Stored> = answer.rows().map(Stored::read).collect();
-    let climbs: Vec<Climb> = answer
+/// Reads rows of exceptions with all columns, and queries their owners. Keeps the order of `answer`.
+pub async fn read(
+    executor: &Executor,
+    project: &Arc<Project>,
+    answer: &Answer,
+) -> Result<Vec<OccurrenceRecord>, QueryError> {
+    let stored: Vec<RecordedOwner> = answer.rows().map(RecordedOwner::read).collect();
+    let lookups: Vec<OwnerLookup> = answer
         .rows()
         .zip(&stored)
         .filter_map(|(row, stored)| match stored {
-            Stored::Above(start) => {
-                Some(Climb { trace_id: row.trace_id("trace_id"), start: *start, time: row.int("time") })
+            RecordedOwner::Unresolved(start) => {
+                Some(OwnerLookup { trace_id: row.trace_id("trace_id"), start: *start, time: row.int("time") })
             }
-            Stored::Final(_) => None,
+            RecordedOwner::Resolved(_) => None,
         })
         .collect();
-    let found = owners::climb(ask, project.number, &climbs).await?;
+    let found = owners::look_up(executor, project.number, &lookups).await?;
     let records = answer.rows().zip(stored).map(|(row, stored)| {
         let owner = match stored {
-            Stored::Final(owner) => owner,
-            Stored::Above(start) => found.get(&(row.trace_id("trace_id"), start)).cloned(),
+            RecordedOwner::Resolved(owner) => owner,
+            RecordedOwner::Unresolved(start) => found.get(&(row.trace_id("trace_id"), start)).cloned(),
         };
         record(row, project, owner)
     });
@@ -61,20 +71,20 @@ fn record(row: Row<'_>, project: &Project, owner: Option<Owner>) -> OccurrenceRe
     let (group, time, trace_id) = (row.u64("group"), row.int("time"), row.trace_id("trace_id"));
     let mut attributes = attributes::map(row.bytes("attributes"));
     attributes.0.extend(attributes::map(row.bytes("event_attributes")).0);
-    // Shown on its own, and long.
+    // The view has a field for it.
     let sent = attributes.0.remove("exception.stacktrace").unwrap_or_default();
     let owner_type = owner.as_ref().map(|owner| owner_type(owner.kind));
-    let owner_row = |owner: &Owner| ids::show_row(ids::entity_row(project.id, trace_id, owner.span_id));
+    let owner_row = |owner: &Owner| ids::format_row(ids::entity_row(project.id, trace_id, owner.span_id));
     let view = Occurrence {
-        id: ids::show_row(row.id16("row_id")),
-        exception_hash: ids::show_hash(group),
+        id: ids::format_row(row.id16("row_id")),
+        exception_hash: ids::format_hash(group),
         stack_trace: row.text("stack_trace").to_owned(),
         raw_stack_trace: raw_stack_trace(row, &attributes, &sent),
         exception_type: row.text("exception_type").to_owned(),
         message: row.text("message").to_owned(),
-        recorded_at: time::show(time),
-        trace_id: ids::show_trace(trace_id),
-        span_id: ids::show_span(row.span_id("span_id")),
+        recorded_at: time::to_rfc3339(time),
+        trace_id: ids::format_trace(trace_id),
+        span_id: ids::format_span(row.span_id("span_id")),
         trace_type: match owner_type {
             Some(OwnerType::Endpoint) => "endpoint".to_owned(),
             Some(OwnerType::Task) => "task".to_owned(),
@@ -91,14 +101,14 @@ fn record(row: Row<'_>, project: &Project, owner: Option<Owner>) -> OccurrenceRe
     OccurrenceRecord { group, time, trace_id, owner, view }
 }
 
-/// What `sent` reads like under its header, where symbols changed it. DECISIONS 14.
+/// The stack trace `sent` with its header line; `None` unless symbolication changed it. DECISIONS 14.
 fn raw_stack_trace(row: Row<'_>, attributes: &AttributeMap, sent: &str) -> Option<String> {
     let sent = sent.trim_end();
     if sent.is_empty() || row.text("stack_trace").ends_with(sent) {
         return None;
     }
     let arena = Bump::new();
-    // The type may be resolved too.
+    // The stored type may be symbolicated too.
     let sent_type = attributes.0.get("exception.type").map_or("", |text| text.trim());
     Some(exception::stack_trace(sent_type, row.text("message"), sent, &arena).to_owned())
 }
@@ -111,6 +121,7 @@ fn owner_type(kind: EntityKind) -> OwnerType {
 }
 
 impl OccurrenceRecord {
+    /// The exception in the views of other resources.
     pub fn brief(&self) -> ExceptionBrief {
         ExceptionBrief {
             exception_hash: self.view.exception_hash.clone(),
@@ -120,34 +131,35 @@ impl OccurrenceRecord {
     }
 }
 
-/// The exceptions of one trace in one project, by time.
+/// The exceptions of one trace in one project, sorted by time.
 pub async fn of_trace(
-    ask: &Ask,
+    executor: &Executor,
     project: &Arc<Project>,
     trace_id: TraceId,
     range: Range,
 ) -> Result<Vec<OccurrenceRecord>, QueryError> {
     let filter = filters::trace(trace_id);
-    let answer = select(ask, project, range, filter, ask::ascending("time"), Window::first(OF_TRACE_MAX)).await?;
-    read(ask, project, &answer).await
+    let answer =
+        select(executor, project, range, filter, plans::ascending("time"), Window::first(OF_TRACE_MAX)).await?;
+    read(executor, project, &answer).await
 }
 
-/// Rows of exceptions with every column.
+/// Rows of exceptions with all columns.
 pub async fn select(
-    ask: &Ask,
+    executor: &Executor,
     project: &Project,
     range: Range,
     filter: Filter,
     order: tidewatch_store::plan::Order,
     window: Window,
 ) -> Result<Answer, QueryError> {
-    let columns = ask::all_columns(Table::Exceptions);
-    ask.ask(ask::rows(Table::Exceptions, &[project.number], range, filter, columns, vec![order], window)).await
+    let columns = plans::all_columns(Table::Exceptions);
+    executor.run(plans::rows(Table::Exceptions, &[project.number], range, filter, columns, vec![order], window)).await
 }
 
-/// The Endpoint or Task that owns this one; `None` when nobody does.
+/// Queries the Endpoint or Task that owns an exception; `None` when there is no owner or its row is not stored.
 pub async fn related(
-    ask: &Ask,
+    executor: &Executor,
     project: &Project,
     occurrence: &OccurrenceRecord,
 ) -> Result<Option<RelatedEntity>, QueryError> {
@@ -159,15 +171,15 @@ pub async fn related(
     let filter = filters::row_id(ids::entity_row(project.id, occurrence.trace_id, owner.span_id));
     let columns = vec!["row_id", "name", "status_code", "duration", "time", "trace_id"];
     let range = Range::around(occurrence.time);
-    let plan = ask::rows(table, &[project.number], range, filter, columns, vec![], Window::first(1));
-    let answer = ask.ask(plan).await?;
+    let plan = plans::rows(table, &[project.number], range, filter, columns, vec![], Window::first(1));
+    let answer = executor.run(plan).await?;
     Ok(answer.first().map(|row| RelatedEntity {
         trace_type,
-        id: ids::show_row(row.id16("row_id")),
+        id: ids::format_row(row.id16("row_id")),
         name: row.text("name").to_owned(),
         status_code: row.int("status_code") as i32,
         duration: row.int("duration"),
-        recorded_at: time::show(row.int("time")),
+        recorded_at: time::to_rfc3339(row.int("time")),
         trace_id: row.trace_id("trace_id").to_string(),
     }))
 }

@@ -5,38 +5,39 @@ use std::sync::Arc;
 use tidewatch_store::plan::{Filter, Function};
 use tidewatch_store::tables::Table;
 
-use super::ask::{self, Ask, Window};
 use super::endpoints::Endpoint;
+use super::executor::Executor;
+use super::plans::{self, Window};
 use super::time::Range;
 use super::views::overview::{Counts, Overview, OverviewQuery};
 use super::{ai_metrics, entities, issues};
 use crate::error::QueryError;
 use tidewatch_accounts::Project;
 
-/// Issues and Endpoints shown.
+/// Maximum Issues, and maximum Endpoints, in the response.
 const ROWS: usize = 5;
 
 /// `GET /api/dashboard/overview`.
-pub async fn read(ask: &Ask, project: &Arc<Project>, query: OverviewQuery) -> Result<Overview, QueryError> {
-    let now = ask.context.clock.now_ns();
+pub async fn read(executor: &Executor, project: &Arc<Project>, query: OverviewQuery) -> Result<Overview, QueryError> {
+    let now = executor.context.clock.now_ns();
     let range = Range::read(query.from.as_deref(), query.to.as_deref(), now, ["from", "to"])?;
     let (recent_issues, worst_endpoints, counts) = tokio::try_join!(
-        issues::recent(ask, project, range, ROWS),
-        entities::top::<Endpoint>(ask, project, range, ROWS),
-        counts(ask, project.number, range),
+        issues::recent(executor, project, range, ROWS),
+        entities::top::<Endpoint>(executor, project, range, ROWS),
+        counts(executor, project.number, range),
     )?;
-    let has_data = counts != NOTHING || ever(ask, project.number).await?;
+    let has_data = counts != NOTHING || ever(executor, project.number).await?;
     Ok(Overview { recent_issues, worst_endpoints, has_data, counts })
 }
 
 const NOTHING: Counts = Counts { endpoints: 0, tasks: 0, ai_traces: 0, issues: 0, spans: 0, logs: 0, metric_points: 0 };
 
-async fn counts(ask: &Ask, project: u32, range: Range) -> Result<Counts, QueryError> {
+async fn counts(executor: &Executor, project: u32, range: Range) -> Result<Counts, QueryError> {
     let count = |table: Table| async move {
         let filter = if table == Table::AiTraces { ai_metrics::model_calls() } else { Filter::True };
         let aggregates = vec![Function::Weight.named("count")];
-        let plan = ask::groups(table, &[project], range, filter, vec![], aggregates);
-        Ok::<u64, QueryError>(ask.ask(plan).await?.first().map_or(0, |row| row.count("count")))
+        let plan = plans::groups(table, &[project], range, filter, vec![], aggregates);
+        Ok::<u64, QueryError>(executor.run(plan).await?.first().map_or(0, |row| row.count("count")))
     };
     let (endpoints, tasks, ai_traces, issues, spans, logs, metric_points) = tokio::try_join!(
         count(Table::Endpoints),
@@ -50,11 +51,11 @@ async fn counts(ask: &Ask, project: u32, range: Range) -> Result<Counts, QueryEr
     Ok(Counts { endpoints, tasks, ai_traces, issues, spans, logs, metric_points })
 }
 
-/// Whether anything was ever stored.
-async fn ever(ask: &Ask, project: u32) -> Result<bool, QueryError> {
+/// Whether the project has any stored row at any time.
+async fn ever(executor: &Executor, project: u32) -> Result<bool, QueryError> {
     for table in [Table::Spans, Table::Logs, Table::MetricPoints, Table::Exceptions] {
-        let plan = ask::rows(table, &[project], Range::ALL, Filter::True, vec!["time"], vec![], Window::first(1));
-        if !ask.ask(plan).await?.is_empty() {
+        let plan = plans::rows(table, &[project], Range::ALL, Filter::True, vec!["time"], vec![], Window::first(1));
+        if !executor.run(plan).await?.is_empty() {
             return Ok(true);
         }
     }

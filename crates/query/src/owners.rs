@@ -1,5 +1,5 @@
-//! Who owns an exception whose ancestors came in another request: climbed over the stored spans whenever somebody looks,
-//! so that no read shows a stale owner. DECISIONS 8.
+//! Owners of exceptions whose ancestors arrived in another request. Every read finds them by walking up the stored
+//! spans, so that no read returns a stale owner. DECISIONS 8.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -9,75 +9,87 @@ use tidewatch_domain::waterfall::{StoredOwners, StoredSpan};
 use tidewatch_store::tables::Table;
 
 use super::answer::{Answer, Row};
-use super::ask::{self, Ask, Window};
+use super::executor::Executor;
+use super::plans::{self, Window};
 use super::time::Range;
 use super::{filters, spans};
 use crate::error::QueryError;
 
-/// Spans looked at for the owners of one page.
+/// Maximum spans, and maximum entities of a kind, that are read for the owners of one page.
 const SPANS_MAX: usize = 500_000;
 
 /// The nearest Endpoint or Task above an exception's span, that span included.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owner {
+    /// Endpoint or Task.
     pub kind: EntityKind,
+    /// Name of the entity.
     pub name: String,
+    /// The span of the entity.
     pub span_id: SpanId,
 }
 
-/// Where an exception's owner is to be found.
+/// The owner as stored with the exception.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stored {
-    /// Decided when it was written.
-    Final(Option<Owner>),
-    /// Climb from this span.
-    Above(SpanId),
+pub enum RecordedOwner {
+    /// The owner was determined at ingest; `None`: the exception has no owner.
+    Resolved(Option<Owner>),
+    /// The owner is this span's entity or that of its nearest ancestor with one; see [`look_up`].
+    Unresolved(SpanId),
 }
 
-impl Stored {
-    /// From a row of exceptions: `owner_kind`, `owner_name`, `owner_span_id`.
-    pub fn read(row: Row<'_>) -> Stored {
+impl RecordedOwner {
+    /// Reads the columns `owner_kind`, `owner_name` and `owner_span_id`.
+    pub fn read(row: Row<'_>) -> RecordedOwner {
         let span_id = row.span_id("owner_span_id");
-        let known = |kind| Stored::Final(Some(Owner { kind, name: row.text("owner_name").to_owned(), span_id }));
+        let known =
+            |kind| RecordedOwner::Resolved(Some(Owner { kind, name: row.text("owner_name").to_owned(), span_id }));
         match row.int("owner_kind") {
             1 => known(EntityKind::Endpoint),
             2 => known(EntityKind::Task),
-            255 => Stored::Above(span_id),
-            _ => Stored::Final(None),
+            255 => RecordedOwner::Unresolved(span_id),
+            _ => RecordedOwner::Resolved(None),
         }
     }
 }
 
-/// A climb: from which span of which trace, at about what time.
+/// A request for the owner of an exception.
 #[derive(Debug, Clone, Copy)]
-pub struct Climb {
+pub struct OwnerLookup {
+    /// The trace of the exception.
     pub trace_id: TraceId,
+    /// The first span that is considered.
     pub start: SpanId,
+    /// Time of the exception, nanoseconds since the epoch; spans near it are read.
     pub time: i64,
 }
 
-/// The owners found; a climb without one is absent.
-pub async fn climb(ask: &Ask, project: u32, climbs: &[Climb]) -> Result<HashMap<(TraceId, SpanId), Owner>, QueryError> {
-    let traces: BTreeSet<TraceId> = climbs.iter().map(|climb| climb.trace_id).collect();
-    let Some(range) = climbs.iter().map(|climb| Range::around(climb.time)).reduce(Range::join) else {
+/// Finds owners by trace and start span. Lookups without an owner are absent.
+pub async fn look_up(
+    executor: &Executor,
+    project: u32,
+    lookups: &[OwnerLookup],
+) -> Result<HashMap<(TraceId, SpanId), Owner>, QueryError> {
+    let traces: BTreeSet<TraceId> = lookups.iter().map(|lookup| lookup.trace_id).collect();
+    let Some(range) = lookups.iter().map(|lookup| Range::around(lookup.time)).reduce(Range::join) else {
         return Ok(HashMap::new());
     };
-    let look = |table: Table, columns: Vec<&'static str>| {
+    let read = |table: Table, columns: Vec<&'static str>| {
         let filter = filters::ids("trace_id", traces.iter().map(|trace| trace.0));
-        ask.ask(ask::rows(table, &[project], range, filter, columns, vec![], Window::first(SPANS_MAX)))
+        executor.run(plans::rows(table, &[project], range, filter, columns, vec![], Window::first(SPANS_MAX)))
     };
     let named = || vec!["trace_id", "span_id", "name"];
     let (spans, endpoints, tasks) = tokio::try_join!(
-        look(Table::Spans, vec!["trace_id", "span_id", "parent_span_id", "promoted"]),
-        look(Table::Endpoints, named()),
-        look(Table::Tasks, named()),
+        read(Table::Spans, vec!["trace_id", "span_id", "parent_span_id", "promoted"]),
+        read(Table::Endpoints, named()),
+        read(Table::Tasks, named()),
     )?;
     let mut owners = HashMap::new();
     let forest = forest(&spans, &names(&endpoints), &names(&tasks));
-    for climb in climbs {
-        if let Some(owner) = forest.get(&climb.trace_id).and_then(|tree| tree.owner(climb.start)) {
+    for lookup in lookups {
+        if let Some(owner) = forest.get(&lookup.trace_id).and_then(|tree| tree.owner(lookup.start)) {
             let owner = Owner { kind: owner.kind, name: owner.name.to_owned(), span_id: owner.span_id };
-            owners.insert((climb.trace_id, climb.start), owner);
+            owners.insert((lookup.trace_id, lookup.start), owner);
         }
     }
     Ok(owners)

@@ -1,19 +1,19 @@
-//! Pages of lists.
+//! Pages and orders of lists.
 
 use std::fmt::Display;
 
 use serde::de::{DeserializeOwned, IntoDeserializer};
 
-use super::ask::Window;
+use super::plans::Window;
 use super::views::page::{OrderBy, Page, PageInfo, PageRequest, SortDirection};
 use crate::error::QueryError;
 
-/// Rows per page at most. WIRE 3.2.
+/// Maximum rows per page. WIRE 3.2.
 pub const PAGE_SIZE_MAX: i64 = 100;
-/// Rows that may be skipped: a store has to sort them all.
+/// Maximum rows before a page: the store sorts them all.
 pub const OFFSET_MAX: i64 = 1_000_000;
 
-/// A page asked for, within its bounds.
+/// A validated page request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Paging {
     page: u64,
@@ -21,7 +21,8 @@ pub struct Paging {
 }
 
 impl Paging {
-    /// Out of bounds: 422.
+    /// Validates a page request; the default page when absent. Fails with [`QueryError::Unprocessable`] (422) when out
+    /// of bounds.
     pub fn read(request: Option<PageRequest>) -> Result<Paging, QueryError> {
         let PageRequest { page, page_size } = request.unwrap_or_default();
         if page < 1 {
@@ -36,33 +37,37 @@ impl Paging {
         Ok(Paging { page: page as u64, size: page_size as u64 })
     }
 
+    /// The rows of the page.
     pub fn window(self) -> Window {
         Window { offset: ((self.page - 1) * self.size) as usize, limit: self.size as usize }
     }
 
+    /// The response's description of the page; `total`: rows on all pages.
     pub fn info(self, total: u64) -> PageInfo {
         PageInfo { page: self.page, page_size: self.size, total, total_pages: total.div_ceil(self.size) }
     }
 
+    /// The response; `data`: the rows of the page, `total`: rows on all pages.
     pub fn page<T>(self, data: Vec<T>, total: u64) -> Page<T> {
         Page { data, pagination: self.info(total) }
     }
 
-    /// The part of a whole list that is on the page.
+    /// The elements of a complete list that are on the page.
     pub fn cut<T>(self, all: Vec<T>) -> Vec<T> {
         let Window { offset, limit } = self.window();
         all.into_iter().skip(offset).take(limit).collect()
     }
 }
 
-/// The order of a list; the default when none is named. An unknown name is 400, and the sentence names all orders.
+/// The order of a list; the default when the request names none. An unknown name is [`QueryError::Malformed`] (400),
+/// and its message lists all orders.
 pub fn order<O: DeserializeOwned + Default>(named: &OrderBy<O>) -> Result<O, QueryError> {
     let Some(name) = named.name() else { return Ok(O::default()) };
     O::deserialize(name.into_deserializer())
         .map_err(|UnknownOrder(known)| QueryError::malformed(format!("orderBy is one of {}", known.join(", "))))
 }
 
-/// The name is none of these.
+/// The name is not among these orders.
 #[derive(Debug, thiserror::Error)]
 #[error("no such order")]
 struct UnknownOrder(&'static [&'static str]);
@@ -77,6 +82,7 @@ impl serde::de::Error for UnknownOrder {
     }
 }
 
+/// Whether a list is sorted in descending order; the default of [`SortDirection`] when absent.
 pub fn is_descending(direction: Option<SortDirection>) -> bool {
     direction.unwrap_or_default() == SortDirection::Desc
 }
@@ -86,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages() {
+    fn pages_are_validated_and_cut() {
         let read = |page, page_size| Paging::read(Some(PageRequest { page, page_size }));
         assert_eq!(Paging::read(None).unwrap().window(), Window { offset: 0, limit: 20 });
         assert_eq!(read(3, 50).unwrap().window(), Window { offset: 100, limit: 50 });
@@ -99,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn orders() {
+    fn orders_have_a_default_and_unknown_ones_are_refused() {
         #[derive(Debug, PartialEq, Default, serde::Deserialize)]
         #[serde(rename_all = "snake_case")]
         enum Order {

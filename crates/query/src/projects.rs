@@ -1,4 +1,4 @@
-//! The projects a question is about, by the number the store knows them by.
+//! The projects of a query, by their number in the store.
 
 use std::sync::Arc;
 
@@ -7,29 +7,33 @@ use uuid::Uuid;
 use super::views::span::ProjectName;
 use tidewatch_accounts::Project;
 
+/// Projects of a query, sorted by number.
 #[derive(Debug, Clone)]
 pub struct Projects(Vec<Arc<Project>>);
 
 impl Projects {
+    /// A query of one project.
     pub fn one(project: &Arc<Project>) -> Projects {
         Projects(vec![project.clone()])
     }
 
-    /// Ascending by number.
+    /// A query of several projects, in any order.
     pub fn new(mut projects: Vec<Arc<Project>>) -> Projects {
         projects.sort_by_key(|project| project.number);
         Projects(projects)
     }
 
+    /// Numbers of the projects, ascending.
     pub fn numbers(&self) -> Vec<u32> {
         self.0.iter().map(|project| project.number).collect()
     }
 
-    /// The nil id for a number that was not asked about: the store never answers with one.
+    /// Id of a project; nil for a number outside the query, which the store never returns.
     pub fn id(&self, number: u32) -> Uuid {
         self.find(number).map_or(Uuid::nil(), |project| project.id)
     }
 
+    /// Id and name of a project; nil and empty for a number outside the query.
     pub fn named(&self, number: u32) -> ProjectName {
         let name = self.find(number).map_or("", |project| &project.name);
         ProjectName { id: self.id(number).to_string(), name: name.to_owned() }

@@ -1,34 +1,35 @@
-//! How long projects keep their telemetry: for the store, which removes the rest, and for queries, which leave it out.
+//! Retention per project: for the store, which removes older rows, and for queries, which leave them out.
 
 use std::collections::BTreeSet;
 
 use tidewatch_store::days::day_of;
 use tidewatch_store::plan::{Filter, Op, Plan, Value};
-use tidewatch_store::retention::Keeping;
+use tidewatch_store::retention::ProjectRetention;
 
 use tidewatch_accounts::Control;
 
 const DAY_NS: i64 = 24 * 60 * 60 * 1_000_000_000;
 
-/// The retention that projects choose, for the store. `purged`: deleted projects of which nothing is left.
-pub fn keeping_of(control: &Control, purged: &BTreeSet<u32>) -> Keeping {
+/// The retention settings of all projects, for the store. `purged`: deleted projects that have no rows left.
+pub fn retention_of(control: &Control, purged: &BTreeSet<u32>) -> ProjectRetention {
     let deleted = control.deleted_projects();
-    let gone = deleted.iter().map(|deleted| deleted.number).filter(|number| !purged.contains(number));
-    Keeping { days: control.retention_days(), gone: gone.collect() }
+    let unpurged = deleted.iter().map(|deleted| deleted.number).filter(|number| !purged.contains(number));
+    ProjectRetention { days: control.retention_days(), deleted_projects: unpurged.collect() }
 }
 
-/// The plan without the days that its projects keep no longer, whether or not their rows are removed yet.
-pub fn only_kept(control: &Control, plan: Plan, now_ns: i64) -> Plan {
+/// Restricts a plan to the days within its projects' retention, whether or not older rows have been removed.
+pub fn within_retention(control: &Control, plan: Plan, now_ns: i64) -> Plan {
     let start = |project: u32| {
         let days = control.project_by_number(project)?.settings.retention_days.filter(|days| *days > 0)?;
         Some((project, i64::from(day_of(now_ns)).saturating_sub(days.into()).saturating_mul(DAY_NS)))
     };
     let starts: Vec<(u32, i64)> = plan.projects.iter().filter_map(|project| start(*project)).collect();
-    starting(plan, &starts)
+    restrict(plan, &starts)
 }
 
-/// `starts`: projects and when what they keep begins, nanoseconds since the epoch.
-fn starting(mut plan: Plan, starts: &[(u32, i64)]) -> Plan {
+/// Restricts `plan` to rows at or after the start of their project's retention. `starts`: projects by number, each with
+/// that start, nanoseconds since the epoch; projects without an entry are not restricted.
+fn restrict(mut plan: Plan, starts: &[(u32, i64)]) -> Plan {
     let earliest = starts.iter().map(|(_, start)| *start).min();
     if let Some(earliest) = earliest
         && starts.len() == plan.projects.len()
@@ -37,8 +38,8 @@ fn starting(mut plan: Plan, starts: &[(u32, i64)]) -> Plan {
     }
     for (project, start) in starts.iter().filter(|(_, start)| *start > plan.from && plan.from < plan.to) {
         let others = Filter::Not(Box::new(Filter::eq("project", Value::U64(u64::from(*project)))));
-        let kept = Filter::Compare { column: "time", op: Op::Ge, value: Value::I64(*start) };
-        plan.filter = std::mem::replace(&mut plan.filter, Filter::True).and(Filter::Any(vec![others, kept]));
+        let retained = Filter::Compare { column: "time", op: Op::Ge, value: Value::I64(*start) };
+        plan.filter = std::mem::replace(&mut plan.filter, Filter::True).and(Filter::Any(vec![others, retained]));
     }
     plan
 }
@@ -50,7 +51,7 @@ mod tests {
     use tidewatch_store::tables::Table;
 
     #[test]
-    fn plans_begin_where_what_is_kept_begins() {
+    fn plans_start_at_the_retention_of_their_projects() {
         for (projects, starts, expected) in [
             (vec![1], vec![], (10, 0)),
             (vec![1], vec![(1, 5)], (10, 0)),
@@ -63,7 +64,7 @@ mod tests {
         ] {
             let shape = Shape::Rows { columns: vec![], order: vec![], limit: 1, offset: 0 };
             let plan = Plan { table: Table::Spans, projects, from: 10, to: 20, filter: Filter::True, shape };
-            let plan = starting(plan, &starts);
+            let plan = restrict(plan, &starts);
             let filters = match &plan.filter {
                 Filter::True => 0,
                 Filter::All(all) => all.len(),

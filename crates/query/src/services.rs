@@ -1,5 +1,5 @@
-//! Which services send to a project: read from the counts that are kept per minute, and from roll-ups. No telemetry row is
-//! read, whatever is stored.
+//! The services that send to a project, read from the counts per minute and from roll-ups. No rows of telemetry are
+//! read.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,8 @@ use tidewatch_store::plan::{Filter, Function, Key, KeySource, Op};
 use tidewatch_store::tables::Table;
 
 use super::answer::Row;
-use super::ask::{self, Ask, Window};
+use super::executor::Executor;
+use super::plans::{self, Window};
 use super::time::{self, HOUR, MINUTE, Range};
 use super::views::services::*;
 use super::{ai_metrics, filters, ids};
@@ -17,21 +18,21 @@ use tidewatch_accounts::Project;
 use tidewatch_limits as limits;
 
 /// `GET /api/services`.
-pub async fn read(ask: &Ask, project: &Project, query: ServicesQuery) -> Result<Services, QueryError> {
-    let now = ask.context.clock.now_ns();
-    let asked = Range::read(query.from.as_deref(), query.to.as_deref(), now, ["from", "to"])?;
-    // Counts are kept by the start of their minute.
-    let range = Range { from: asked.from.saturating_sub(asked.from.rem_euclid(MINUTE)), to: asked.to };
+pub async fn read(executor: &Executor, project: &Project, query: ServicesQuery) -> Result<Services, QueryError> {
+    let now = executor.context.clock.now_ns();
+    let requested = Range::read(query.from.as_deref(), query.to.as_deref(), now, ["from", "to"])?;
+    // The time of a count is the start of its minute.
+    let range = Range { from: requested.from.saturating_sub(requested.from.rem_euclid(MINUTE)), to: requested.to };
     let hour = range.to.saturating_sub(HOUR);
     let recent = Range { from: range.from.max(hour.saturating_sub(hour.rem_euclid(MINUTE))), to: range.to };
     let (found, endpoints, tasks, ai_traces, issues) = tokio::try_join!(
-        senders(ask, project.number, range, recent.from),
-        promoted(ask, project.number, recent, Table::Endpoints),
-        promoted(ask, project.number, recent, Table::Tasks),
-        promoted(ask, project.number, recent, Table::AiTraces),
-        promoted(ask, project.number, recent, Table::Exceptions),
+        senders(executor, project.number, range, recent.from),
+        promoted(executor, project.number, recent, Table::Endpoints),
+        promoted(executor, project.number, recent, Table::Tasks),
+        promoted(executor, project.number, recent, Table::AiTraces),
+        promoted(executor, project.number, recent, Table::Exceptions),
     )?;
-    let mut services: Vec<Found> = found.into_values().collect();
+    let mut services: Vec<ServiceEntry> = found.into_values().collect();
     services.sort_by(|one, other| (other.last, &one.view.name).cmp(&(one.last, &other.view.name)));
     let truncated = services.len() > limits::SERVICES_LISTED_MAX;
     services.truncate(limits::SERVICES_LISTED_MAX);
@@ -39,29 +40,29 @@ pub async fn read(ask: &Ask, project: &Project, query: ServicesQuery) -> Result<
     Ok(Services { services, truncated, promoted: Promoted { endpoints, tasks, ai_traces, issues } })
 }
 
-/// One service, and when it was heard last: at all, with the name of its SDK, with its version. Not every signal's
-/// resource has all of them.
-struct Found {
+/// A service, and the times of its latest records: of all, of those with a language or SDK, and of those with a
+/// version. The resources of some signals lack them.
+struct ServiceEntry {
     last: i64,
     sdk_at: i64,
     version_at: i64,
     view: ServiceSeen,
 }
 
-/// Outputs of [`senders`].
+/// Output columns of [`senders`].
 const SENDER: &str = "sender";
 const SIGNAL: &str = "signal";
 const RECORDS: &str = "records";
 const RECENT_RECORDS: &str = "recent_records";
 const LAST: &str = "last";
 
-/// Services by name.
+/// The services by name.
 async fn senders(
-    ask: &Ask,
+    executor: &Executor,
     project: u32,
     range: Range,
     recent_from: i64,
-) -> Result<BTreeMap<String, Found>, QueryError> {
+) -> Result<BTreeMap<String, ServiceEntry>, QueryError> {
     let keys = vec![KeySource::Column("reason").named(SENDER), Key::column(SIGNAL)];
     let aggregates = vec![
         Function::Sum("count").named(RECORDS),
@@ -69,18 +70,18 @@ async fn senders(
         Function::Max("time").named(LAST),
     ];
     let filter = filters::text("outcome", "sent");
-    let plan = ask::groups(Table::IngestCounts, &[project], range, filter, keys, aggregates);
+    let plan = plans::groups(Table::IngestCounts, &[project], range, filter, keys, aggregates);
     let mut found = BTreeMap::new();
-    for row in ask.ask(plan).await?.rows() {
+    for row in executor.run(plan).await?.rows() {
         add(&mut found, row);
     }
     Ok(found)
 }
 
-fn add(found: &mut BTreeMap<String, Found>, row: Row<'_>) {
+fn add(found: &mut BTreeMap<String, ServiceEntry>, row: Row<'_>) {
     let (sender, last) = (Sender::parse(row.text(SENDER)), row.int(LAST));
-    let said = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    let service = found.entry(sender.service.to_owned()).or_insert_with(|| Found {
+    let non_empty = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let service = found.entry(sender.service.to_owned()).or_insert_with(|| ServiceEntry {
         last: i64::MIN,
         sdk_at: i64::MIN,
         version_at: i64::MIN,
@@ -99,17 +100,17 @@ fn add(found: &mut BTreeMap<String, Found>, row: Row<'_>) {
     let view = &mut service.view;
     if last > service.last {
         service.last = last;
-        view.last_seen = time::show(last);
+        view.last_seen = time::to_rfc3339(last);
     }
     if last > service.version_at && !sender.version.is_empty() {
         service.version_at = last;
-        view.version = said(sender.version);
+        view.version = non_empty(sender.version);
     }
     if last > service.sdk_at && !(sender.language.is_empty() && sender.sdk.is_empty()) {
         service.sdk_at = last;
-        view.language = said(sender.language);
-        view.sdk_name = said(sender.sdk);
-        view.sdk_version = said(sender.sdk_version);
+        view.language = non_empty(sender.language);
+        view.sdk_name = non_empty(sender.sdk);
+        view.sdk_version = non_empty(sender.sdk_version);
     }
     let seen = match row.text(SIGNAL) {
         "traces" => &mut view.traces,
@@ -118,23 +119,23 @@ fn add(found: &mut BTreeMap<String, Found>, row: Row<'_>) {
     };
     seen.count += row.count(RECORDS);
     seen.last_hour += row.count(RECENT_RECORDS);
-    seen.last_seen = seen.last_seen.take().max(Some(time::show(last)));
+    seen.last_seen = seen.last_seen.take().max(Some(time::to_rfc3339(last)));
 }
 
-/// Output of [`promoted`]: weighted rows.
+/// Output column of [`promoted`]: weighted rows.
 const OCCURRENCES: &str = "occurrences";
 
-/// Names and occurrences, from roll-ups. Names beyond [`limits::PROMOTED_NAMES_MAX`] are not counted.
-async fn promoted(ask: &Ask, project: u32, range: Range, table: Table) -> Result<PromotedCount, QueryError> {
+/// Counts names and their rows, from roll-ups. Names beyond [`limits::PROMOTED_NAMES_MAX`] are not counted.
+async fn promoted(executor: &Executor, project: u32, range: Range, table: Table) -> Result<PromotedCount, QueryError> {
     let filter = if table == Table::AiTraces { ai_metrics::model_calls() } else { Filter::True };
     let is_issue = table == Table::Exceptions;
     let key = if is_issue { "group" } else { "name" };
     let (keys, aggregates) = (vec![Key::column(key)], vec![Function::Weight.named(OCCURRENCES)]);
-    let order = vec![ask::greatest(OCCURRENCES)];
+    let order = vec![plans::greatest(OCCURRENCES)];
     let window = Window::first(limits::PROMOTED_NAMES_MAX);
-    let plan = ask::ordered_groups(table, &[project], range, filter, keys, aggregates, order, window);
-    let answer = ask.ask(plan).await?;
-    let name = |row: Row<'_>| if is_issue { ids::show_hash(row.u64(key)) } else { row.text(key).to_owned() };
+    let plan = plans::ordered_groups(table, &[project], range, filter, keys, aggregates, order, window);
+    let answer = executor.run(plan).await?;
+    let name = |row: Row<'_>| if is_issue { ids::format_hash(row.u64(key)) } else { row.text(key).to_owned() };
     Ok(PromotedCount {
         names: answer.len() as u64,
         count: answer.rows().map(|row| row.count(OCCURRENCES)).sum(),

@@ -1,45 +1,52 @@
-//! The conditions of a span list.
+//! The filter of a list of spans.
 //!
-//! A list of root spans is a list of traces: `serviceName` and `attributeFilters` may then be met by any span of the
-//! trace. Two plans answer that: the first finds the traces by their inner spans, the second lists the roots.
+//! A list of root spans is a list of traces: any span of the trace may then match `serviceName` and `attributeFilters`.
+//! That takes two plans: the first finds traces by their inner spans, the second lists their roots.
 
 use std::collections::BTreeSet;
 
 use tidewatch_store::plan::{AttributeScope, Filter, Op, Value};
 use tidewatch_store::tables::Table;
 
-use super::ask::{self, Ask, Window};
+use super::executor::Executor;
+use super::plans::{self, Window};
 use super::time::{HOUR, Range};
 use super::views::span::SpanListRequest;
 use super::{filters, ids};
 use crate::error::QueryError;
 use tidewatch_limits as limits;
 
-/// Conditions on attributes at most.
+/// Maximum attribute filters of one request.
 pub const ATTRIBUTE_FILTERS_MAX: usize = 20;
-/// Nanoseconds after the range's end in which inner spans of a trace are looked for.
+/// Nanoseconds after the range's end in which inner spans of a trace are searched.
 const INNER_AFTER: i64 = HOUR;
 
-/// What a list of spans asks for.
+/// The filter of a list of spans.
 pub struct Search {
+    /// Condition on the listed spans.
     pub filter: Filter,
-    /// Only the latest [`limits::TRACE_MATCHES_MAX`] inner spans were looked at.
+    /// More than [`limits::TRACE_MATCHES_MAX`] inner spans match; only the latest of them were considered.
     pub is_partial: bool,
 }
 
 impl Search {
-    /// Reads the request; asks for the traces whose inner spans match where the request lists roots.
-    pub async fn of(ask: &Ask, project: u32, range: Range, request: &SpanListRequest) -> Result<Search, QueryError> {
-        let (own, anywhere) = (own(request)?, anywhere(request)?);
+    /// Validates the request. When it lists roots, queries the traces whose inner spans match.
+    pub async fn of(
+        executor: &Executor,
+        project: u32,
+        range: Range,
+        request: &SpanListRequest,
+    ) -> Result<Search, QueryError> {
+        let (span_filter, trace_filter) = (span_filter(request)?, trace_filter(request)?);
         if !request.roots_only {
-            return Ok(Search { filter: own.and(anywhere), is_partial: false });
+            return Ok(Search { filter: span_filter.and(trace_filter), is_partial: false });
         }
-        let roots = own.and(root());
-        if anywhere == Filter::True {
+        let roots = span_filter.and(root());
+        if trace_filter == Filter::True {
             return Ok(Search { filter: roots, is_partial: false });
         }
-        let (traces, is_partial) = traces(ask, project, range, anywhere.clone()).await?;
-        let any = Filter::Any(vec![anywhere, filters::ids("trace_id", traces)]);
+        let (traces, is_partial) = traces(executor, project, range, trace_filter.clone()).await?;
+        let any = Filter::Any(vec![trace_filter, filters::ids("trace_id", traces)]);
         Ok(Search { filter: roots.and(any), is_partial })
     }
 }
@@ -48,27 +55,28 @@ fn root() -> Filter {
     Filter::eq("parent_span_id", Value::Bytes(vec![0; 8]))
 }
 
-/// The traces of which an inner span passes, and whether there were more spans than are looked at.
+/// The traces with an inner span that passes `filter`, and whether more spans pass than were considered.
 ///
-/// Rows of ids in the order of time need memory for the limit only, however many spans pass.
+/// Rows sorted by time with a limit need memory for the limit only, regardless of the number of spans that pass.
 async fn traces(
-    ask: &Ask,
+    executor: &Executor,
     project: u32,
     range: Range,
     filter: Filter,
 ) -> Result<(BTreeSet<[u8; 16]>, bool), QueryError> {
     let range = Range { from: range.from, to: range.to.saturating_add(INNER_AFTER) };
     let filter = filter.and(filters::not(root()));
-    let (order, window) = (vec![ask::descending("time")], Window::first(limits::TRACE_MATCHES_MAX + 1));
-    let answer = ask.ask(ask::rows(Table::Spans, &[project], range, filter, vec!["trace_id"], order, window)).await?;
+    let (order, window) = (vec![plans::descending("time")], Window::first(limits::TRACE_MATCHES_MAX + 1));
+    let answer =
+        executor.run(plans::rows(Table::Spans, &[project], range, filter, vec!["trace_id"], order, window)).await?;
     let is_partial = answer.len() > limits::TRACE_MATCHES_MAX;
     Ok((answer.rows().map(|row| row.id16("trace_id")).collect(), is_partial))
 }
 
-/// What the listed span itself has to meet.
-fn own(request: &SpanListRequest) -> Result<Filter, QueryError> {
+/// The conditions on the listed span itself.
+fn span_filter(request: &SpanListRequest) -> Result<Filter, QueryError> {
     let mut all = vec![filters::contains("name", request.name.as_deref())];
-    if let Some(id) = given(&request.trace_id) {
+    if let Some(id) = non_empty(&request.trace_id) {
         all.push(filters::trace(ids::parse_trace(&id)?));
     }
     for (column, wanted, max) in [("kind", request.kind, 5), ("status", request.status, 2)] {
@@ -88,12 +96,13 @@ fn own(request: &SpanListRequest) -> Result<Filter, QueryError> {
     Ok(filters::all(all))
 }
 
-/// What one span of the trace has to meet: service and attributes together.
-fn anywhere(request: &SpanListRequest) -> Result<Filter, QueryError> {
+/// The conditions that one span of the trace has to meet all: service and attributes.
+fn trace_filter(request: &SpanListRequest) -> Result<Filter, QueryError> {
     if request.attribute_filters.len() > ATTRIBUTE_FILTERS_MAX {
         return Err(QueryError::unprocessable(format!("at most {ATTRIBUTE_FILTERS_MAX} attribute filters")));
     }
-    let service = given(&request.service_name).map_or(Filter::True, |service| filters::text("server_name", &service));
+    let service =
+        non_empty(&request.service_name).map_or(Filter::True, |service| filters::text("server_name", &service));
     let attributes = request.attribute_filters.iter().map(|condition| Filter::Attribute {
         scope: AttributeScope::RecordThenResource,
         key: condition.key.clone(),
@@ -103,6 +112,6 @@ fn anywhere(request: &SpanListRequest) -> Result<Filter, QueryError> {
     Ok(attributes.fold(service, Filter::and))
 }
 
-fn given(text: &Option<String>) -> Option<String> {
+fn non_empty(text: &Option<String>) -> Option<String> {
     text.clone().filter(|text| !text.is_empty())
 }

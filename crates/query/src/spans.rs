@@ -1,4 +1,4 @@
-//! Stored spans as the API shows them, and the span explorer's list.
+//! Stored spans as API views, and the list of the span explorer.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -8,8 +8,9 @@ use tidewatch_store::plan::{Filter, Key, Order};
 use tidewatch_store::tables::Table;
 
 use super::answer::Row;
-use super::ask::{self, Ask, Window};
+use super::executor::Executor;
 use super::page::{self, Paging};
+use super::plans::{self, Window};
 use super::projects::Projects;
 use super::span_search::Search;
 use super::time::{self, DAY, Range};
@@ -20,27 +21,36 @@ use crate::error::QueryError;
 use tidewatch_accounts::Project;
 use tidewatch_limits as limits;
 
-/// Services named beside a list.
+/// Maximum services that a list response names.
 const SERVICES_MAX: usize = 200;
 
-/// What a span became: bits of the column `promoted`.
+/// Bit of the column `promoted`: the span is an Endpoint.
 pub const ENDPOINT: u8 = 1;
+/// Bit of the column `promoted`: the span is a Task.
 pub const TASK: u8 = 2;
+/// Bit of the column `promoted`: the span is an AI Trace.
 pub const AI_TRACE: u8 = 4;
 
-/// A stored span with what its view leaves out.
+/// A stored span: its API view, and values that the view does not have.
 #[derive(Debug, Clone)]
 pub struct SpanRecord {
+    /// Number of the project.
     pub project: u32,
+    /// Trace of the span.
     pub trace_id: TraceId,
+    /// Id of the span.
     pub span_id: SpanId,
+    /// Id of the parent span; zeros for a root.
     pub parent: SpanId,
+    /// Nanoseconds since the epoch.
     pub start: i64,
+    /// Bits [`ENDPOINT`], [`TASK`] and [`AI_TRACE`].
     pub promoted: u8,
+    /// The span in responses.
     pub view: SpanView,
 }
 
-/// Every column that [`SpanRecord::read`] reads.
+/// The columns that [`SpanRecord::read`] reads.
 pub const COLUMNS: &[&str] = &[
     "project",
     "trace_id",
@@ -62,7 +72,8 @@ pub const COLUMNS: &[&str] = &[
 ];
 
 impl SpanRecord {
-    /// `entityName` is filled in by [`name_entities`].
+    /// Reads a row with [`COLUMNS`]. `entityName` is set by [`name_entities`], `depth` and `hasMissingParent` by
+    /// [`trace::lay_out`](crate::trace::lay_out).
     pub fn read(row: Row<'_>, projects: &Projects) -> SpanRecord {
         let project = row.int("project") as u32;
         let (trace_id, span_id, parent) =
@@ -76,10 +87,10 @@ impl SpanRecord {
             project_id: project_id.to_string(),
             trace_id: trace_id.to_string(),
             span_id: span_id.to_string(),
-            parent_span_id: ids::show_span(parent),
+            parent_span_id: ids::format_span(parent),
             name: row.text("name").to_owned(),
-            start_time: time::show(start),
-            recorded_at: time::show(start),
+            start_time: time::to_rfc3339(start),
+            recorded_at: time::to_rfc3339(start),
             duration: row.int("duration"),
             span_kind: row.int("kind") as u8,
             status_code: row.int("status") as u8,
@@ -95,7 +106,7 @@ impl SpanRecord {
             is_endpoint: promoted & ENDPOINT != 0,
             is_task: promoted & TASK != 0,
             is_ai_trace: promoted & AI_TRACE != 0,
-            entity_id: is_entity.then(|| ids::show_row(ids::entity_row(project_id, trace_id, span_id))),
+            entity_id: is_entity.then(|| ids::format_row(ids::entity_row(project_id, trace_id, span_id))),
             entity_name: None,
             depth: 0,
             has_missing_parent: false,
@@ -104,7 +115,7 @@ impl SpanRecord {
     }
 }
 
-/// What a database span is shown by; old and new semantic conventions.
+/// The statement of a database span, by the current or the former semantic conventions.
 fn statement(attributes: &AttributeMap) -> Option<String> {
     ["db.query.text", "db.statement"]
         .iter()
@@ -114,10 +125,14 @@ fn statement(attributes: &AttributeMap) -> Option<String> {
 }
 
 /// `POST /api/spans`.
-pub async fn list(ask: &Ask, project: &Arc<Project>, request: SpanListRequest) -> Result<SpanPage, QueryError> {
-    let now = ask.context.clock.now_ns();
+pub async fn list(
+    executor: &Executor,
+    project: &Arc<Project>,
+    request: SpanListRequest,
+) -> Result<SpanPage, QueryError> {
+    let now = executor.context.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
-    let days_max = days_max(project.settings.retention_days.unwrap_or(ask.context.retention_days));
+    let days_max = days_max(project.settings.retention_days.unwrap_or(executor.context.retention_days));
     if range.length() > days_max.saturating_mul(DAY) {
         return Err(QueryError::unprocessable(format!("spans can be listed over at most {days_max} days")));
     }
@@ -127,19 +142,19 @@ pub async fn list(ask: &Ask, project: &Arc<Project>, request: SpanListRequest) -
         SpanOrder::Duration => "duration",
     };
     let order = vec![Order { column, descending: page::is_descending(request.sort_direction) }];
-    let Search { filter, is_partial } = Search::of(ask, project.number, range, &request).await?;
+    let Search { filter, is_partial } = Search::of(executor, project.number, range, &request).await?;
 
     let numbers = [project.number];
-    let plan = ask::rows(Table::Spans, &numbers, range, filter, COLUMNS.to_vec(), order, paging.window());
-    let ((answer, total), services) = tokio::try_join!(ask.page(plan), services(ask, project.number, range))?;
+    let plan = plans::rows(Table::Spans, &numbers, range, filter, COLUMNS.to_vec(), order, paging.window());
+    let ((answer, total), services) = tokio::try_join!(executor.page(plan), services(executor, project.number, range))?;
     let projects = Projects::one(project);
     let mut records: Vec<SpanRecord> = answer.rows().map(|row| SpanRecord::read(row, &projects)).collect();
-    name_entities(ask, &mut records).await?;
+    name_entities(executor, &mut records).await?;
     let data = records.into_iter().map(|record| record.view).collect();
     Ok(SpanPage { data, pagination: paging.info(total), services, is_partial })
 }
 
-/// Days that a list may cover: what is kept, and the day that is not over. 0 days of retention: everything is kept.
+/// Maximum days of a list's range: the retention and the current day. A retention of 0 days is unlimited.
 fn days_max(retention_days: u32) -> i64 {
     match retention_days {
         0 => i64::MAX / DAY,
@@ -147,19 +162,20 @@ fn days_max(retention_days: u32) -> i64 {
     }
 }
 
-async fn services(ask: &Ask, project: u32, range: Range) -> Result<Vec<String>, QueryError> {
+async fn services(executor: &Executor, project: u32, range: Range) -> Result<Vec<String>, QueryError> {
     let keys = vec![Key::column("server_name")];
-    let order = vec![ask::least("server_name")];
+    let order = vec![plans::least("server_name")];
     let window = Window::first(SERVICES_MAX);
-    // Without a count, dictionaries of parts answer it.
-    let plan = ask::ordered_groups(Table::Spans, &[project], range, Filter::True, keys, vec![], order, window);
-    let answer = ask.ask(plan).await?;
+    // A plan without aggregates is answered from the dictionaries of the parts.
+    let plan = plans::ordered_groups(Table::Spans, &[project], range, Filter::True, keys, vec![], order, window);
+    let answer = executor.run(plan).await?;
     Ok(answer.rows().map(|row| row.text("server_name").to_owned()).filter(|name| !name.is_empty()).collect())
 }
 
-/// `GET /api/spans/{traceId}/{spanId}`.
+/// `GET /api/spans/{traceId}/{spanId}`. `at`: about when the span started, nanoseconds since the epoch; that range is
+/// read first. [`QueryError::NotFound`] when the span is not stored.
 pub async fn one(
-    ask: &Ask,
+    executor: &Executor,
     project: &Arc<Project>,
     trace_id: TraceId,
     span_id: SpanId,
@@ -171,11 +187,11 @@ pub async fn one(
     let projects = Projects::one(project);
     for range in at.map(Range::around).into_iter().chain([Range::ALL]) {
         let window = Window::first(1);
-        let plan = ask::rows(Table::Spans, &[project.number], range, filter.clone(), columns.clone(), vec![], window);
-        let answer = ask.ask(plan).await?;
+        let plan = plans::rows(Table::Spans, &[project.number], range, filter.clone(), columns.clone(), vec![], window);
+        let answer = executor.run(plan).await?;
         if let Some(row) = answer.first() {
             let mut found = [SpanRecord::read(row, &projects)];
-            name_entities(ask, &mut found).await?;
+            name_entities(executor, &mut found).await?;
             let [mut record] = found;
             record.view.resource_attributes = Some(attributes::map(row.bytes("resource")));
             return Ok(record.view);
@@ -184,8 +200,8 @@ pub async fn one(
     Err(QueryError::not_found("there is no such span in this project"))
 }
 
-/// Looks up the names of the Endpoints, Tasks and AI Traces that the spans are. No question when none is one.
-pub async fn name_entities(ask: &Ask, records: &mut [SpanRecord]) -> Result<(), QueryError> {
+/// Sets the `entity_name` of spans that are Endpoints, Tasks or AI Traces. Runs one plan per kind that occurs.
+pub async fn name_entities(executor: &Executor, records: &mut [SpanRecord]) -> Result<(), QueryError> {
     for (bit, table) in [(ENDPOINT, Table::Endpoints), (TASK, Table::Tasks), (AI_TRACE, Table::AiTraces)] {
         let wanted: Vec<&SpanRecord> = records.iter().filter(|record| record.promoted & bit != 0).collect();
         let Some(first) = wanted.first() else { continue };
@@ -200,8 +216,8 @@ pub async fn name_entities(ask: &Ask, records: &mut [SpanRecord]) -> Result<(), 
         ]);
         let range = Range { from, to: to.saturating_add(1) };
         let columns = vec!["project", "trace_id", "span_id", "name"];
-        let plan = ask::rows(table, &projects, range, filter, columns, vec![], Window::first(ask::GROUPS_MAX));
-        let answer = ask.ask(plan).await?;
+        let plan = plans::rows(table, &projects, range, filter, columns, vec![], Window::first(plans::GROUPS_MAX));
+        let answer = executor.run(plan).await?;
         let names: HashMap<_, &str> = answer
             .rows()
             .map(|row| {

@@ -1,4 +1,4 @@
-//! Tasks: what they have besides other entities is the time lost to slow runs, count x (P95 - P50).
+//! Tasks. They are ranked by the time lost to slow runs: count x (P95 - P50).
 
 use tidewatch_domain::ranking::task_rank;
 use tidewatch_store::plan::{Aggregate, Filter};
@@ -6,11 +6,11 @@ use tidewatch_store::tables::Table;
 use uuid::Uuid;
 
 use super::answer::Row;
-use super::ask::Ask;
 use super::chart::Lines;
 use super::entities::{
-    self, ChartBody, ChartValues, EntityKind, EntityStats, Found, Opened, SortValue, milliseconds, whole,
+    self, ChartBody, ChartValues, DetailParts, EntityKind, EntityStats, RankedGroup, SortValue, milliseconds, whole,
 };
+use super::executor::Executor;
 use super::time::{self, Range};
 use super::views::endpoint::ChartMetric;
 use super::views::page::{PageInfo, TrendPoint};
@@ -31,9 +31,9 @@ impl EntityKind for Task {
     type Context = ();
     type Metrics = ();
     /// `count x (P95 - P50)`, nanoseconds. Spec: entity rows, "Default ranking".
-    type Judgement = f64;
+    type Rank = f64;
     type GroupExtra = ();
-    /// Minutes over which a rate is computed.
+    /// Minutes over which the throughput is computed.
     type NameExtra = f64;
     type RowExtra = ();
     type Row = TaskRow;
@@ -53,11 +53,11 @@ impl EntityKind for Task {
 
     fn row(row: Row<'_>, project: Uuid) -> TaskRow {
         TaskRow {
-            id: ids::show_row(row.id16("row_id")),
+            id: ids::format_row(row.id16("row_id")),
             project_id: project.to_string(),
             task_name: row.text("name").to_owned(),
             duration: row.int("duration"),
-            recorded_at: time::show(row.int("time")),
+            recorded_at: time::to_rfc3339(row.int("time")),
             status_code: row.int("status_code") as i32,
             client_ip: row.text("client_ip").to_owned(),
             attributes: attributes::map(row.bytes("attributes")),
@@ -65,7 +65,7 @@ impl EntityKind for Task {
             server_name: row.text("server_name").to_owned(),
             trace_id: row.trace_id("trace_id").to_string(),
             span_id: row.span_id("span_id").to_string(),
-            parent_span_id: ids::show_span(row.span_id("parent_span_id")),
+            parent_span_id: ids::format_span(row.span_id("parent_span_id")),
             is_stream: row.flag("is_stream"),
             is_root: row.flag("is_root"),
         }
@@ -75,16 +75,16 @@ impl EntityKind for Task {
         filters::contains("name", text)
     }
 
-    /// Spec: entity rows, "Other": streams have no latency.
+    /// Streams have no latency. Spec: entity rows, "Other".
     fn timed() -> Filter {
         filters::is_not("is_stream")
     }
 
-    async fn ranking(_: &Ask, _: &Project) -> Result<(), QueryError> {
+    async fn ranking_context(_: &Executor, _: &Project) -> Result<(), QueryError> {
         Ok(())
     }
 
-    fn of_name() {}
+    fn name_context() {}
 
     fn aggregates((): &()) -> Vec<Aggregate> {
         Vec::new()
@@ -92,14 +92,14 @@ impl EntityKind for Task {
 
     fn metrics(_: Row<'_>) {}
 
-    fn judge(_: &str, stats: &EntityStats<()>, (): &()) -> f64 {
+    fn rank(_: &str, stats: &EntityStats<()>, (): &()) -> f64 {
         task_rank(stats.total, stats.percentile(0), stats.percentile(1))
     }
 
-    fn sort_value(order: TaskGroupOrder, found: &Found<Self>) -> SortValue {
+    fn sort_value(order: TaskGroupOrder, found: &RankedGroup<Self>) -> SortValue {
         let stats = &found.stats;
         SortValue::Number(match order {
-            TaskGroupOrder::Impact => found.judgement,
+            TaskGroupOrder::Impact => found.rank,
             TaskGroupOrder::Count => stats.total,
             TaskGroupOrder::P50Duration => stats.percentile(0),
             TaskGroupOrder::P95Duration => stats.percentile(1),
@@ -111,12 +111,12 @@ impl EntityKind for Task {
         })
     }
 
-    async fn group_extra(_: &Ask, _: u32, _: Range, _: Filter) -> Result<(), QueryError> {
+    async fn group_extra(_: &Executor, _: u32, _: Range, _: Filter) -> Result<(), QueryError> {
         Ok(())
     }
 
-    fn group_view(found: Found<Self>, (): &(), trend: Vec<TrendPoint>) -> TaskGroup {
-        let Found { name, stats, judgement: impact } = found;
+    fn group_view(found: RankedGroup<Self>, (): &(), trend: Vec<TrendPoint>) -> TaskGroup {
+        let RankedGroup { name, stats, rank: impact } = found;
         TaskGroup {
             task_name: name,
             count: whole(stats.total),
@@ -124,7 +124,7 @@ impl EntityKind for Task {
             p95_duration: stats.percentile(1).round() as i64,
             p99_duration: stats.percentile(2).round() as i64,
             avg_duration: stats.average().round() as i64,
-            last_seen: time::show(stats.last_seen),
+            last_seen: time::to_rfc3339(stats.last_seen),
             impact,
             error_count: whole(stats.errors),
             has_root: stats.has_root,
@@ -133,8 +133,8 @@ impl EntityKind for Task {
         }
     }
 
-    async fn name_extra(ask: &Ask, project: u32, range: Range, _: Filter) -> Result<f64, QueryError> {
-        entities::minutes_with_data(ask, Table::Tasks, project, range).await
+    async fn name_extra(executor: &Executor, project: u32, range: Range, _: Filter) -> Result<f64, QueryError> {
+        entities::minutes_with_data(executor, Table::Tasks, project, range).await
     }
 
     fn name_view(data: Vec<TaskRow>, pagination: PageInfo, stats: &EntityStats<()>, minutes: f64) -> TaskPage {
@@ -171,19 +171,19 @@ impl EntityKind for Task {
         TaskChart { tasks, series: series.collect(), interval_minutes }
     }
 
-    async fn row_extra(_: &Ask, _: u32, _: Row<'_>, _: Range) -> Result<(), QueryError> {
+    async fn row_extra(_: &Executor, _: u32, _: Row<'_>, _: Range) -> Result<(), QueryError> {
         Ok(())
     }
 
-    fn detail_view(opened: Opened<Self>) -> TaskDetail {
+    fn detail_view(parts: DetailParts<Self>) -> TaskDetail {
         TaskDetail {
-            exception: opened.own_exception(),
-            exceptions: opened.exceptions.into_iter().map(|exception| exception.view).collect(),
+            exception: parts.own_exception(),
+            exceptions: parts.exceptions.into_iter().map(|exception| exception.view).collect(),
             messages: Vec::new(),
-            has_spans: !opened.trace.spans.is_empty(),
-            span_graph_status: opened.trace.status.clone(),
-            spans: opened.trace.views(),
-            task: opened.row,
+            has_spans: !parts.trace.spans.is_empty(),
+            span_graph_status: parts.trace.status.clone(),
+            spans: parts.trace.views(),
+            task: parts.row,
         }
     }
 }

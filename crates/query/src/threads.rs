@@ -1,6 +1,7 @@
-//! Threads on which questions to the telemetry store are answered, a step behind all else (decision 0009).
+//! Threads on which queries of the telemetry store run, at a lower priority than ingest (decision 0009).
 //!
-//! A thread cannot get its priority back, so these do nothing but this; threads that a question starts stand where it does.
+//! A thread cannot raise its priority again, so these threads run only queries. Threads that a query starts inherit its
+//! priority.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -10,43 +11,44 @@ use std::{io, thread};
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
-type Work = Box<dyn FnOnce() + Send>;
+type Job = Box<dyn FnOnce() + Send>;
 
-/// They end with it, each once what waits is done.
+/// A pool of query threads. After it is dropped, its threads finish the queued jobs and end.
 pub struct QueryThreads {
-    waiting: Sender<Work>,
+    queue: Sender<Job>,
 }
 
 impl QueryThreads {
-    /// `on_start` is called on each thread before its first query.
+    /// Starts `count` threads. `on_start` is called on each thread before its first query.
     pub fn start(count: usize, on_start: fn()) -> io::Result<QueryThreads> {
-        let (waiting, work) = channel();
+        let (queue, work) = channel();
         let work = Arc::new(Mutex::new(work));
         for _ in 0..count {
             let work = Arc::clone(&work);
             thread::Builder::new().name("query".to_owned()).spawn(move || run(&work, on_start))?;
         }
-        Ok(QueryThreads { waiting })
+        Ok(QueryThreads { queue })
     }
 
-    /// What `ask` answers; `None` when it panicked. Runs to its end, whether or not anyone still waits.
-    pub async fn run<T: Send + 'static>(&self, ask: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-        let (told, answer) = oneshot::channel();
+    /// Runs `job` on a query thread and returns its result; `None` when it panicked. A job runs to its end, even when
+    /// this future is dropped.
+    pub async fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+        let (result_sender, result) = oneshot::channel();
         let work = move || {
-            let _ = told.send(ask());
+            let _ = result_sender.send(job());
         };
-        self.waiting.send(Box::new(work)).ok()?;
-        answer.await.ok()
+        self.queue.send(Box::new(work)).ok()?;
+        result.await.ok()
     }
 }
 
-fn run(work: &Mutex<Receiver<Work>>, on_start: fn()) {
+fn run(work: &Mutex<Receiver<Job>>, on_start: fn()) {
     on_start();
     loop {
-        // One waits for work, the others for their turn to.
+        // One thread waits for a job; the others wait for the lock.
         let next = work.lock().recv();
         let Ok(work) = next else { return };
-        // It was reported where it happened; whoever asked hears that there is no answer.
+        // The panic hook has reported the panic. The dropped sender makes `QueryThreads::run` return `None`.
         let _ = catch_unwind(AssertUnwindSafe(work));
     }
 }
@@ -56,7 +58,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn questions_are_answered_also_after_a_panic() {
+    async fn queries_run_after_a_panic() {
         let threads = QueryThreads::start(1, || ()).unwrap();
         assert_eq!(threads.run(|| 7).await, Some(7));
         assert_eq!(threads.run(|| -> u8 { panic!("a bug, on purpose") }).await, None);
@@ -64,7 +66,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn as_many_at_once_as_there_are_threads() {
+    async fn jobs_run_concurrently_up_to_the_number_of_threads() {
         let threads = QueryThreads::start(2, || ()).unwrap();
         let both = Arc::new(std::sync::Barrier::new(2));
         let (a, b) = (Arc::clone(&both), both);

@@ -1,19 +1,25 @@
-//! Times of requests and answers: RFC 3339 text outside, nanoseconds since the epoch inside.
+//! Times of requests and responses: RFC 3339 in the API, nanoseconds since the epoch inside.
 
 use jiff::Timestamp;
 
 use crate::error::QueryError;
 use tidewatch_limits as limits;
 
+/// Nanoseconds of a second.
 pub const SECOND: i64 = 1_000_000_000;
+/// Nanoseconds of a minute.
 pub const MINUTE: i64 = 60 * SECOND;
+/// Nanoseconds of an hour.
 pub const HOUR: i64 = 60 * MINUTE;
+/// Nanoseconds of a day.
 pub const DAY: i64 = 24 * HOUR;
 
 /// `from <= time < to`, nanoseconds since the epoch, UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
+    /// First nanosecond.
     pub from: i64,
+    /// Nanosecond after the last.
     pub to: i64,
 }
 
@@ -21,13 +27,14 @@ impl Range {
     /// All of time.
     pub const ALL: Range = Range { from: i64::MIN, to: i64::MAX };
 
-    /// The range of a request. What is missing: until now, and 24 hours before the end.
-    /// A malformed time is 400; an end before the start 422. Equal times hold that one instant.
+    /// The range of a request. `to` defaults to now, `from` to 24 hours before `to`. `names`: the parameters in error
+    /// messages. A malformed time is [`QueryError::Malformed`] (400), an end before the start
+    /// [`QueryError::Unprocessable`] (422). Equal times are the range of that one nanosecond.
     pub fn read(from: Option<&str>, to: Option<&str>, now_ns: i64, names: [&str; 2]) -> Result<Range, QueryError> {
         Range::read_or(from, to, now_ns, DAY, names)
     }
 
-    /// As [`Range::read`], with another default length.
+    /// Like [`Range::read`], with a default length in nanoseconds.
     pub fn read_or(
         from: Option<&str>,
         to: Option<&str>,
@@ -40,7 +47,7 @@ impl Range {
         };
         let to = match given(to, to_name)? {
             Some(to) => to,
-            // What is being received now is part of "until now".
+            // The end is exclusive; the default range includes records of this nanosecond.
             None => now_ns.saturating_add(1),
         };
         let from = given(from, from_name)?.unwrap_or(to.saturating_sub(length));
@@ -50,18 +57,18 @@ impl Range {
         Ok(Range { from, to: to.max(from.saturating_add(1)) })
     }
 
-    /// The range of a list body.
+    /// The range of a list request, see [`Range::read`].
     pub fn of_list(from: Option<&str>, to: Option<&str>, now_ns: i64) -> Result<Range, QueryError> {
         Range::read(from, to, now_ns, ["fromDate", "toDate"])
     }
 
-    /// [`limits::SPAN_WINDOW`] either side. Spec: span, rule 3.
+    /// The range of [`limits::SPAN_WINDOW`] before and after `at`. Spec: span, rule 3.
     pub fn around(at: i64) -> Range {
         let window = limits::SPAN_WINDOW.as_nanos() as i64;
         Range { from: at.saturating_sub(window), to: at.saturating_add(window).saturating_add(1) }
     }
 
-    /// The smallest range that holds both.
+    /// The smallest range that contains both.
     pub fn join(self, other: Range) -> Range {
         Range { from: self.from.min(other.from), to: self.to.max(other.to) }
     }
@@ -72,59 +79,64 @@ impl Range {
     }
 }
 
-/// RFC 3339 with any offset.
+/// Parses RFC 3339 with any offset into nanoseconds since the epoch. `name`: the parameter in the error message of
+/// [`QueryError::Malformed`].
 pub fn parse(text: &str, name: &str) -> Result<i64, QueryError> {
     let malformed = || QueryError::malformed(format!("{name} is not an RFC 3339 time"));
     let timestamp: Timestamp = text.trim().parse().map_err(|_| malformed())?;
     i64::try_from(timestamp.as_nanosecond()).map_err(|_| malformed())
 }
 
+/// Like [`parse`]; `None` when absent or empty.
 pub fn parse_optional(text: Option<&str>, name: &str) -> Result<Option<i64>, QueryError> {
     text.filter(|text| !text.is_empty()).map(|text| parse(text, name)).transpose()
 }
 
-/// RFC 3339 in UTC, with as many digits of a second as the time has.
-pub fn show(time_ns: i64) -> String {
-    // Every i64 of nanoseconds lies in the years 1677 to 2262.
+/// Formats RFC 3339 in UTC, without trailing zeros in the fraction of a second.
+pub fn to_rfc3339(time_ns: i64) -> String {
+    // Every i64 of nanoseconds is in the years 1677 to 2262, which a Timestamp can represent.
     Timestamp::from_nanosecond(time_ns.into()).unwrap_or_default().to_string()
 }
 
-/// Buckets over a range: aligned to the epoch, so that a moving range keeps its buckets.
+/// Time buckets of equal width, aligned to the epoch, so that a moving range keeps its buckets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Buckets {
-    /// Start of the first bucket; at or before the range's start.
+    /// Start of the first bucket, at or before the range's start; nanoseconds since the epoch.
     pub origin: i64,
+    /// Nanoseconds.
     pub width: i64,
+    /// Number of buckets, at least 1.
     pub count: i64,
 }
 
 impl Buckets {
-    /// `width_ns` above 0.
+    /// The buckets of `width_ns` that cover `range`. `width_ns` is above 0.
     pub fn over(range: Range, width_ns: i64) -> Buckets {
         let origin = range.from.saturating_sub(range.from.rem_euclid(width_ns));
         let count = (range.to.saturating_sub(origin).saturating_sub(1)) / width_ns + 1;
         Buckets { origin, width: width_ns, count: count.max(1) }
     }
 
-    /// The narrowest buckets of a width that people know, `width_min_ns` or more, of which at most `count_max` (above 1)
-    /// cover the range.
+    /// The narrowest buckets that cover the range with at most `count_max` (above 1) buckets. The width is at least
+    /// `width_min_ns`, and a usual one: a number of minutes from the list, or whole days.
     pub fn at_most(range: Range, count_max: i64, width_min_ns: i64) -> Buckets {
         const MINUTES: [i64; 13] = [1, 2, 5, 10, 15, 30, 60, 120, 180, 240, 360, 720, 1440];
         let known = MINUTES.iter().map(|minutes| minutes * MINUTE).filter(|width| *width >= width_min_ns);
         let mut fitting = known.map(|width| Buckets::over(range, width)).filter(|buckets| buckets.count <= count_max);
         fitting.next().unwrap_or_else(|| {
-            // One bucket more than the length needs, since the first may begin before the range.
+            // One bucket more than the length needs, because the first may start before the range.
             let days = (range.length() - 1) / (count_max - 1) / DAY + 1;
             Buckets::over(range, days * DAY)
         })
     }
 
+    /// Starts of the buckets, ascending, nanoseconds since the epoch.
     pub fn starts(self) -> impl Iterator<Item = i64> {
         (0..self.count).map(move |index| self.origin + index * self.width)
     }
 }
 
-/// Minutes per bucket when the request leaves it open. WIRE 3.1.
+/// Minutes per bucket when the request does not set them. WIRE 3.1.
 pub fn automatic_minutes(range: Range) -> i64 {
     match range.length() {
         length if length < 2 * HOUR => 1,
@@ -135,15 +147,16 @@ pub fn automatic_minutes(range: Range) -> i64 {
     }
 }
 
-/// The width in effect: as asked (or automatic), but so that at most `points_max` buckets cover the range.
+/// Effective minutes per bucket: as requested (or automatic), raised until at most `points_max` buckets cover the
+/// range.
 ///
-/// Spec: `/api/metrics/query`, rule 3; WIRE 3.1: at least `ceil(seconds / (60 * (points_max - 1)))` minutes, one bucket
-/// being kept for the range's start inside a bucket.
-pub fn effective_minutes(asked: Option<i64>, range: Range, points_max: i64) -> i64 {
-    let wished = asked.filter(|minutes| *minutes > 0).unwrap_or_else(|| automatic_minutes(range));
+/// Spec: `/api/metrics/query`, rule 3; WIRE 3.1: at least `ceil(seconds / (60 * (points_max - 1)))` minutes. One bucket
+/// is reserved for a range that starts inside a bucket.
+pub fn effective_minutes(requested_minutes: Option<i64>, range: Range, points_max: i64) -> i64 {
+    let wanted = requested_minutes.filter(|minutes| *minutes > 0).unwrap_or_else(|| automatic_minutes(range));
     let per_bucket = MINUTE * (points_max - 1);
     let least = (range.length() - 1) / per_bucket + 1;
-    wished.max(least)
+    wanted.max(least)
 }
 
 #[cfg(test)]
@@ -155,25 +168,25 @@ mod tests {
     }
 
     #[test]
-    fn times_read_and_show() {
+    fn times_are_parsed_and_formatted() {
         for (text, shown) in [
             ("2026-06-01T12:05:00.123456789Z", "2026-06-01T12:05:00.123456789Z"),
             ("2026-06-01T12:05:00.500Z", "2026-06-01T12:05:00.5Z"),
             ("2026-06-01T12:05:00Z", "2026-06-01T12:05:00Z"),
             ("2026-06-01T14:05:00+02:00", "2026-06-01T12:05:00Z"),
         ] {
-            assert_eq!(show(at(text)), shown);
+            assert_eq!(to_rfc3339(at(text)), shown);
         }
         for malformed in ["yesterday", "2026-06-01", "2026-13-01T00:00:00Z", "9999-01-01T00:00:00Z", "12"] {
             assert!(matches!(parse(malformed, "to"), Err(QueryError::Malformed(_))), "{malformed}");
         }
-        assert_eq!(show(0), "1970-01-01T00:00:00Z");
-        show(i64::MIN);
-        show(i64::MAX);
+        assert_eq!(to_rfc3339(0), "1970-01-01T00:00:00Z");
+        to_rfc3339(i64::MIN);
+        to_rfc3339(i64::MAX);
     }
 
     #[test]
-    fn ranges() {
+    fn ranges_have_defaults_and_bounds() {
         let now = at("2026-06-02T00:00:00Z");
         let read = |from, to| Range::of_list(from, to, now);
         let (from, to) = ("2026-06-01T00:00:00Z", "2026-06-01T06:00:00Z");
@@ -187,8 +200,8 @@ mod tests {
 
     // Spec: /api/metrics/query, rule 3. WIRE 3.1.
     #[test]
-    fn widths() {
-        for (length, asked, expected) in [
+    fn bucket_widths_follow_the_request_and_the_range() {
+        for (length, requested_minutes, expected) in [
             (HOUR, None, 1),
             (2 * HOUR, None, 5),
             (12 * HOUR, None, 15),
@@ -204,8 +217,8 @@ mod tests {
             (1, None, 1),
         ] {
             let range = Range { from: 0, to: length };
-            let minutes = effective_minutes(asked, range, 2000);
-            assert_eq!(minutes, expected, "{length} {asked:?}");
+            let minutes = effective_minutes(requested_minutes, range, 2000);
+            assert_eq!(minutes, expected, "{length} {requested_minutes:?}");
             for shift in [0, 1, MINUTE - 1] {
                 let range = Range { from: shift, to: shift + length };
                 assert!(Buckets::over(range, minutes * MINUTE).count <= 2000);
@@ -214,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_time_are_no_trouble() {
+    fn extreme_ranges_do_not_overflow() {
         for range in
             [Range::ALL, Range { from: i64::MIN, to: i64::MIN + 1 }, Range { from: i64::MAX - 1, to: i64::MAX }]
         {
@@ -226,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn trends_have_at_most_their_buckets() {
+    fn buckets_do_not_exceed_their_maximum_count() {
         for length in [1, MINUTE, HOUR, DAY - 1, DAY, DAY + 1, 31 * DAY, 731 * DAY] {
             for shift in [0, 1, HOUR - 1] {
                 let range = Range { from: shift, to: shift + length };

@@ -1,4 +1,4 @@
-//! One trace as far as it is stored: its spans laid out as a waterfall, and how much of it that is.
+//! The stored spans of one trace in waterfall order, and whether they are complete.
 
 use std::collections::HashSet;
 
@@ -7,8 +7,9 @@ use tidewatch_domain::waterfall::{Gap, Node, Waterfall, waterfall};
 use tidewatch_store::plan::{Filter, Function, Op};
 use tidewatch_store::tables::Table;
 
-use super::ask::{self, Ask, Window};
+use super::executor::Executor;
 use super::filters;
+use super::plans::{self, Window};
 use super::projects::Projects;
 use super::spans::{self, SpanRecord};
 use super::time::Range;
@@ -16,50 +17,62 @@ use super::views::span::{GraphReason, GraphState, SpanGraphStatus, SpanView};
 use crate::error::QueryError;
 use tidewatch_limits as limits;
 
-/// The spans of a trace in waterfall order.
+/// The stored spans of a trace.
 pub struct Trace {
+    /// In waterfall order.
     pub spans: Vec<SpanRecord>,
+    /// Whether the spans are complete, and why not.
     pub status: SpanGraphStatus,
 }
 
 impl Trace {
+    /// The spans in responses, in waterfall order.
     pub fn views(self) -> Vec<SpanView> {
         self.spans.into_iter().map(|record| record.view).collect()
     }
 }
 
-/// Reads a trace. `window` is what may be shown (spec: span, rule 3); `opened` is shown whatever the graph limit.
+/// Reads a trace. Only spans in `window` are shown (spec: span, rule 3), at most [`limits::GRAPH_SPANS_MAX`]; `pinned`
+/// is always among them.
 pub async fn load(
-    ask: &Ask,
+    executor: &Executor,
     projects: &Projects,
     trace_id: TraceId,
     window: Range,
-    opened: Option<SpanId>,
+    pinned: Option<SpanId>,
 ) -> Result<Trace, QueryError> {
     let numbers = projects.numbers();
     let rows = |filter: Filter, limit: usize| {
-        let order = vec![ask::ascending("time")];
-        ask.ask(ask::rows(Table::Spans, &numbers, window, filter, spans::COLUMNS.to_vec(), order, Window::first(limit)))
+        let order = vec![plans::ascending("time")];
+        executor.run(plans::rows(
+            Table::Spans,
+            &numbers,
+            window,
+            filter,
+            spans::COLUMNS.to_vec(),
+            order,
+            Window::first(limit),
+        ))
     };
     let by_trace = filters::trace(trace_id);
     let (answer, (everywhere, inside)) = tokio::try_join!(
         rows(by_trace.clone(), limits::GRAPH_SPANS_MAX),
-        counts(ask, &numbers, by_trace.clone(), window),
+        counts(executor, &numbers, by_trace.clone(), window),
     )?;
     let mut records: Vec<SpanRecord> = answer.rows().map(|row| SpanRecord::read(row, projects)).collect();
-    if let Some(opened) = opened
+    if let Some(pinned) = pinned
         && records.len() == limits::GRAPH_SPANS_MAX
-        && !records.iter().any(|record| record.span_id == opened)
+        && !records.iter().any(|record| record.span_id == pinned)
     {
-        let own = rows(by_trace.and(filters::span(opened)), 1).await?;
+        let own = rows(by_trace.and(filters::span(pinned)), 1).await?;
         records.pop();
         records.extend(own.rows().map(|row| SpanRecord::read(row, projects)));
     }
     let is_cut = answer.len() == limits::GRAPH_SPANS_MAX;
-    spans::name_entities(ask, &mut records).await?;
+    spans::name_entities(executor, &mut records).await?;
     let (spans, mut gaps) = lay_out(records);
     let shown = spans.len() as u64;
-    // The same span stored twice counts once, as far as we can see.
+    // Duplicates of a span count once, unless the spans are cut at the limit.
     let total = if is_cut { inside.max(shown) } else { shown };
     if total > shown {
         gaps.push(GraphReason::SpanLimit);
@@ -70,16 +83,22 @@ pub async fn load(
     Ok(Trace { status: status(gaps, total, shown), spans })
 }
 
-/// Spans of the trace in all time, and inside the window.
-async fn counts(ask: &Ask, projects: &[u32], filter: Filter, window: Range) -> Result<(u64, u64), QueryError> {
+/// Number of spans of the trace at any time, and in the window.
+async fn counts(
+    executor: &Executor,
+    projects: &[u32],
+    filter: Filter,
+    window: Range,
+) -> Result<(u64, u64), QueryError> {
     let inside = filters::compare("time", Op::Ge, window.from).and(filters::compare("time", Op::Lt, window.to));
     let aggregates = vec![Function::Count.named("everywhere"), Function::Count.named("inside").only(inside)];
-    let plan = ask::groups(Table::Spans, projects, Range::ALL, filter, vec![], aggregates);
-    let answer = ask.ask(plan).await?;
+    let plan = plans::groups(Table::Spans, projects, Range::ALL, filter, vec![], aggregates);
+    let answer = executor.run(plan).await?;
     Ok(answer.first().map_or((0, 0), |row| (row.count("everywhere"), row.count("inside"))))
 }
 
-/// Puts spans in waterfall order and fills in depth and missing parents. Each side of a span id once.
+/// Sorts spans in waterfall order, and sets their depth and whether their parent is missing. Duplicates of a span id on
+/// the same side (client or server) are dropped. Also returns the gaps of the trace.
 pub fn lay_out(records: Vec<SpanRecord>) -> (Vec<SpanRecord>, Vec<GraphReason>) {
     let nodes: Vec<Node> = records
         .iter()
@@ -109,6 +128,7 @@ pub fn lay_out(records: Vec<SpanRecord>) -> (Vec<SpanRecord>, Vec<GraphReason>) 
     (ordered, reasons.collect())
 }
 
+/// The status of a graph that shows `shown` of `total` spans. `reasons`: why it is incomplete.
 pub fn status(reasons: Vec<GraphReason>, total: u64, shown: u64) -> SpanGraphStatus {
     let state = match (shown, reasons.is_empty()) {
         (0, _) => GraphState::Unavailable,
@@ -118,26 +138,26 @@ pub fn status(reasons: Vec<GraphReason>, total: u64, shown: u64) -> SpanGraphSta
     SpanGraphStatus { state, reasons, total, shown }
 }
 
-/// Where a span is among the entities of its trace.
+/// The entities at and above a span in its trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// The nearest entity above it, itself included.
+    /// The nearest entity above the span, the span included.
     pub owner: Option<SpanId>,
-    /// The nearest entity above it, itself left out.
+    /// The nearest entity above the span, the span excluded.
     pub above: Option<SpanId>,
 }
 
-/// The place of each span, given in waterfall order; `entities` are the spans that are one.
+/// The place of each span. `spans` are in waterfall order; `entities` are the spans that are an entity.
 pub fn places(spans: &[SpanRecord], entities: &HashSet<SpanId>) -> Vec<Place> {
-    // Parents come before their children, so the way up is a stack of (depth, owner).
-    let mut way: Vec<(u32, Option<SpanId>)> = Vec::new();
+    // Parents precede their children, so the ancestors are a stack of (depth, owner).
+    let mut ancestors: Vec<(u32, Option<SpanId>)> = Vec::new();
     let place = |span: &SpanRecord| {
-        while way.last().is_some_and(|(depth, _)| *depth >= span.view.depth) {
-            way.pop();
+        while ancestors.last().is_some_and(|(depth, _)| *depth >= span.view.depth) {
+            ancestors.pop();
         }
-        let above = way.last().and_then(|(_, owner)| *owner);
+        let above = ancestors.last().and_then(|(_, owner)| *owner);
         let owner = if entities.contains(&span.span_id) { Some(span.span_id) } else { above };
-        way.push((span.view.depth, owner));
+        ancestors.push((span.view.depth, owner));
         Place { owner, above }
     };
     spans.iter().map(place).collect()

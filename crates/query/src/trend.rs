@@ -1,4 +1,4 @@
-//! Small trend lines beside the rows of a list: counts per bucket for the names of one page.
+//! Trend lines of list rows: counts per time bucket for the names of one page.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -7,66 +7,71 @@ use tidewatch_store::plan::{Filter, Function, Key};
 use tidewatch_store::tables::Table;
 
 use super::answer::Row;
-use super::ask::{self, Ask};
+use super::executor::Executor;
+use super::plans;
 use super::time::{self, Buckets, MINUTE, Range};
 use super::views::page::TrendPoint;
 use crate::error::QueryError;
 
-/// Buckets of a trend line at most.
+/// Maximum buckets of a trend line.
 pub const BUCKETS_MAX: i64 = 24;
 
-/// Output of a trend's plan: weighted rows.
+/// Output column of a trend's plan: weighted rows.
 const COUNT: &str = "count";
 
-/// Weighted counts per bucket, of each group that has any.
+/// Weighted counts per bucket and group; groups without rows are absent.
 pub struct Trends<K> {
     buckets: Buckets,
     counts: HashMap<K, HashMap<i64, u64>>,
 }
 
-/// What is drawn: rows of a table by a column.
-pub struct Subject {
+/// The rows that a trend counts, grouped by a column.
+pub struct TrendQuery {
+    /// The table of the rows.
     pub table: Table,
+    /// Number of the project.
     pub project: u32,
-    /// Usually: the names on the page.
+    /// Condition on the rows, usually the names on the page.
     pub filter: Filter,
+    /// The column of the group key.
     pub column: &'static str,
 }
 
-/// Asks for the trends over `range` in at most [`BUCKETS_MAX`] buckets.
-pub async fn trends(ask: &Ask, subject: Subject, range: Range) -> Result<Trends<String>, QueryError> {
-    let column = subject.column;
-    by_key(ask, subject, range, Buckets::at_most(range, BUCKETS_MAX, MINUTE), |row| row.text(column).to_owned()).await
+/// Queries the trends over `range` by a string column, in at most [`BUCKETS_MAX`] buckets.
+pub async fn trends(executor: &Executor, query: TrendQuery, range: Range) -> Result<Trends<String>, QueryError> {
+    let column = query.column;
+    by_key(executor, query, range, Buckets::at_most(range, BUCKETS_MAX, MINUTE), |row| row.text(column).to_owned())
+        .await
 }
 
-/// Asks for the trends by a key of any type; `key_of` reads it from the subject's column.
+/// Queries the trends by a key of any type; `key_of` reads it from the query's column.
 pub async fn by_key<K: Eq + Hash>(
-    ask: &Ask,
-    subject: Subject,
+    executor: &Executor,
+    query: TrendQuery,
     range: Range,
     buckets: Buckets,
     key_of: impl Fn(Row<'_>) -> K,
 ) -> Result<Trends<K>, QueryError> {
-    let keys = vec![Key::column(subject.column), ask::bucket(&buckets)];
+    let keys = vec![Key::column(query.column), plans::bucket(&buckets)];
     let aggregates = vec![Function::Weight.named(COUNT)];
-    let plan = ask::groups(subject.table, &[subject.project], range, subject.filter, keys, aggregates);
-    let answer = ask.ask(plan).await?;
+    let plan = plans::groups(query.table, &[query.project], range, query.filter, keys, aggregates);
+    let answer = executor.run(plan).await?;
     let mut counts: HashMap<K, HashMap<i64, u64>> = HashMap::new();
     for row in answer.rows() {
-        counts.entry(key_of(row)).or_default().insert(row.int(ask::BUCKET), row.count(COUNT));
+        counts.entry(key_of(row)).or_default().insert(row.int(plans::BUCKET), row.count(COUNT));
     }
     Ok(Trends { buckets, counts })
 }
 
 impl<K: Eq + Hash> Trends<K> {
-    /// Every bucket, zeros included.
+    /// The trend of a group: one point per bucket, 0 where it has no rows.
     pub fn line<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Vec<TrendPoint>
     where
         K: std::borrow::Borrow<Q>,
     {
         let counts = self.counts.get(key);
         let point = |start: i64| TrendPoint {
-            timestamp: time::show(start),
+            timestamp: time::to_rfc3339(start),
             count: counts.and_then(|counts| counts.get(&start)).copied().unwrap_or(0),
         };
         self.buckets.starts().map(point).collect()

@@ -1,8 +1,8 @@
-//! Heartbeats of the threads and tasks that serve no request and store no telemetry: symbol artifacts, stack traces
-//! resolved again, mail, own spans, settings and certificate read again.
+//! Heartbeats of the threads and tasks that serve no request and store no telemetry: symbol artifacts, resymbolication,
+//! mail, own spans, and reloading of settings and certificates.
 //!
-//! Ingest and questions do without them. So a missing one is named by `/livez`, `/metrics` and the log, but does not make
-//! `/livez` fail: a restart in the middle of ingest would cost more than it mends.
+//! Ingest and queries do not depend on them. So `/livez`, `/metrics` and the log report a missing thread, but `/livez`
+//! does not fail: a restart would cost more than it repairs.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,30 +14,33 @@ use tokio::sync::watch;
 
 use tidewatch_limits as limits;
 
-/// All that have started.
+/// The heartbeats of all background threads and tasks that were started.
 #[derive(Default)]
 pub struct Background(Mutex<Vec<Heartbeat>>);
 
 impl Background {
+    /// Registers the heartbeat of a thread or task.
     pub fn add(&self, heartbeat: &Heartbeat) {
         self.0.lock().push(heartbeat.clone());
     }
 
+    /// Returns the registered heartbeats, in the order of registration.
     pub fn heartbeats(&self) -> Vec<Heartbeat> {
         self.0.lock().clone()
     }
 
-    /// Those that have ended by a panic, or work and have not beaten for [`limits::BACKGROUND_SILENCE_MAX`].
+    /// Returns the threads that ended by a panic, or are busy without a heartbeat for
+    /// [`limits::BACKGROUND_SILENCE_MAX`].
     pub fn missing(&self, now: Instant) -> Vec<Missing> {
         let heartbeats = self.0.lock();
         heartbeats.iter().filter_map(|heartbeat| heartbeat.missing(now, limits::BACKGROUND_SILENCE_MAX)).collect()
     }
 }
 
-/// Held by a thread or task while it runs. Tells its heartbeat of a panic.
-pub struct Running(pub Heartbeat);
+/// Held by a thread or task while it runs. When dropped, it marks the heartbeat as ended by a panic, or as idle.
+pub struct HeartbeatGuard(pub Heartbeat);
 
-impl Drop for Running {
+impl Drop for HeartbeatGuard {
     fn drop(&mut self) {
         match std::thread::panicking() {
             true => self.0.end_by_panic(),
@@ -46,12 +49,12 @@ impl Drop for Running {
     }
 }
 
-/// Logs every heartbeat once when it is missing, until `stopped`.
+/// Logs each thread once when it becomes missing, until `stopped`.
 pub async fn watch(background: Arc<Background>, mut stopped: watch::Receiver<bool>) {
     let mut known = BTreeSet::new();
     loop {
         tokio::select! {
-            () = tokio::time::sleep(limits::BACKGROUND_LOOK_PAUSE) => {}
+            () = tokio::time::sleep(limits::BACKGROUND_CHECK_PAUSE) => {}
             _ = stopped.wait_for(|stop| *stop) => return,
         }
         let missing = background.missing(Instant::now());
@@ -73,7 +76,7 @@ mod tests {
         for (name, panics) in [("mail", false), ("symbols", true)] {
             let heartbeat = Heartbeat::new(name);
             background.add(&heartbeat);
-            let running = Running(heartbeat);
+            let running = HeartbeatGuard(heartbeat);
             let thread = std::thread::spawn(move || {
                 running.0.beat();
                 assert!(!panics, "on purpose");

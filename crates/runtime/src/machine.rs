@@ -1,12 +1,13 @@
-//! How much memory this process may use: what the machine has, or less where a control group says so.
+//! The memory that this process may use: that of the machine, or the limit of its control groups.
 
 use std::fs;
 use std::path::Path;
 
-/// Assumed where nothing can be read.
+/// Assumed when neither can be read.
 const UNKNOWN_BYTES: u64 = 2 << 30;
 
-/// Bytes: the smallest of the machine's memory and the limits of the control groups this process is in.
+/// Returns the smallest of the machine's memory and the limits of the control groups of this process, bytes; 2 GiB if
+/// neither can be read.
 pub fn memory_bytes() -> u64 {
     memory_under(Path::new("/"))
 }
@@ -16,21 +17,22 @@ fn memory_under(root: &Path) -> u64 {
     let machine = read("proc/meminfo").and_then(|text| total_of(&text));
     let groups = read("proc/self/cgroup").unwrap_or_default();
     let limits = groups.lines().filter_map(group_of).flat_map(|(folder, file, group)| {
-        // A limit holds for everything below it; the mount shows a container's own group as the root.
+        // The limit of a group applies to its descendants. In a container the mount shows the container's group as the
+        // root.
         let ancestors = Path::new(group.trim_start_matches('/')).ancestors().map(Path::to_path_buf);
         ancestors.filter_map(move |group| limit_of(&read(Path::new(folder).join(group).join(file).to_str()?)?))
     });
     limits.chain(machine).min().unwrap_or(UNKNOWN_BYTES)
 }
 
-/// `MemTotal:  16384000 kB`.
+/// Parses the line `MemTotal:  16384000 kB`. Bytes.
 fn total_of(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// Where the limits of a line of `/proc/self/cgroup` are: the folder, the file's name, and the group. Version 2 has one
-/// line without controllers, version 1 one for the controller `memory`.
+/// The mount point, the file name of the limit, and the group of a line of `/proc/self/cgroup`. Version 2 has one line
+/// without controllers, version 1 one for the controller `memory`.
 fn group_of(line: &str) -> Option<(&'static str, &'static str, &str)> {
     let mut fields = line.splitn(3, ':');
     let (_, controllers, group) = (fields.next()?, fields.next()?, fields.next()?);
@@ -43,7 +45,7 @@ fn group_of(line: &str) -> Option<(&'static str, &'static str, &str)> {
     }
 }
 
-/// `max`, and numbers that no machine has, are no limit.
+/// Parses a limit in bytes. `max` and numbers of 2^60 or more mean no limit.
 fn limit_of(text: &str) -> Option<u64> {
     text.trim().parse::<u64>().ok().filter(|bytes| *bytes > 0 && *bytes < 1 << 60)
 }
@@ -64,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_limit_counts() {
+    fn the_smallest_limit_applies() {
         const MACHINE: (&str, &str) = ("proc/meminfo", "MemFree: 1 kB\nMemTotal:       8388608 kB\n");
         let (gib, own) = (1 << 30, "proc/self/cgroup");
         check(&[], 2 * gib);

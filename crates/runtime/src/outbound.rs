@@ -1,4 +1,4 @@
-//! HTTP that the server itself speaks to others: the machine's root certificates, rustls with ring, no redirects.
+//! HTTP requests of the server to other servers: the machine's root certificates, rustls with ring, no redirects.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -7,9 +7,9 @@ use tokio_rustls::rustls::crypto::ring;
 use ureq::Agent;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
-/// Statuses are answers, not errors; a call ends after `call_max`.
+/// Creates an HTTP client whose calls end after `call_max`. Error statuses are returned as responses, not as errors.
 ///
-/// Redirects are not followed: whom the server speaks to is the operator's choice alone.
+/// Redirects are not followed: the operator alone configures the servers that are contacted.
 pub fn agent(call_max: Duration) -> Agent {
     let tls = TlsConfig::builder()
         .unversioned_rustls_crypto_provider(Arc::new(ring::default_provider()))
@@ -25,7 +25,8 @@ pub fn agent(call_max: Duration) -> Agent {
         .into()
 }
 
-/// The machine's, or what `SSL_CERT_FILE` and `SSL_CERT_DIR` name. Read once; without any, no certificate is believed.
+/// The machine's root certificates, or those that `SSL_CERT_FILE` and `SSL_CERT_DIR` name. Read once; without any, no
+/// certificate is trusted.
 fn roots() -> RootCerts {
     static ROOTS: OnceLock<RootCerts> = OnceLock::new();
     let load = || {

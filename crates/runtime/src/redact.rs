@@ -1,8 +1,8 @@
-//! What our own spans, log lines and errors must not carry: the one list of it.
+//! Redaction of the server's own spans, log lines and errors.
 //!
-//! - [`path`]: the path of a request, for a span: the route's template with the values of [`SHOWN_PARAMETERS`] alone.
-//! - [`text`]: any other text: credentials are recognized by their shape. Every log line passes it ([`Redacted`]).
-//! - [`is_hidden`]: characters that no name and no log line may hold.
+//! - [`path`]: the path of a request in a span: the route's template with the values of [`SHOWN_PARAMETERS`] only.
+//! - [`text`]: any other text. Credentials are recognized by their shape. Applied to every log line ([`Redacted`]).
+//! - [`is_hidden`]: characters that names and log lines must not contain.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -11,20 +11,20 @@ use std::ops::Range;
 
 use tracing_subscriber::fmt::MakeWriter;
 
-/// Path parameters whose values are identifiers and not secrets. A parameter that is not listed shows its name.
+/// Path parameters whose values are identifiers and not secrets. Other parameters are shown by name.
 const SHOWN_PARAMETERS: [&str; 7] = ["hash", "id", "invitationId", "provider", "spanId", "traceId", "userId"];
 
-/// Instead of a credential.
+/// Replacement of a credential.
 const REDACTED: &str = "[redacted]";
 
-/// Characters of a credential behind its prefix, at least: `twi_`, `twr_`, ... have 64.
+/// Minimum number of characters of a credential after its prefix: `twi_`, `twr_`, ... have 64.
 const TOKEN_CHARS_MIN: usize = 16;
-/// Project and upload tokens: hexadecimal digits without a prefix.
+/// Length of project and upload tokens: hexadecimal digits without a prefix.
 const PROJECT_TOKEN_CHARS: usize = 32;
 
-/// A request's path as our own spans show it. `route`: its documented template; `None`: there is none.
+/// Returns a request's path as the server's own spans show it. `route` is its documented template, if it has one.
 ///
-/// A path without a route may hold anything, so that whatever looks like a project token is hidden there too.
+/// A path without a route may contain anything, so strings that look like project tokens are replaced there too.
 pub fn path(route: Option<&str>, path: &str) -> String {
     let Some(route) = route else {
         let segments: Vec<Cow<'_, str>> = path
@@ -48,8 +48,8 @@ pub fn path(route: Option<&str>, path: &str) -> String {
     segments.join("/")
 }
 
-/// The text with every credential of a known shape replaced: our prefixed tokens (`twi_...`), JSON Web Tokens, what
-/// follows `Bearer` or `Basic`, and passwords in URLs (`https://user:password@host`).
+/// Replaces every credential of a known shape: prefixed tokens (`twi_...`), JSON Web Tokens, the credentials after
+/// `Bearer` and `Basic`, and passwords in URLs (`https://user:password@host`).
 pub fn text(text: &str) -> Cow<'_, str> {
     let mut out: Option<String> = None;
     let mut copied = 0;
@@ -70,8 +70,9 @@ pub fn text(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Control characters, line and paragraph separators, and what changes the direction of text: with them a name shows as
-/// another, or forges a line of a log or a header of a mail. All names that people and programs send are checked for it.
+/// Returns whether `c` is a control character, a line or paragraph separator, or changes the direction of text. With
+/// these a name could display as another, or forge a line of a log or a header of a mail. All names in requests are
+/// checked.
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -79,14 +80,14 @@ pub fn is_hidden(c: char) -> bool {
             | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Without hidden characters, cut to `chars_max` characters.
+/// Removes hidden characters and truncates to `chars_max` characters.
 pub fn plain(text: &str, chars_max: usize) -> String {
     text.chars().filter(|c| !is_hidden(*c)).take(chars_max).collect()
 }
 
-/// Log lines without credentials and without hidden characters.
+/// A log writer that removes credentials and escapes hidden characters.
 ///
-/// `tracing-subscriber` writes each event in one piece, so that no credential is split over two writes.
+/// `tracing-subscriber` writes each event with one call, so no credential is split over two writes.
 #[derive(Debug, Clone, Copy)]
 pub struct Redacted<W>(pub W);
 
@@ -102,7 +103,7 @@ impl<'a, W: MakeWriter<'a>> MakeWriter<'a> for Redacted<W> {
     }
 }
 
-/// What [`Redacted`] makes.
+/// The writer of one event, created by [`Redacted`].
 #[derive(Debug)]
 pub struct RedactedWriter<W>(W);
 
@@ -117,7 +118,7 @@ impl<W: io::Write> io::Write for RedactedWriter<W> {
     }
 }
 
-/// Colours (`ESC`), tabs and ends of lines are the formatter's own: it escapes those of values.
+/// Colors (`ESC`), tabs and line ends are written by the formatter, which escapes them in values.
 fn log_line(line: &str) -> Cow<'_, str> {
     let is_foreign = |c: char| is_hidden(c) && !matches!(c, '\n' | '\t' | '\u{1b}');
     let line = text(line);
@@ -134,7 +135,7 @@ fn log_line(line: &str) -> Cow<'_, str> {
     out.into()
 }
 
-/// The first credential that begins at `from` or later.
+/// Finds the first credential that begins at `from` or later.
 fn next_secret(text: &str, from: usize) -> Option<Range<usize>> {
     let bytes = text.as_bytes();
     (from..bytes.len()).find_map(|at| {
@@ -158,7 +159,7 @@ fn prefixed_token(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     (has_prefix && end - at - 4 >= TOKEN_CHARS_MIN).then_some(at..end)
 }
 
-/// `eyJ...`: base64url of `{"`, and its parts behind dots.
+/// `eyJ...`: base64url of `{"`, and the parts separated by dots.
 fn web_token(bytes: &[u8], at: usize) -> Option<Range<usize>> {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     let length = run(&bytes[at..], is_part);
@@ -224,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn credentials_are_known_by_their_shape() {
+    fn credentials_are_recognized_by_their_shape() {
         for (given, expected) in [
             ("two_factor.enable of two_factor_required", "two_factor.enable of two_factor_required"),
             (TOKEN, "[redacted]"),
@@ -243,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn hidden_characters() {
+    fn hidden_characters_are_found_and_removed() {
         for c in ['\0', '\u{1b}', '\u{7f}', '\u{85}', '\u{200f}', '\u{2028}', '\u{202e}', '\u{2066}', '\u{feff}'] {
             assert!(is_hidden(c), "{c:?}");
         }
@@ -257,7 +258,7 @@ mod tests {
     proptest! {
         #[test]
         fn nothing_panics_and_no_token_remains(before in ".{0,20}", after in "[^A-Za-z0-9].{0,20}", outside in ".{0,60}") {
-            // A letter or digit before it makes another word of it.
+            // After a letter or digit it would be part of another word.
             let known = format!("{before} {TOKEN}{after}");
             prop_assert!(!text(&known).contains("twr_91c5"), "{}", text(&known));
             prop_assert!(!path(None, &known).contains("twr_91c5"), "{}", path(None, &known));

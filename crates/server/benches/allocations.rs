@@ -1,4 +1,4 @@
-//! Heap allocations per unit of each stage, counted. `allocations --numbers` prints a line `PAYLOAD/STAGE<tab>COUNT` each.
+//! Heap allocations of each stage per unit. `allocations --numbers` prints one line `PAYLOAD/STAGE<tab>COUNT` per stage.
 #![allow(clippy::print_stdout, clippy::allow_attributes, reason = "a benchmark prints its table")]
 
 mod support;

@@ -1,8 +1,8 @@
-//! In-process stages of the ingest path, one thread, CPU time, medians over alternated rounds.
+//! CPU time of the in-process stages of the ingest path on one thread: medians of alternating rounds.
 //!
-//! `stages` prints the table, `stages --numbers` a line `PAYLOAD/STAGE<tab>NANOSECONDS` each; `--rounds N` has more or
-//! fewer rounds. `stages --only PAYLOAD/STAGE --repeat N` runs one stage N times and prints nothing: what callgrind
-//! counts (see `goals`).
+//! `stages` prints the table, `stages --numbers` one line `PAYLOAD/STAGE<tab>NANOSECONDS` per stage; `--rounds N` sets
+//! the number of rounds. `stages --only PAYLOAD/STAGE --repeat N` runs one stage N times without output, for callgrind
+//! (see `goals`).
 #![allow(clippy::print_stdout, clippy::allow_attributes, reason = "a benchmark prints its table")]
 
 mod support;
@@ -29,7 +29,7 @@ fn main() {
     }
 }
 
-/// One stage of one payload, `repeat` times: `traces512/decode protobuf`.
+/// Runs one stage of one payload `repeat` times, for example `traces512/decode protobuf`.
 fn run_one(stage: &str, repeat: usize) {
     let (file, name) = stage.split_once('/').expect("PAYLOAD/STAGE");
     let payload = payloads().into_iter().find(|payload| payload.name == file).expect("a payload of that name");
@@ -58,7 +58,7 @@ fn report(payload: &Payload, rounds: usize, numbers: bool) {
     }
 }
 
-/// Doubled until it takes long enough to measure: the clock advances in steps.
+/// Number of repetitions, doubled until the duration is measurable with the clock's resolution.
 fn repeats_for_a_round(run: &mut dyn FnMut()) -> usize {
     let mut repeats = 1;
     loop {

@@ -1,4 +1,4 @@
-//! `tidewatch admin`: for those locked out. Works on the control database itself, beside a running server or without.
+//! `tidewatch admin`: account recovery. Opens the control database itself, with or without a running server.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,11 @@ use crate::config::Config;
 use tidewatch_accounts::secrets;
 use tidewatch_accounts::secrets::password;
 use tidewatch_accounts::secrets::seal::Sealer;
-use tidewatch_accounts::{By, Control, NewUser, Role};
+use tidewatch_accounts::{Actor, Control, NewUser, Role};
 use tidewatch_limits as limits;
 use tidewatch_limits::clock::Clock;
 
+/// The subcommands of `tidewatch admin`.
 #[derive(Debug, Clone, Subcommand)]
 pub enum AdminCommand {
     /// Lists people: id, address, name, roles.
@@ -34,6 +35,7 @@ pub enum AdminCommand {
     ResetTwoFactor(AdminArgs),
 }
 
+/// Arguments of all subcommands.
 #[derive(Debug, Clone, clap::Args)]
 pub struct AdminArgs {
     /// The part's file.
@@ -48,17 +50,19 @@ pub struct AdminArgs {
     /// owner, admin, user or readonly.
     #[arg(long)]
     pub role: Option<String>,
-    /// In which organisation, by id; the first when not given.
+    /// In which organization, by id; the first when not given.
     #[arg(long)]
     pub organization: Option<i64>,
     /// Read the password from the standard input.
     #[arg(long)]
     pub password_stdin: bool,
+    /// Settings, for the location of the control database.
     #[command(flatten)]
     pub config: Config,
 }
 
 impl AdminCommand {
+    /// Name and arguments of the subcommand.
     pub fn arguments(&self) -> (&'static str, &AdminArgs) {
         match self {
             AdminCommand::List(arguments) => ("list", arguments),
@@ -71,20 +75,20 @@ impl AdminCommand {
     }
 }
 
-/// `config`: with the file's settings. `say` hears each line for the person at the terminal.
-pub async fn run(command: &AdminCommand, config: &Config, say: fn(&str)) -> anyhow::Result<()> {
+/// Runs a subcommand. `config`: the effective settings. `print_line` is called with each line of output.
+pub async fn run(command: &AdminCommand, config: &Config, print_line: fn(&str)) -> anyhow::Result<()> {
     let data = &config.data_dir;
     if let AdminCommand::SetPartAside(arguments) = command {
         let part = arguments.part.as_deref().context("--part is needed")?;
-        return set_part_aside(data, part, say);
+        return set_part_aside(data, part, print_line);
     }
     let location = config.control_database()?;
     if config.has_local_control() {
         let file = data.join("control.sqlite");
         ensure!(file.exists(), "there is no {}; is --data-dir right?", file.display());
-        // SQLite keeps this file while somebody has the database open.
+        // SQLite keeps this file while a process has the database open.
         if data.join("control.sqlite-wal").exists() {
-            say(
+            print_line(
                 "note: the database is in use, or its server did not stop in order; a running server takes this up within a second",
             );
         }
@@ -94,16 +98,16 @@ pub async fn run(command: &AdminCommand, config: &Config, say: fn(&str)) -> anyh
         None => secrets::sealing_key(data).context("cannot read the key for secrets")?,
     };
     let control = Control::open(&location, Sealer::new(&key)).await.context("cannot open the control database")?;
-    let done = act(command, &control, say).await;
+    let done = act(command, &control, print_line).await;
     control.close().await;
     done
 }
 
-async fn act(command: &AdminCommand, control: &Control, say: fn(&str)) -> anyhow::Result<()> {
+async fn act(command: &AdminCommand, control: &Control, print_line: fn(&str)) -> anyhow::Result<()> {
     let (name, arguments) = command.arguments();
     let at_ns = Clock::system().now_ns();
     let (address, user_agent) = (String::new(), String::new());
-    let by = By { user_id: None, name: format!("tidewatch admin {name}"), address, user_agent, at_ns };
+    let by = Actor { user_id: None, name: format!("tidewatch admin {name}"), address, user_agent, at_ns };
     if let AdminCommand::List(_) = command {
         for user in control.users() {
             let roles = control.memberships(user.id);
@@ -111,7 +115,7 @@ async fn act(command: &AdminCommand, control: &Control, say: fn(&str)) -> anyhow
                 .iter()
                 .map(|member| format!("{} of {}", member.role.as_str(), member.organization.name))
                 .collect();
-            say(&format!("{}\t{}\t{}\t{}", user.id, user.email, user.name, roles.join(", ")));
+            print_line(&format!("{}\t{}\t{}\t{}", user.id, user.email, user.name, roles.join(", ")));
         }
         return Ok(());
     }
@@ -129,7 +133,7 @@ async fn act(command: &AdminCommand, control: &Control, say: fn(&str)) -> anyhow
         let new = NewUser { email: email.clone(), name, password_hash: hash, is_email_verified: false };
         let user = control.create_user(&by, &new).await?;
         control.add_member(&by, organization, user.id, role.unwrap_or(Role::Readonly)).await?;
-        say(&format!("{email} can sign in{}", shown(&password, is_made)));
+        print_line(&format!("{email} can sign in{}", shown(&password, is_made)));
         return Ok(());
     }
     let user = control.stored_user(&email).await?.with_context(|| format!("there is no {email}"))?;
@@ -137,25 +141,25 @@ async fn act(command: &AdminCommand, control: &Control, say: fn(&str)) -> anyhow
         AdminCommand::ResetPassword(_) => {
             let (password, is_made) = password(arguments)?;
             control.set_password(&by, user.id, &password::hash(&password)?).await?;
-            say(&format!("{email} has another password; every session has ended{}", shown(&password, is_made)));
+            print_line(&format!("{email} has another password; every session has ended{}", shown(&password, is_made)));
         }
         AdminCommand::Promote(_) => {
             let role = role.context("--role is needed")?;
             let organization = organization(control, arguments)?;
             control.promote(&by, organization, user.id, role).await?;
-            say(&format!("{email} is {} now", role.as_str()));
+            print_line(&format!("{email} is {} now", role.as_str()));
         }
         AdminCommand::ResetTwoFactor(_) => {
             control.remove_second_factors(&by, user.id).await?;
-            say(&format!("{email} signs in without a second factor"));
+            print_line(&format!("{email} signs in without a second factor"));
         }
         AdminCommand::List(_) | AdminCommand::CreateUser(_) | AdminCommand::SetPartAside(_) => {}
     }
     Ok(())
 }
 
-/// `part`: as the log names it, or below the data directory.
-fn set_part_aside(data: &Path, part: &Path, say: fn(&str)) -> anyhow::Result<()> {
+/// `part`: path as in the log, or relative to the data directory.
+fn set_part_aside(data: &Path, part: &Path, print_line: fn(&str)) -> anyhow::Result<()> {
     ensure!(data.join("catalog.sqlite").exists(), "there is no store in {}; is --data-dir right?", data.display());
     let today = day_of(Clock::system().now_ns());
     let below = part.strip_prefix(data).unwrap_or(part);
@@ -163,7 +167,7 @@ fn set_part_aside(data: &Path, part: &Path, say: fn(&str)) -> anyhow::Result<()>
         Err(StoreError::Io { what: "lock", .. }) => bail!("the store is in use: stop the server first"),
         kept => kept.with_context(|| format!("cannot set {} aside", part.display()))?,
     };
-    say(&match kept {
+    print_line(&match kept {
         Some(path) => format!("the part lies in {} now; answers without its rows say so", path.display()),
         None => "the part's file was missing; answers without its rows say so now".to_owned(),
     });
@@ -174,7 +178,7 @@ fn shown(password: &str, is_made: bool) -> String {
     if is_made { format!(" with the password {password}") } else { String::new() }
 }
 
-/// The password, and whether it was made up.
+/// The password, and whether it was generated.
 fn password(arguments: &AdminArgs) -> anyhow::Result<(String, bool)> {
     if !arguments.password_stdin {
         let token = tidewatch_accounts::tokens::prefixed_token("")?;

@@ -1,4 +1,4 @@
-//! The one place things are wired. Handlers get it as `State<Arc<App>>`.
+//! Wiring of the process. Handlers receive [`App`] as `State<Arc<App>>`.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, mpsc};
@@ -6,7 +6,7 @@ use std::sync::{Arc, mpsc};
 use anyhow::{Context, bail};
 use tidewatch_domain::model::Signal;
 use tidewatch_journal::disk::{Disk, RealDisk};
-use tidewatch_lake::GiveUp;
+use tidewatch_lake::OnFatal;
 use tidewatch_store::TelemetryStore;
 use tokio::sync::Semaphore;
 
@@ -16,15 +16,15 @@ use crate::missing_accounts;
 use crate::quotas::Quotas;
 use crate::reserve::Reserve;
 use tidewatch_accounts::logins::Logins;
-use tidewatch_accounts::mail::{Mailer, letters};
+use tidewatch_accounts::mail::{Mailer, templates};
 use tidewatch_accounts::secrets;
 use tidewatch_accounts::secrets::seal::Sealer;
 use tidewatch_accounts::secrets::webauthn::RelyingParty;
 use tidewatch_accounts::sso::Sso;
-use tidewatch_accounts::{By, Control};
+use tidewatch_accounts::{Actor, Control};
 use tidewatch_ingest::accept::IngestContext;
+use tidewatch_ingest::durable_store::{DurableStore, StoreEnvironment};
 use tidewatch_ingest::hints::Hints;
-use tidewatch_ingest::intake::{Below, Intake};
 use tidewatch_ingest::metrics::{IngestMetrics, StoreMetrics};
 use tidewatch_ingest::outcome::Refused;
 use tidewatch_ingest::refusals::Refusals;
@@ -37,101 +37,106 @@ use tidewatch_limits::admission::per_ip::PerIpCounts;
 use tidewatch_limits::admission::slots::Admission;
 use tidewatch_limits::clock::Clock;
 use tidewatch_query::context::QueryContext;
-use tidewatch_query::retention::keeping_of;
+use tidewatch_query::retention::retention_of;
 use tidewatch_query::threads::QueryThreads;
 use tidewatch_runtime::background::Background;
 use tidewatch_runtime::files;
 
-/// What the process takes from the machine; tests bring their own.
-pub struct Outside {
+/// Clock, disk and other inputs from the machine; tests supply their own.
+pub struct Environment {
+    /// Source of the current time.
     pub clock: Clock,
-    /// Below journal and parts.
+    /// The disk of journal and parts.
     pub disk: Arc<dyn Disk>,
-    /// Ends the process when the store's state in memory cannot be trusted; gets the reason.
-    pub give_up: GiveUp,
-    /// Reads the settings again: what they are now, and the names of those that changed.
+    /// Ends the process, with the reason, when the store's state in memory cannot be trusted.
+    pub on_fatal: OnFatal,
+    /// Reads the settings again, on SIGHUP. `None`: there is nothing to reload.
     pub settings: Option<Settings>,
 }
 
-/// Blocks.
+/// Returns the current configuration and the names of the settings that changed since the last call. Blocks.
 pub type Settings = Box<dyn FnMut() -> anyhow::Result<(Config, Vec<String>)> + Send>;
 
-impl Outside {
+impl Environment {
     /// The machine's clock and file system.
-    pub fn real() -> Outside {
-        let give_up: GiveUp = Arc::new(|why| {
+    pub fn real() -> Environment {
+        let on_fatal: OnFatal = Arc::new(|why| {
             tracing::error!("{why}: ending the process; the next start replays the journal");
             std::process::abort();
         });
-        Outside { clock: Clock::system(), disk: Arc::new(RealDisk), give_up, settings: None }
+        Environment { clock: Clock::system(), disk: Arc::new(RealDisk), on_fatal, settings: None }
     }
 }
 
-/// The process's parts, open and connected.
+/// The components of the process, open and connected.
 pub struct App {
+    /// The effective settings.
     pub config: Config,
+    /// Source of the current time.
     pub clock: Clock,
-    /// Accounts, projects, decisions about them.
+    /// Accounts, organizations and projects.
     pub control: Arc<Control>,
-    /// Signs and checks logins.
+    /// Signs and verifies logins.
     pub logins: Logins,
-    /// Mail to people.
+    /// Queues mail.
     pub mailer: Mailer,
     /// Sign-in with other providers.
     pub sso: Sso,
-    /// This server as passkeys know it; none: it has no passkeys.
+    /// The relying party for passkeys; `None`: passkeys are disabled.
     pub passkeys: Option<RelyingParty>,
-    /// Password hashes computed at once.
+    /// Permits to compute a password hash.
     pub hashing: Semaphore,
-    /// Passwords of strangers that wait for that, and of people who are known.
+    /// Permits to wait for `hashing` with a password of an unauthenticated client.
     pub hashes_waiting: Semaphore,
+    /// Permits to wait for `hashing` that are reserved for known people.
     pub hashes_reserved: Semaphore,
     /// Failed sign-ins by account and network.
     pub guesses: Guesses,
-    /// Exports, reports and profiles worked on at once.
+    /// Admission of exports, reports and profiles.
     pub admission: Admission,
-    /// Memory for their bodies.
+    /// Memory for the bodies of exports, reports and profiles.
     pub bodies: Budget,
-    /// Memory for the bodies of the API.
+    /// Memory for the JSON bodies of the API.
     pub json_bodies: Budget,
-    /// What projects have sent today.
+    /// Usage of ingest quotas.
     pub quotas: Quotas,
-    /// Uploads at once.
+    /// Admission of uploads.
     pub uploads: Admission,
     /// Debug files and source maps.
     pub symbols: Arc<Symbols>,
-    /// Requests by client address.
+    /// Request counts by client address.
     pub per_ip: PerIpCounts,
-    /// Threads beside those that store and answer.
+    /// Heartbeats of background threads.
     pub background: Arc<Background>,
     /// The telemetry store and its journal.
-    pub intake: Arc<Intake>,
+    pub durable_store: Arc<DurableStore>,
     /// Queries and maintenance of stored telemetry.
     pub store: Arc<dyn TelemetryStore>,
-    /// For exports.
+    /// Dependencies of the ingest path.
     pub ingest: IngestContext,
+    /// Counters of the store's background work.
     pub store_metrics: Arc<StoreMetrics>,
     rejection_log: RejectionLog,
-    /// What projects receive that a setting would do more with.
+    /// Counts of what projects send that a setting would make more of.
     pub hints: Arc<Hints>,
-    /// What refused senders did.
+    /// Recent refused exports.
     pub refusals: Refusals,
-    /// Demo data that is being loaded.
+    /// Loads of demo data.
     pub demos: Demos,
-    /// For questions to the telemetry store.
+    /// Dependencies of queries.
     pub query: Arc<QueryContext>,
-    /// For the control database, when it lies here.
+    /// Disk space for the control database, when that is a file here.
     reserve: Option<Reserve>,
-    /// Closes with the rest.
+    /// Dropped with the application, which ends the thread that follows the control database.
     _alive: mpsc::Sender<()>,
 }
 
 impl App {
-    /// Opens or makes everything under the data directory.
-    pub async fn open(config: Config, outside: Outside) -> anyhow::Result<Arc<App>> {
-        let Outside { clock, disk, give_up, .. } = outside;
+    /// Opens or creates everything under the data directory, and starts the background threads.
+    pub async fn open(config: Config, environment: Environment) -> anyhow::Result<Arc<App>> {
+        let Environment { clock, disk, on_fatal, .. } = environment;
         let data = &config.data_dir;
-        files::make_data_directory(data)
+        files::create_data_directory(data)
             .with_context(|| format!("cannot make the data directory {}", data.display()))?;
         let sealing_key = match config.sealing_key()? {
             Some(key) => key,
@@ -155,48 +160,49 @@ impl App {
             None => secrets::login_key(data).context("cannot read or make the login key")?,
         };
         let sso = Sso::new(&config.sso, control.sealer())?;
-        let settings = config.intake_options();
+        let settings = config.durable_store_options();
         let symbols = Arc::new(
-            Symbols::open(data, || tidewatch_lake::stand_back(limits::SYMBOLS_NICE))
+            Symbols::open(data, || tidewatch_lake::background(limits::SYMBOLS_NICE))
                 .context("cannot start a thread")?,
         );
         let known = symbols.clone();
-        // Before anything is removed by the server's own retention.
-        let kept = keeping_of(&control, &BTreeSet::new());
-        let below = Below { clock: clock.clone(), disk, give_up };
-        let intake = tokio::task::spawn_blocking(move || Intake::open(&settings, kept, below, known)).await??;
-        let (intake, hints) = (Arc::new(intake), Arc::new(Hints::default()));
-        let store: Arc<dyn TelemetryStore> = intake.lake().clone();
+        // Read before the server's own retention removes anything.
+        let kept = retention_of(&control, &BTreeSet::new());
+        let environment = StoreEnvironment { clock: clock.clone(), disk, on_fatal };
+        let durable_store =
+            tokio::task::spawn_blocking(move || DurableStore::open(&settings, kept, environment, known)).await??;
+        let (durable_store, hints) = (Arc::new(durable_store), Arc::new(Hints::default()));
+        let store: Arc<dyn TelemetryStore> = durable_store.lake().clone();
         let highest = store.highest_project();
         if control.number_projects_above(highest).await.context("cannot number projects")? {
             tracing::warn!(
                 "the control database is older than the telemetry here: new projects get numbers above {highest}"
             );
         }
-        // Uploads that a crash left half-way.
+        // Removes uploads that a crash left incomplete.
         let _ = std::fs::remove_dir_all(config.upload_folder());
         let slots = config.ingest_concurrent();
         let waiting = (slots * limits::INGEST_WAITING_PER_SLOT).max(limits::INGEST_WAITING_MIN);
-        let askers = config.query_concurrent();
+        let query_threads = config.query_concurrent();
         let (mailer, post) = Mailer::new(&config.mail).context("cannot prepare the sending of mail")?;
         if mailer.is_set_up {
             let base_url = config.base_url();
-            control.tell_people(Box::new(move |notice| letters::notice(&base_url, notice)));
+            control.set_notice_template(Box::new(move |notice| templates::notice(&base_url, notice)));
         }
-        let (alive, gone) = mpsc::channel();
+        let (alive, closed) = mpsc::channel();
         let background = Arc::new(Background::default());
         background.add(symbols.builder.heartbeat());
         let query = Arc::new(QueryContext::new(
             (control.clone(), clock.clone()),
             (store.clone(), config.retention_days),
             (
-                Admission::new(askers, askers * limits::ASK_WAITING_PER_THREAD),
-                QueryThreads::start(askers, || tidewatch_lake::stand_back(limits::QUERY_NICE))
+                Admission::new(query_threads, query_threads * limits::QUERIES_WAITING_PER_THREAD),
+                QueryThreads::start(query_threads, || tidewatch_lake::background(limits::QUERY_NICE))
                     .context("cannot start a thread")?,
             ),
         ));
         let ingest = IngestContext {
-            intake: intake.clone(),
+            durable_store: durable_store.clone(),
             clock: clock.clone(),
             metrics: Arc::new(IngestMetrics::default()),
             hints: hints.clone(),
@@ -214,7 +220,7 @@ impl App {
             symbols,
             per_ip: PerIpCounts::default(),
             ingest,
-            intake,
+            durable_store,
             store,
             store_metrics: Arc::default(),
             rejection_log: RejectionLog::default(),
@@ -236,45 +242,45 @@ impl App {
             clock,
             config,
         });
-        Control::follow(Arc::downgrade(&app.control), gone).context("cannot start a thread")?;
+        Control::follow(Arc::downgrade(&app.control), closed).context("cannot start a thread")?;
         post.start(Arc::downgrade(&app.control), app.clock.clone(), &app.background)?;
         Ok(app)
     }
 
-    /// For the audit log: this process itself, now.
-    pub fn by_server(&self) -> By {
+    /// The actor for audit entries of the process itself, at the current time.
+    pub fn by_server(&self) -> Actor {
         let (address, user_agent) = (String::new(), String::new());
-        By { user_id: None, name: "server".to_owned(), address, user_agent, at_ns: self.clock.now_ns() }
+        Actor { user_id: None, name: "server".to_owned(), address, user_agent, at_ns: self.clock.now_ns() }
     }
 
-    /// Counts a refused export and says so in the log. `project` 0: the token belongs to none.
+    /// Counts and logs a refused export. `project` 0: its token belongs to no project.
     pub fn refused(&self, project: u32, signal: Signal, refused: &Refused) {
         let now_ns = self.clock.now_ns();
-        self.intake.count_refused(project, signal, refused.reason, now_ns);
+        self.durable_store.count_refused(project, signal, refused.reason, now_ns);
         self.rejection_log.add(project, signal, refused, now_ns);
         if project != 0 {
-            self.refusals.add_sentence(project, signal, refused, now_ns);
+            self.refusals.add_message(project, signal, refused, now_ns);
         }
     }
 
-    /// The same by reason and signal.
+    /// Number of refused exports by reason and signal.
     pub fn refusals_by_kind(&self) -> Vec<(&'static str, &'static str, u64)> {
         self.rejection_log.by_kind()
     }
 
-    /// Exports refused since the start.
+    /// Number of exports refused since the start.
     pub fn refusals(&self) -> u64 {
         self.rejection_log.total()
     }
 
-    /// Stores what waits and closes the files, once no request is in flight any more.
+    /// Stores pending exports and closes all files. Called when no request is in flight.
     pub async fn close(self: &Arc<App>) {
         let app = self.clone();
-        if tokio::task::spawn_blocking(move || app.intake.close()).await.is_err() {
+        if tokio::task::spawn_blocking(move || app.durable_store.close()).await.is_err() {
             tracing::error!("closing the store failed; the next start replays the journal");
         }
         self.control.close().await;
-        // What it has just freed.
+        // Reserves the space that closing has just freed.
         self.reserve.iter().for_each(Reserve::restore);
     }
 }

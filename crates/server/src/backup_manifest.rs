@@ -1,4 +1,4 @@
-//! `manifest.json`: what a backup holds. Written last, so that a backup without one is known to be incomplete.
+//! `manifest.json`: the content of a backup. It is written last, so a backup without it is incomplete.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -9,43 +9,53 @@ use serde::{Deserialize, Serialize};
 
 use tidewatch_runtime::files::copy_hashed;
 
+/// File name of the manifest in a backup.
 pub const NAME: &str = "manifest.json";
+/// [`Manifest::control_database`] of a SQLite file.
 pub const SQLITE: &str = "sqlite";
+/// [`Manifest::control_database`] of a PostgreSQL database.
 pub const POSTGRESQL: &str = "postgresql";
 const VERSION: u32 = 1;
 
+/// The content of a backup, as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Manifest {
+    /// Version of the format.
     pub version: u32,
-    /// The version of the program that wrote it.
+    /// Version of the program that wrote it.
     pub program: String,
-    /// Nanoseconds since the epoch.
+    /// When it was made. Nanoseconds since the epoch.
     pub made_ns: i64,
+    /// Whether the keys in `secrets/` are in the backup.
     pub with_secrets: bool,
-    /// [`SQLITE`]: it is in the backup. [`POSTGRESQL`]: it is not.
+    /// [`SQLITE`]: the control database is in the backup. [`POSTGRESQL`]: it is not.
     pub control_database: String,
+    /// Every file of the backup.
     pub files: Vec<Entry>,
 }
 
+/// A file of a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
-    /// Below the data directory, with `/` between names.
+    /// Path relative to the data directory, separated by `/`.
     pub path: String,
+    /// Size in bytes.
     pub bytes: u64,
     /// XXH3-128 of the content, 32 hex digits.
     pub xxh3: String,
 }
 
 impl Manifest {
+    /// A manifest of the current version, written by this program.
     pub fn new(made_ns: i64, with_secrets: bool, control_database: &str, files: Vec<Entry>) -> Manifest {
         let program = env!("CARGO_PKG_VERSION").to_owned();
         let control_database = control_database.to_owned();
         Manifest { version: VERSION, program, made_ns, with_secrets, control_database, files }
     }
 
-    /// The manifest of a backup. Every path of it lies below the backup.
+    /// Reads the manifest of a backup. An error if there is none, or if it cannot be used.
     pub fn read(backup: &Path) -> anyhow::Result<Manifest> {
         let path = backup.join(NAME);
         let text = match fs::read(&path) {
@@ -57,6 +67,7 @@ impl Manifest {
         Manifest::parse(&text).with_context(|| format!("{} cannot be used", path.display()))
     }
 
+    /// Parses a manifest. An error for another version, and for paths that are not inside a data directory.
     pub fn parse(text: &[u8]) -> anyhow::Result<Manifest> {
         let manifest: Manifest = serde_json::from_slice(text)?;
         ensure!(manifest.version == VERSION, "version {} is not {VERSION}", manifest.version);
@@ -66,7 +77,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Durable when it returns.
+    /// Writes the manifest durably.
     pub fn write(&self, backup: &Path) -> anyhow::Result<()> {
         let text = serde_json::to_vec_pretty(self)?;
         let path = backup.join(NAME);
@@ -79,7 +90,7 @@ impl Manifest {
         write().with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// Where the files of a backup are not what the manifest says, a sentence each.
+    /// Verifies the files of a backup against its manifest. Returns a sentence per difference.
     pub fn differences(backup: &Path) -> Vec<String> {
         match Manifest::read(backup) {
             Err(error) => vec![format!("{error:#}")],
@@ -90,32 +101,35 @@ impl Manifest {
         }
     }
 
+    /// Total size in bytes.
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|entry| entry.bytes).sum()
     }
 
-    /// For people.
+    /// A summary for display.
     pub fn summary(&self) -> String {
         format!("{} files, {} bytes", self.files.len(), self.bytes())
     }
 }
 
 impl Entry {
-    /// Of a file with this content.
+    /// The entry for a file with this content.
     pub fn of(path: &Path, content: impl Read) -> io::Result<Entry> {
         let (bytes, xxh3) = copy_hashed(content, &mut io::sink())?;
         Ok(Entry::new(path, bytes, xxh3))
     }
 
+    /// The entry for a file of this size and hash.
     pub fn new(path: &Path, bytes: u64, xxh3: String) -> Entry {
         Entry { path: path.to_string_lossy().into_owned(), bytes, xxh3 }
     }
 
+    /// Path of the file below `root`.
     pub fn place(&self, root: &Path) -> PathBuf {
         root.join(&self.path)
     }
 
-    /// The file below `root` has this size and content.
+    /// Verifies size and content of the file below `root`.
     pub fn verify(&self, root: &Path) -> anyhow::Result<()> {
         let place = self.place(root);
         let found = File::open(&place).and_then(|file| copy_hashed(file, &mut io::sink()));
@@ -125,7 +139,7 @@ impl Entry {
     }
 }
 
-/// A relative path without any way out.
+/// Whether it is a relative path that stays inside its root.
 fn is_below(path: &str) -> bool {
     !path.is_empty()
         && !path.ends_with('/')
@@ -158,7 +172,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn manifests_come_back(manifest in manifest()) {
+        fn manifests_are_read_back(manifest in manifest()) {
             let text = serde_json::to_vec(&manifest).unwrap();
             prop_assert_eq!(Manifest::parse(&text).unwrap(), manifest);
         }

@@ -1,8 +1,8 @@
-//! `tidewatch check`: everything on the disk against its checksums, the catalog against the files, roll-ups against rows,
+//! `tidewatch check`: verifies files against their checksums, the catalog against the files, roll-ups against rows, and
 //! symbol files against the hashes recorded at their upload.
 //!
-//! Read-only: databases are opened as copies in a temporary directory. The data directory, or a backup of it, must not be
-//! in use; [`lock`] sees to that.
+//! Read-only: databases are opened as copies in a temporary directory. The data directory, or a backup of it, must not
+//! be in use; [`lock`] ensures that.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -23,21 +23,25 @@ use tidewatch_ingest::{prices, record};
 
 const LOCK: &str = "lake.lock";
 
-/// What a check has read and found.
+/// The result of a check.
 #[derive(Debug, Clone, Default)]
 pub struct Checked {
+    /// Number of parts.
     pub parts: u64,
+    /// Number of rows in parts.
     pub rows: u64,
+    /// Number of dedup key files.
     pub key_files: u64,
+    /// Number of journal records.
     pub records: u64,
-    /// Symbol files and source maps.
+    /// Number of symbol files and source maps.
     pub symbol_files: u64,
-    /// A sentence each.
+    /// One sentence per finding.
     pub findings: Vec<String>,
 }
 
-/// Checks the data directory and prints every finding; an error when there is any. Blocks.
-pub fn run(config: &Config, say: fn(&str)) -> anyhow::Result<()> {
+/// Checks the data directory and prints every finding; an error if there is any. Blocks.
+pub fn run(config: &Config, print_line: fn(&str)) -> anyhow::Result<()> {
     let data = &config.data_dir;
     ensure!(data.join("catalog.sqlite").exists(), "there is no store in {}; is --data-dir right?", data.display());
     let _lock = lock(data)?.with_context(|| {
@@ -52,14 +56,14 @@ pub fn run(config: &Config, say: fn(&str)) -> anyhow::Result<()> {
             checked.findings.extend(missing_accounts::find(data)?.map(|missing| missing.to_string()));
         }
     } else {
-        say("the control database is in PostgreSQL and was not checked");
+        print_line("the control database is in PostgreSQL and was not checked");
     }
-    checked.findings.iter().for_each(|finding| say(finding));
+    checked.findings.iter().for_each(|finding| print_line(finding));
     let Checked { parts, rows, key_files, records, symbol_files, findings } = &checked;
     match findings.len() {
         0 => {
             let stored = format!("{parts} parts with {rows} rows, {key_files} key files, {records} records");
-            say(&format!("{stored}, {symbol_files} symbol files: all is well"));
+            print_line(&format!("{stored}, {symbol_files} symbol files: all is well"));
             Ok(())
         }
         1 => bail!("one finding in {}", data.display()),
@@ -67,16 +71,16 @@ pub fn run(config: &Config, say: fn(&str)) -> anyhow::Result<()> {
     }
 }
 
-/// A backup that no server was started on: its files are those that its manifest lists.
+/// Whether it is a backup that no server was started on: its files are those in its manifest.
 fn is_backup(data: &Path) -> bool {
     data.join(manifest::NAME).exists() && !data.join(LOCK).exists()
 }
 
-/// Keeps servers from the directory while the value lives; `None`: one uses it.
+/// Locks the directory against servers until the value is dropped. `None`: a server uses it.
 pub fn lock(data: &Path) -> anyhow::Result<Option<File>> {
     let path = data.join(LOCK);
     let file = match File::open(&path) {
-        // A backup has none, and no server uses it.
+        // A backup has no lock file, and no server uses it.
         Err(error) if error.kind() == io::ErrorKind::NotFound => File::open(data),
         opened => opened,
     };
@@ -88,7 +92,7 @@ pub fn lock(data: &Path) -> anyhow::Result<Option<File>> {
     }
 }
 
-/// `in_full`: also every row, roll-ups against them, and symbol files. Blocks.
+/// Checks a data directory. `in_full`: also every row, roll-ups against rows, and symbol files. Blocks.
 pub fn check_directory(data: &Path, in_full: bool) -> anyhow::Result<Checked> {
     let copies = tempfile::TempDir::new().context("cannot make a temporary directory")?;
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
@@ -120,14 +124,14 @@ pub fn check_directory(data: &Path, in_full: bool) -> anyhow::Result<Checked> {
     let of_prices =
         |path: &PathBuf| format!("{}: it does not hold the prices that its name stands for", path.display());
     checked.findings.extend(prices.iter().map(of_prices));
-    // A damaged one keeps nobody from backing up, or from restoring telemetry.
+    // Damaged symbol files do not prevent a backup, or a restore of telemetry.
     if in_full {
         checked.symbol_files = symbols::check::check(&data.join("blobs"), &mut checked.findings);
     }
     Ok(checked)
 }
 
-/// The records that a start would replay, and those before them that are still there.
+/// Checks the records that a start would replay, and earlier records that are still in the journal.
 fn check_journal(data: &Path, disk: &dyn Disk, covered: Position, checked: &mut Checked) {
     let folder = data.join("journal");
     let first = match disk.list(&folder) {
@@ -140,7 +144,7 @@ fn check_journal(data: &Path, disk: &dyn Disk, covered: Position, checked: &mut 
     };
     let mut found = Vec::new();
     let mut records = 0;
-    // From the position that the catalog says, and once more from the first file on.
+    // First from the position in the catalog, then from the first file.
     for from in [Some(covered), first.filter(|first| *first < covered)].into_iter().flatten() {
         records = 0;
         let mut unreadable = Vec::new();
@@ -174,7 +178,7 @@ fn check_journal(data: &Path, disk: &dyn Disk, covered: Position, checked: &mut 
     checked.findings.extend(found);
 }
 
-/// Of a segment, from its name.
+/// First position of a segment, from its file name.
 fn first_position(path: &Path) -> Option<Position> {
     let digits = path.file_name()?.to_str()?.strip_suffix(".segment")?;
     digits.parse().ok().map(Position)

@@ -1,7 +1,7 @@
-//! What a caller hears when something does not work. The only file that picks status codes.
+//! Error responses of the API. The only file that chooses status codes.
 //!
 //! Everywhere but on the OTLP paths the body is `{"error": "<one sentence>"}` (DECISIONS 19); OTLP wraps the same
-//! status and sentence as `google.rpc.Status` (`http/ingest/answer.rs`).
+//! status and sentence as `google.rpc.Status` (`http/ingest/response.rs`).
 
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -16,46 +16,46 @@ use tidewatch_limits as limits;
 use tidewatch_limits::admission::TooMany;
 use tidewatch_query::error::QueryError;
 
-/// A request that is not answered as asked. Each variant is one status.
+/// An error response. Each variant is one status.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ApiError {
-    /// 400: the request cannot be read.
+    /// 400: the request is malformed.
     #[error("{0}")]
     Malformed(String),
-    /// 401: no, unknown or expired credentials; never says which.
+    /// 401: missing, unknown or expired credentials; the message never says which.
     #[error("{0}")]
     Unauthorized(&'static str),
-    /// 403: known, but not allowed.
+    /// 403: authenticated, but not allowed.
     #[error("{0}")]
     Forbidden(&'static str),
-    /// 403 with the code `step_up_required`: allowed once the person has proved again who they are.
+    /// 403 with the code `step_up_required`: allowed after the person has confirmed their identity again.
     #[error("confirm that it is you first: POST /api/me/step-up")]
     StepUpRequired,
-    /// 404.
+    /// 404: not found.
     #[error("{0}")]
     NotFound(String),
-    /// 405: the path is right, the method is not.
+    /// 405: the path exists, but not with this method.
     #[error("{0}")]
     MethodNotAllowed(&'static str),
     /// 408: the body came too slowly.
     #[error("the request body came too slowly")]
     Slow,
-    /// 409.
+    /// 409: in conflict with the current state.
     #[error("{0}")]
     Conflict(&'static str),
-    /// 410: it was there and will not be again.
+    /// 410: expired or deleted for good.
     #[error("{0}")]
-    Gone(&'static str),
+    NoLongerValid(&'static str),
     /// 413, with the limit in bytes.
     #[error("the request body is larger than {0} bytes")]
     TooLarge(usize),
-    /// 413: what is kept already leaves no room for it.
+    /// 413: the project's stored uploads leave no space for it.
     #[error("{0}")]
     NoRoom(String),
-    /// 415.
+    /// 415: content type or content encoding is not supported.
     #[error("{0}")]
     UnsupportedMedia(String),
-    /// 422: readable, but not acceptable.
+    /// 422: well-formed, but not acceptable.
     #[error("{0}")]
     Unprocessable(String),
     /// 400 in the shape of RFC 8628: a device-code poll over its window. Spec: errors, first row.
@@ -64,40 +64,43 @@ pub enum ApiError {
     /// 429 with `Retry-After`, seconds.
     #[error("too many requests; try again in {0} seconds")]
     TooMany(u64),
-    /// 429 with `Retry-After`, seconds: a project has sent what it may for now.
+    /// 429 with `Retry-After`, seconds: the project's ingest quota is used up.
     #[error("{0}; try again in {1} seconds")]
     OverQuota(&'static str, u64),
-    /// 500: our fault; the source is in the log, not in the answer.
+    /// 500: an internal error; the cause is in the log, not in the response.
     #[error("internal error")]
     Internal,
     /// 503 with a jittered `Retry-After`.
     #[error("{0}")]
     Overloaded(&'static str),
-    /// 504.
+    /// 504: the query exceeded its deadline.
     #[error("the question took longer than its deadline")]
     Deadline,
 }
 
 impl ApiError {
+    /// 400 with this message.
     pub fn malformed(message: impl Into<String>) -> ApiError {
         ApiError::Malformed(message.into())
     }
 
+    /// 404 with this message.
     pub fn not_found(message: impl Into<String>) -> ApiError {
         ApiError::NotFound(message.into())
     }
 
+    /// 422 with this message.
     pub fn unprocessable(message: impl Into<String>) -> ApiError {
         ApiError::Unprocessable(message.into())
     }
 
-    /// 500, with the cause logged here.
+    /// 500; logs the cause.
     pub fn internal(cause: impl std::fmt::Display) -> ApiError {
         tracing::error!(%cause, "a request failed: {cause}");
         ApiError::Internal
     }
 
-    /// 503 for a control database that works again later, with the cause logged here.
+    /// 503 for a temporary outage of the control database; logs the cause.
     fn unavailable(outage: Outage, cause: &ControlError) -> ApiError {
         tracing::error!(%cause, "a request was refused: {cause}");
         ApiError::Overloaded(match outage {
@@ -106,7 +109,7 @@ impl ApiError {
         })
     }
 
-    /// What a token endpoint answers for this grant: a device-code poll over its limit hears `slow_down`.
+    /// Converts the error for a token endpoint: a device-code poll over its limit receives `slow_down`.
     pub fn for_grant(self, grant_type: &str) -> ApiError {
         match self {
             ApiError::TooMany(_) if grant_type == DEVICE_CODE_GRANT || grant_type == "device_code" => {
@@ -116,6 +119,7 @@ impl ApiError {
         }
     }
 
+    /// The HTTP status.
     pub fn status(&self) -> StatusCode {
         match self {
             ApiError::Malformed(_) | ApiError::SlowDown => StatusCode::BAD_REQUEST,
@@ -125,7 +129,7 @@ impl ApiError {
             ApiError::MethodNotAllowed(_) => StatusCode::METHOD_NOT_ALLOWED,
             ApiError::Slow => StatusCode::REQUEST_TIMEOUT,
             ApiError::Conflict(_) => StatusCode::CONFLICT,
-            ApiError::Gone(_) => StatusCode::GONE,
+            ApiError::NoLongerValid(_) => StatusCode::GONE,
             ApiError::TooLarge(_) | ApiError::NoRoom(_) => StatusCode::PAYLOAD_TOO_LARGE,
             ApiError::UnsupportedMedia(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             ApiError::Unprocessable(_) => StatusCode::UNPROCESSABLE_ENTITY,
@@ -136,12 +140,12 @@ impl ApiError {
         }
     }
 
-    /// For programs.
+    /// The machine-readable code.
     fn code(&self) -> Option<&'static str> {
         matches!(self, ApiError::StepUpRequired).then_some("step_up_required")
     }
 
-    /// `Retry-After` in seconds, where the status has one. Never 0; jittered for 503. DECISIONS 19.
+    /// `Retry-After` in seconds, for statuses that have one. Never 0; jittered for 503. DECISIONS 19.
     pub fn retry_after_seconds(&self) -> Option<u64> {
         match self {
             ApiError::TooMany(seconds) | ApiError::OverQuota(_, seconds) => Some((*seconds).max(1)),
@@ -154,12 +158,12 @@ impl ApiError {
 /// RFC 8628, 3.4.
 const DEVICE_CODE_GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
 
-/// A number of seconds from [`limits::RETRY_AFTER_SECONDS`], another for each caller.
+/// A random number of seconds from [`limits::RETRY_AFTER_SECONDS`].
 fn jittered_seconds() -> u64 {
     random_in(*limits::RETRY_AFTER_SECONDS.start(), *limits::RETRY_AFTER_SECONDS.end())
 }
 
-/// A random number of `low..=high`.
+/// A random number in `low..=high`.
 pub fn random_in(low: u64, high: u64) -> u64 {
     fastrand::u64(low..=high)
 }
@@ -200,7 +204,7 @@ impl From<ControlError> for ApiError {
             ControlError::UnknownUser => ApiError::NotFound("no such user".to_owned()),
             ControlError::Forbidden(why) => ApiError::Forbidden(why),
             ControlError::Missing(what) => ApiError::NotFound(what.to_owned()),
-            ControlError::Gone(what) => ApiError::Gone(what),
+            ControlError::NoLongerValid(what) => ApiError::NoLongerValid(what),
             ControlError::Conflict(why) => ApiError::Conflict(why),
             ControlError::InvalidGrant => ApiError::malformed("invalid_grant"),
             ControlError::InvalidTarget => ApiError::malformed("invalid_target"),

@@ -1,13 +1,13 @@
-//! The limits as a person reads them; `docs/limits.md` is this.
+//! The table of limits in `docs/limits.md`.
 
 use std::time::Duration;
 
 use tidewatch_lake::{CONFIRMED_AFTER, DAYS_PER_HOUR, UNTIMED_WINDOW_NS, WINDOW_NS};
-use tidewatch_store::query_memory::QUESTION_BYTES_MAX;
+use tidewatch_store::query_memory::REQUEST_BYTES_MAX;
 
 use tidewatch_limits::*;
 
-/// Every limit as a person reads it: what it is, its value, where the specification has it. `docs/limits.md` is this.
+/// Every limit as strings: its name, its value, and its source in the specification.
 pub fn table() -> Vec<[String; 3]> {
     let row = |name: &str, value: String, source: &str| [name.to_owned(), value, source.to_owned()];
     let mut rows = Vec::new();
@@ -15,17 +15,21 @@ pub fn table() -> Vec<[String; 3]> {
         rows.push(row(&format!("{name} body"), bytes(limits.body_bytes_max), source));
         rows.push(row(&format!("{name} body, in total"), time(limits.body_total_max), source));
         rows.push(row(&format!("{name} body, between two pieces"), time(limits.body_gap_max), source));
-        let slow = match limits.slow_answer {
-            SlowAnswer::Timeout408 => "408",
-            SlowAnswer::Retry503 => "503 with Retry-After",
+        let slow = match limits.slow_response {
+            SlowResponse::Timeout408 => "408",
+            SlowResponse::Retry503 => "503 with Retry-After",
         };
         rows.push(row(&format!("{name} body, when too slow"), slow.to_owned(), "\"Slow client\""));
-        let turn = match limits.gate {
+        let admission = match limits.gate {
             Gate::Open => continue,
             Gate::Ingest => "a slot, or a place in the queue, or 503",
             Gate::Upload => "a slot within the wait, or 503",
         };
-        rows.push(row(&format!("{name} body, before it is read"), turn.to_owned(), "\"Ingest/Upload concurrency\""));
+        rows.push(row(
+            &format!("{name} body, before it is read"),
+            admission.to_owned(),
+            "\"Ingest/Upload concurrency\"",
+        ));
     }
     rows.extend([
         row("slowest average pace of a body", format!("{} bytes a second", SLOW_BYTES_PER_SECOND), "\"Slow client\""),
@@ -90,7 +94,7 @@ pub fn table() -> Vec<[String; 3]> {
             format!("a quarter of what there is, at least {}", bytes(QUERY_BYTES_MIN)),
             "our own",
         ),
-        row("... of one question", format!("half of that, at most {}", bytes(QUESTION_BYTES_MAX)), "our own"),
+        row("... of one question", format!("half of that, at most {}", bytes(REQUEST_BYTES_MAX)), "our own"),
         row("names of Endpoints of one service and day", NAMES_PER_SERVICE_DAY.to_string(), "decision 27"),
         row("metrics query: queries", METRICS_QUERIES_MAX.to_string(), "\"Metrics query\""),
         row("metrics query: tag filters", METRICS_TAG_FILTERS_MAX.to_string(), "\"Metrics query\""),
@@ -134,7 +138,7 @@ pub fn table() -> Vec<[String; 3]> {
         row("projects that a token can be limited to", TOKEN_PROJECTS_MAX.to_string(), "our own"),
         row("a replaced project token is still taken for", time(TOKEN_GRACE), "our own"),
         row("a right that another node revoked still holds for", time(DIRECTORY_PAUSE), "our own"),
-        row("a deleted project's rows and uploads are looked for, at least", time(PURGE_SETTLES), "our own"),
+        row("a deleted project's rows and uploads are looked for, at least", time(PURGE_DELAY), "our own"),
         row("healthcheck paths of a project", HEALTHCHECK_PATHS_MAX.to_string(), "wire, 5.6"),
         row("healthcheck paths of a project, together", bytes(HEALTHCHECK_PATHS_BYTES_MAX), "our own"),
         row("profile labels of a project", PROFILE_LABELS_MAX.to_string(), "wire, 5.6"),

@@ -1,4 +1,4 @@
-//! Libraries that warn once per connection would let whoever connects write our log: of their lines, one a minute.
+//! Limits log lines of libraries that warn once per connection to one a minute, so that clients cannot flood the log.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -16,16 +16,16 @@ const LIBRARIES: [&str; 4] = ["h2", "hyper", "hyper_util", "rustls"];
 /// Lets each place in the code of such a library log once per [`limits::REJECTION_LOG_PAUSE`].
 #[derive(Default)]
 pub struct Throttle {
-    /// As many as there are such places.
-    said: Mutex<HashMap<Identifier, Instant>>,
+    /// When each place logged last. Bounded by the number of such places.
+    logged: Mutex<HashMap<Identifier, Instant>>,
 }
 
 impl Throttle {
     fn is_due(&self, place: Identifier, now: Instant) -> bool {
-        let mut said = self.said.lock();
-        let is_due = said.get(&place).is_none_or(|last| now.duration_since(*last) >= limits::REJECTION_LOG_PAUSE);
+        let mut logged = self.logged.lock();
+        let is_due = logged.get(&place).is_none_or(|last| now.duration_since(*last) >= limits::REJECTION_LOG_PAUSE);
         if is_due {
-            said.insert(place, now);
+            logged.insert(place, now);
         }
         is_due
     }
@@ -33,7 +33,7 @@ impl Throttle {
 
 fn is_of_library(metadata: &Metadata<'_>) -> bool {
     let library = metadata.target().split("::").next().unwrap_or_default();
-    // What is more detailed was asked for.
+    // More detailed levels were enabled by the operator.
     *metadata.level() <= Level::WARN && metadata.is_event() && LIBRARIES.contains(&library)
 }
 

@@ -11,7 +11,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use tidewatch_bench as bench;
 use tidewatch_bench::demo;
 use tidewatch_runtime::files;
-use tidewatch_server::app::Outside;
+use tidewatch_server::app::Environment;
 use tidewatch_server::config::{self, Config, Loaded};
 use tidewatch_server::http::setup_code;
 use tidewatch_server::listen::ListenAddress;
@@ -34,7 +34,7 @@ enum Command {
     Serve(Config),
     /// Looks at the configuration that `serve` would start with.
     #[command(subcommand)]
-    Config(Asked),
+    Config(ConfigCommand),
     /// Prints the OpenAPI document of the HTTP API.
     Openapi,
     /// Accounts, for those locked out. Works on the control database itself, with or without a running server.
@@ -44,10 +44,11 @@ enum Command {
     Backup(backup::BackupArgs),
     /// Writes a backup into an empty data directory, and verifies it.
     Restore(backup::RestoreArgs),
-    /// Verifies everything in the data directory, or in a backup: checksums, rows, roll-ups, journal, databases. Changes
-    /// nothing.
+    /// Verifies everything in the data directory, or in a backup: checksums, rows, roll-ups, journal, databases.
+    /// Changes nothing.
     Check(Config),
-    /// Writes a table's rows as Parquet, NDJSON or CSV, from a running server (--url) or a data directory that none uses.
+    /// Writes a table's rows as Parquet, NDJSON or CSV, from a running server (--url) or a data directory that none
+    /// uses.
     Export(export_cli::ExportArgs),
     /// Sends a fictional shop's traffic to a running server.
     Demo(demo::DemoArgs),
@@ -60,7 +61,7 @@ enum Command {
 }
 
 #[derive(Debug, Subcommand)]
-enum Asked {
+enum ConfigCommand {
     /// Says whether it can be used.
     Check(Config),
     /// Prints every setting, its value and where it comes from.
@@ -75,35 +76,36 @@ fn main() -> ExitCode {
     let is_server = matches!(command, Command::Serve(_));
     let done = match command {
         Command::Serve(config) => load(&["serve"], config).and_then(|loaded| {
-            memory::keep_freed_briefly();
-            files::keep_new_files_private();
-            // Before there are other threads: they do as this one does, unless they stand back.
-            tidewatch_lake::come_first();
+            memory::shorten_purge_delay();
+            files::restrict_umask();
+            // Called before other threads start: they inherit this thread's scheduling, unless they run in the
+            // background.
+            tidewatch_lake::latency_sensitive();
             start(loaded)
         }),
-        Command::Config(Asked::Check(config)) => {
-            load(&["config", "check"], config).map(|_| say("the configuration can be used"))
+        Command::Config(ConfigCommand::Check(config)) => {
+            load(&["config", "check"], config).map(|_| print_line("the configuration can be used"))
         }
-        Command::Config(Asked::Show(config)) => {
-            load(&["config", "show"], config).map(|loaded| say(loaded.shown().trim_end()))
+        Command::Config(ConfigCommand::Show(config)) => {
+            load(&["config", "show"], config).map(|loaded| print_line(loaded.shown().trim_end()))
         }
-        Command::Config(Asked::Docs) => {
-            say(config::show::documentation(&Config::augment_args(clap::Command::new("serve"))).trim_end());
+        Command::Config(ConfigCommand::Docs) => {
+            print_line(config::show::documentation(&Config::augment_args(clap::Command::new("serve"))).trim_end());
             Ok(())
         }
         Command::Openapi => print_openapi(),
         Command::Admin(command) => administer(&command),
         Command::Backup(arguments) => load(&["backup"], arguments.config.clone())
-            .and_then(|loaded| backup::backup(&arguments, &loaded.config, say)),
+            .and_then(|loaded| backup::backup(&arguments, &loaded.config, print_line)),
         Command::Restore(arguments) => load(&["restore"], arguments.config.clone())
-            .and_then(|loaded| backup::restore(&arguments, &loaded.config, say)),
-        Command::Check(config) => load(&["check"], config).and_then(|loaded| check::run(&loaded.config, say)),
+            .and_then(|loaded| backup::restore(&arguments, &loaded.config, print_line)),
+        Command::Check(config) => load(&["check"], config).and_then(|loaded| check::run(&loaded.config, print_line)),
         Command::Export(arguments) => {
             load(&["export"], arguments.config.clone()).and_then(|loaded| export_cli::run(&arguments, &loaded.config))
         }
-        Command::Demo(arguments) => demo::run(&arguments, say),
-        Command::Symbols(command) => symbols_cli::run(&command, say),
-        Command::Bench(command) => bench::run(&command, say),
+        Command::Demo(arguments) => demo::run(&arguments, print_line),
+        Command::Symbols(command) => symbols_cli::run(&command, print_line),
+        Command::Bench(command) => bench::run(&command, print_line),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -113,7 +115,7 @@ fn main() -> ExitCode {
             }
             match is_server {
                 true => tracing::error!("{error:#}"),
-                // To people at a terminal and to CI, not to a log.
+                // For the terminal and CI, not for a log.
                 false => {
                     let _ = writeln!(std::io::stderr(), "error: {error:#}");
                 }
@@ -123,7 +125,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// With the configuration file below flags and environment, checked. `names`: of the subcommand the flags belong to.
+/// Reads the effective configuration: flags, environment, configuration file, defaults. `names`: path of the subcommand
+/// that the flags belong to.
 fn load(names: &[&str], first: Config) -> anyhow::Result<Loaded> {
     Loaded::new(Arguments::command(), names, std::env::args_os(), first.config_file.as_deref())
 }
@@ -132,18 +135,18 @@ fn load(names: &[&str], first: Config) -> anyhow::Result<Loaded> {
 async fn administer(command: &admin::AdminCommand) -> anyhow::Result<()> {
     let (name, arguments) = command.arguments();
     let loaded = load(&["admin", name], arguments.config.clone())?;
-    admin::run(command, &loaded.config, say).await
+    admin::run(command, &loaded.config, print_line).await
 }
 
 #[tokio::main]
 async fn start(loaded: Loaded) -> anyhow::Result<()> {
-    files::allow_as_many_as_possible();
-    tokio::spawn(memory::give_back_always());
+    files::raise_open_file_limit();
+    tokio::spawn(memory::purge_periodically());
     let config = loaded.config.clone();
     let base_url = config.base_url.clone();
     let ready = |address: &ListenAddress, app: &std::sync::Arc<tidewatch_server::app::App>| {
         let url = base_url.unwrap_or_else(|| address.url());
-        say(&welcome(&url, app.control.has_organizations(), setup_code::expected(app)));
+        print_line(&welcome(&url, app.control.has_organizations(), setup_code::expected(app)));
     };
     let mut known = loaded;
     let settings = move || {
@@ -152,11 +155,11 @@ async fn start(loaded: Loaded) -> anyhow::Result<()> {
         known = now;
         Ok((known.config.clone(), changed))
     };
-    let outside = Outside { settings: Some(Box::new(settings)), ..Outside::real() };
-    serve::serve(config, outside, ready, serve::signalled()).await
+    let environment = Environment { settings: Some(Box::new(settings)), ..Environment::real() };
+    serve::serve(config, environment, ready, serve::signalled()).await
 }
 
-/// What a person needs next: where to look, and how to send the first span.
+/// The message at the start: the address, and how to send the first span.
 fn welcome(url: &str, has_account: bool, setup_code: Option<String>) -> String {
     let first = match (has_account, setup_code) {
         (true, _) => String::new(),
@@ -183,7 +186,7 @@ fn print_openapi() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One line for the person at the terminal; a closed terminal is nobody's loss.
-fn say(line: &str) {
+/// Prints a line; a closed standard output is ignored.
+fn print_line(line: &str) {
     let _ = writeln!(std::io::stdout(), "{line}");
 }

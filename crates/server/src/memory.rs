@@ -1,36 +1,38 @@
-//! Memory that was freed goes back to the system, also when nothing happens afterwards.
+//! Returns freed memory to the system, also while the process is idle.
 //!
-//! The allocator keeps what was freed for a while, for it is mostly wanted again, and then gives it back when it next
-//! takes or frees a larger block. The while is a second unless it is told otherwise, which at full load is a seventh of
-//! all memory; and a server that nobody asks anything never does: what its start took for a moment, or the
-//! 19 MB of a password's hash, stayed for as long as it was idle. So a larger block is taken and freed now and then.
+//! The allocator keeps freed memory for a while, because most of it is soon allocated again, and returns it when it
+//! next allocates or frees a larger block. The delay is one second by default; at full load the memory freed within a
+//! second is a seventh of all memory. An idle server allocates no larger blocks: memory that its start used for a
+//! moment, or the 19 MB of a password hash, stayed with the process. So a larger block is allocated and freed
+//! periodically.
 
 use std::hint::black_box;
 use std::time::Duration;
 
-/// The allocator's setting for that while, and ours, in milliseconds.
+/// The environment variable of the allocator's delay, and our value in milliseconds.
 const DELAY: (&str, &str) = ("MIMALLOC_PURGE_DELAY", "100");
-/// How often. A little more than the second that the allocator waits where it was not told otherwise.
+/// Interval of purges. A little more than the allocator's default delay of one second.
 const PAUSE: Duration = Duration::from_millis(1100);
-/// More than the allocator cuts out of blocks of its own (512 KB), so that it gives it back at once. Never written to.
+/// Larger than the blocks that the allocator serves from its own pages (512 KB), so that it is returned at once. Never
+/// written to.
 const BLOCK_BYTES: usize = 1024 * 1024;
 
-/// Starts the program once more, in this process, with an allocator that keeps what was freed for a tenth of a second.
+/// Replaces the process by the same program with an allocator delay of a tenth of a second.
 ///
-/// It reads its settings from the environment, before `main`; telling it later would be unsafe code. A delay that the
-/// environment has already stays. Where it cannot be done all goes on as it is.
-pub fn keep_freed_briefly() {
+/// The allocator reads its settings from the environment before `main`; setting them later would need unsafe code. A
+/// delay that is already set in the environment stays. Where this fails the process continues unchanged.
+pub fn shorten_purge_delay() {
     #[cfg(unix)]
     if std::env::var_os(DELAY.0).is_none()
-        && let Err(error) = start_again()
+        && let Err(error) = re_exec()
     {
         tracing::debug!(%error, "freed memory is kept for a second: {error}");
     }
 }
 
-/// Returns only when it fails.
+/// Returns only on failure.
 #[cfg(unix)]
-fn start_again() -> std::io::Result<()> {
+fn re_exec() -> std::io::Result<()> {
     use std::os::unix::process::CommandExt as _;
 
     let mut arguments = std::env::args_os();
@@ -41,16 +43,16 @@ fn start_again() -> std::io::Result<()> {
     Err(program.args(arguments).env(DELAY.0, DELAY.1).exec())
 }
 
-/// Until the process ends; a few microseconds each time.
-pub async fn give_back_always() {
+/// Purges periodically until the process ends. Each purge takes a few microseconds.
+pub async fn purge_periodically() {
     loop {
         tokio::time::sleep(PAUSE).await;
-        give_back();
+        purge();
     }
 }
 
-/// Has the allocator look for what was freed a second ago or earlier.
-fn give_back() {
+/// Makes the allocator return memory that was freed at least its delay ago.
+fn purge() {
     drop(black_box(Vec::<u8>::with_capacity(BLOCK_BYTES)));
 }
 
@@ -62,13 +64,13 @@ mod tests {
 
     use super::*;
 
-    /// Bytes; `None` where there is no `/proc`.
+    /// Resident memory in bytes; `None` where there is no `/proc`.
     fn resident() -> Option<u64> {
         process::usage(std::process::id()).map(|usage| usage.resident)
     }
 
     #[test]
-    fn what_is_freed_goes_back_to_the_system() {
+    fn freed_memory_is_returned_to_the_system() {
         const TAKEN: usize = 64 * 1024 * 1024;
         let Some(before) = resident() else { return };
         let taken = black_box(vec![1_u8; TAKEN]);
@@ -78,7 +80,7 @@ mod tests {
         while resident().unwrap() > before + TAKEN as u64 / 4 {
             assert!(Instant::now() < deadline, "still held");
             process::pause(Duration::from_millis(20));
-            give_back();
+            purge();
         }
     }
 }

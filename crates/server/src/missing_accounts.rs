@@ -1,8 +1,8 @@
-//! A control database without an account beside telemetry of projects.
+//! Detects a control database without an account next to telemetry of projects.
 //!
-//! Only an account makes projects, and only projects receive telemetry: such a database was lost, replaced, or its log lost
-//! the last transactions. SQLite takes damage in the last transactions of its log for a power cut. A start would go on with
-//! no account and overwrite the rest.
+//! Only an account creates projects, and only projects receive telemetry: such a database was lost, replaced, or its
+//! log lost the last transactions. SQLite treats damage in the last transactions of its log like a power cut. A start
+//! would continue without accounts and overwrite the rest.
 
 use std::fmt;
 use std::fs;
@@ -14,6 +14,7 @@ use tidewatch_journal::disk::RealDisk;
 use tidewatch_journal::sqlite_wal;
 use tidewatch_lake::check as lake_check;
 
+/// The finding that accounts are missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingAccounts {
     /// The control database.
@@ -26,8 +27,8 @@ impl fmt::Display for MissingAccounts {
     }
 }
 
-/// `None` also when the database's log is damaged, which opening the database reports. Writes nothing. Blocks; not for async
-/// threads.
+/// Checks a data directory. `None` also when the database's log is damaged, which opening the database reports.
+/// Read-only. Blocks; not for async threads.
 pub fn find(data: &Path) -> anyhow::Result<Option<MissingAccounts>> {
     let file = data.join("control.sqlite");
     let cannot_read = || format!("cannot read {}", file.display());
@@ -39,14 +40,15 @@ pub fn find(data: &Path) -> anyhow::Result<Option<MissingAccounts>> {
     Ok(has_telemetry(data)?.then_some(MissingAccounts { file }))
 }
 
-/// In parts, or in the journal.
+/// Whether there is telemetry in parts or in the journal.
 fn has_telemetry(data: &Path) -> anyhow::Result<bool> {
     if !data.join("catalog.sqlite").exists() {
         return Ok(false);
     }
     let copies = tempfile::TempDir::new().context("cannot make a temporary directory")?;
     let catalog = copy_database(data, "catalog.sqlite", copies.path())?;
-    let (covered, highest_project) = lake_check::reach(&catalog).context("cannot read catalog.sqlite")?;
+    let (covered, highest_project) =
+        lake_check::journal_start_and_highest_project(&catalog).context("cannot read catalog.sqlite")?;
     let journal = data.join("journal");
     if highest_project > 0 || !journal.exists() {
         return Ok(highest_project > 0);
@@ -55,7 +57,7 @@ fn has_telemetry(data: &Path) -> anyhow::Result<bool> {
     Ok(report.records > 0)
 }
 
-/// Copies a database with its log, as a crash left them; the path of the copy.
+/// Copies a database with its log, as a crash left them. Returns the path of the copy.
 pub fn copy_database(data: &Path, name: &str, to: &Path) -> anyhow::Result<PathBuf> {
     for name in [name.to_owned(), format!("{name}-wal")] {
         match fs::copy(data.join(&name), to.join(&name)) {

@@ -1,8 +1,8 @@
-//! What a project may send: bytes and records a day (UTC), and records a second. A project's token is public where
-//! browsers send, so nothing else bounds what arrives under it.
+//! Ingest quotas of projects: bytes and records per day (UTC), and records per second. A project's token is public
+//! where browsers send, so only a quota bounds what is sent with it.
 //!
-//! A request is refused when what was accepted before it has used the quota up, so that the last one accepted may exceed
-//! it. What was accepted today is read from the store's counts after a start, and counted here from then on.
+//! A request is refused when earlier requests have used up the quota, so the last accepted one may exceed it. After a
+//! start, today's usage is read from the store's counts; after that it is counted here.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,32 +16,33 @@ use tidewatch_accounts::{Project, Quota};
 use tidewatch_ingest::error::ExportError;
 use tidewatch_ingest::outcome::{Refused, RejectReason};
 use tidewatch_limits as limits;
-use tidewatch_query::ask;
-use tidewatch_query::ask::Ask;
 use tidewatch_query::context::QueryContext;
+use tidewatch_query::executor::Executor;
+use tidewatch_query::plans;
 use tidewatch_query::time::{DAY, Range, SECOND};
 
-/// What projects have sent, of those that have a quota.
+/// Usage of projects that have a quota.
 #[derive(Default)]
 pub struct Quotas {
     used: Mutex<HashMap<u32, Used>>,
 }
 
-/// What one project has sent.
+/// Usage of one project.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Used {
     /// Days since the epoch.
     day: i64,
     bytes: u64,
     records: u64,
-    /// Records that may be sent at once; negative after a request that took more.
+    /// Tokens of the rate limit, in records; negative after a request that took more.
     left: f64,
-    /// When `left` was right, nanoseconds since the epoch.
+    /// When `left` was computed, nanoseconds since the epoch.
     at_ns: i64,
 }
 
 impl Quotas {
-    /// Whether the project may send now. `of_all`: the quota of every project, besides its own. Over its quota: 429 with the seconds until it may again.
+    /// Checks whether the project may send now. `of_all`: the quota of every project, besides its own. Over quota: 429
+    /// with the seconds until the next attempt.
     pub async fn admit(
         &self,
         query: &Arc<QueryContext>,
@@ -55,7 +56,7 @@ impl Quotas {
         }
         let is_known = self.used.lock().contains_key(&project.number);
         if !is_known {
-            // Without an answer nothing is refused; the next request asks again.
+            // When the query fails nothing is refused, and the next request queries again.
             let Some(used) = stored(query, project.number, now_ns).await else { return Ok(()) };
             self.used.lock().entry(project.number).or_insert(Used { left: burst(quota), ..used });
         }
@@ -66,7 +67,7 @@ impl Quotas {
         }
     }
 
-    /// What was accepted.
+    /// Adds an accepted request to the usage.
     pub fn charge(&self, project: u32, bytes: u64, records: u64) {
         if let Some(used) = self.used.lock().get_mut(&project) {
             used.bytes += bytes;
@@ -103,7 +104,7 @@ impl Used {
     }
 }
 
-/// Records that a project may send at once after a pause.
+/// Maximum number of records that a project may send at once after a pause.
 fn burst(quota: Quota) -> f64 {
     quota.records_a_second as f64 * limits::RATE_BURST.as_secs_f64()
 }
@@ -120,13 +121,13 @@ fn seconds(ns: i64) -> u64 {
     (ns.max(0) as u64).div_ceil(SECOND as u64)
 }
 
-/// What was accepted today, as the store has counted it.
+/// Today's accepted bytes and records, from the store's counts. `None`: the query failed.
 async fn stored(query: &Arc<QueryContext>, project: u32, now_ns: i64) -> Option<Used> {
     let day = now_ns.div_euclid(DAY);
     let range = Range { from: day * DAY, to: i64::MAX };
     let (keys, aggregates) = (vec![Key::column("outcome")], vec![Function::Sum("count").named("count")]);
-    let plan = ask::groups(Table::IngestCounts, &[project], range, Filter::True, keys, aggregates);
-    let answer = Ask::within(query.clone(), limits::LIST_DEADLINE).ask(plan).await.ok()?;
+    let plan = plans::groups(Table::IngestCounts, &[project], range, Filter::True, keys, aggregates);
+    let answer = Executor::within(query.clone(), limits::LIST_DEADLINE).run(plan).await.ok()?;
     let mut used = Used { day, bytes: 0, records: 0, left: 0.0, at_ns: now_ns };
     for row in answer.rows() {
         match row.text("outcome") {
@@ -144,8 +145,8 @@ mod tests {
 
     use super::*;
 
-    /// The seconds that a refused sender is told to wait.
-    fn told(refused: &Refused) -> Option<u64> {
+    /// `Retry-After` of a refusal, in seconds.
+    fn retry_after(refused: &Refused) -> Option<u64> {
         match &refused.error {
             ExportError::OverQuota(_, seconds) => Some(*seconds),
             _ => None,
@@ -170,7 +171,7 @@ mod tests {
             if refused.is_err() {
                 const NOON_TO_MIDNIGHT: u64 = 12 * 60 * 60;
                 let waits: BTreeSet<u64> =
-                    (0..50).filter_map(|_| project.check(quota, NOON).err().as_ref().and_then(told)).collect();
+                    (0..50).filter_map(|_| project.check(quota, NOON).err().as_ref().and_then(retry_after)).collect();
                 let (first, last) = (waits.first().copied(), waits.last().copied());
                 assert!(first >= Some(NOON_TO_MIDNIGHT) && last <= Some(NOON_TO_MIDNIGHT + 15 * 60), "{waits:?}");
                 assert!(waits.len() > 9, "not all at once: {waits:?}");
@@ -181,13 +182,13 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_allows_bursts_and_what_is_too_much_is_waited_for() {
+    fn a_rate_allows_bursts_and_excess_delays_later_requests() {
         let quota = Quota { records_a_second: 2, ..Quota::default() };
         let mut project = used();
         assert!(project.check(quota, NOON).is_ok());
         project.left -= 30.0;
         let refused = project.check(quota, NOON).expect_err("ten records too many");
-        let wait = told(&refused).expect("it is told when");
+        let wait = retry_after(&refused).expect("it has a delay");
         assert!(refused.reason == RejectReason::OverRate && (5..=9).contains(&wait), "{wait}");
         assert!(project.check(quota, NOON + 5 * SECOND).is_err(), "none is left");
         assert!(project.check(quota, NOON + 6 * SECOND).is_ok());

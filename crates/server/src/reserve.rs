@@ -1,7 +1,7 @@
-//! Some space on the disk that is given back at a start, so that the control database can be opened on a full one.
+//! Reserved disk space that is released at start, so that the control database can be opened on a full disk.
 //!
-//! SQLite needs a few pages beside the database for its readers. It frees them when it closes, and something else may
-//! fill the disk before the next start: then nothing could be read, nor removed.
+//! SQLite needs a few pages besides the database for its readers. It frees them when it closes, and another process may
+//! fill the disk before the next start: then no data could be read or removed.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -9,15 +9,16 @@ use std::path::{Path, PathBuf};
 
 use tidewatch_limits::CONTROL_RESERVE_BYTES;
 
-/// The file of one data directory.
+/// The reserve file of a data directory.
 pub struct Reserve(PathBuf);
 
 impl Reserve {
+    /// The reserve file of this data directory, which may not exist.
     pub fn of(data: &Path) -> Reserve {
         Reserve(data.join("control.reserve"))
     }
 
-    /// Gives the space back to the disk.
+    /// Removes the file, which releases its space.
     pub fn release(&self) {
         match fs::remove_file(&self.0) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -27,7 +28,7 @@ impl Reserve {
         }
     }
 
-    /// Takes space again, as much of it as there is. Nothing fails without it.
+    /// Reserves the space again, as far as there is any. Failures are only logged.
     pub fn restore(&self) {
         if let Err(error) = self.fill() {
             tracing::debug!(%error, path = %self.0.display(), "cannot reserve space: {error}");
@@ -52,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn space_is_taken_and_given_back() {
+    fn space_is_reserved_and_released() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let reserve = Reserve::of(folder.path());
         reserve.release();

@@ -1,11 +1,11 @@
-//! Stack traces that were stored raw, resolved once their symbols are there. DECISIONS 14.
+//! Resolves stack traces that were stored raw, once their symbols are uploaded. DECISIONS 14.
 //!
-//! Exceptions of the last [`limits::RESOLVE_AGAIN_DAYS`] days are looked at, part by part, in the background; what changes
-//! is written again and belongs to another Issue from then on. What was sent is stored with each of them, so this can
-//! be done as often as symbols change.
+//! Exceptions of the last [`limits::RESYMBOLICATE_DAYS`] days are processed in the background, part by part. Changed
+//! rows are rewritten and belong to another Issue afterwards. The original trace is stored with each of them, so this
+//! can be repeated whenever symbols change.
 //!
 //! A trace is resolved with the symbols of the build that it names itself: on the exception, its span, its scope or its
-//! resource ([`tidewatch_ingest::symbols::named`]). What is resolved already stays: only frames that are still raw change.
+//! resource ([`tidewatch_ingest::symbols::build_hints`]). Resolved frames stay: only frames that are still raw change.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -28,25 +28,25 @@ use tokio::sync::watch;
 
 use crate::app::App;
 use tidewatch_accounts::Project;
-use tidewatch_ingest::symbols::named::Named;
+use tidewatch_ingest::symbols::build_hints::BuildHints;
 use tidewatch_ingest::symbols::resolve::symbolic;
-use tidewatch_ingest::symbols::waiting::Turn;
+use tidewatch_ingest::symbols::resymbolication_queue::QueuedProject;
 use tidewatch_limits as limits;
 use tidewatch_query::answer::{Answer, Row};
-use tidewatch_query::ask;
-use tidewatch_query::ask::Window;
 use tidewatch_query::filters;
+use tidewatch_query::plans;
+use tidewatch_query::plans::Window;
 use tidewatch_query::time::Range;
-use tidewatch_runtime::background::Running;
+use tidewatch_runtime::background::HeartbeatGuard;
 
-/// Until `stopped`: resolves again what waits, project by project.
+/// Processes queued projects until `stopped`.
 pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
-    let running = Running(Heartbeat::new("symbols-again"));
+    let running = HeartbeatGuard(Heartbeat::new("symbols-again"));
     let heartbeat = &running.0;
     app.background.add(heartbeat);
     let starting = app.clone();
     let build_missing = move || {
-        for project in starting.symbols.again.projects() {
+        for project in starting.symbols.resymbolication.projects() {
             if let Err(error) = starting.symbols.build_missing(project) {
                 tracing::error!(%error, "symbol artifacts that are missing cannot be found: {error}");
             }
@@ -58,34 +58,34 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
     loop {
         heartbeat.idle();
         tokio::select! {
-            () = app.symbols.again.added() => {}
+            () = app.symbols.resymbolication.added() => {}
             _ = stopped.wait_for(|stop| *stop) => return,
         }
         let marking = app.clone();
         let mark = move || {
-            if let Err(error) = marking.symbols.again.save() {
+            if let Err(error) = marking.symbols.resymbolication.save() {
                 tracing::warn!(%error, "which stack traces to resolve again cannot be written: {error}");
             }
         };
         if let Err(error) = tokio::task::spawn_blocking(mark).await {
             tracing::error!(%error, "writing which stack traces to resolve again failed: {error}");
         }
-        // Requests that did not find the symbols yet are stored by then, and are looked at too.
+        // Requests that did not find the symbols yet are stored after this pause, and are processed too.
         tokio::select! {
-            () = tokio::time::sleep(limits::RESOLVE_AGAIN_PAUSE) => {}
+            () = tokio::time::sleep(limits::RESYMBOLICATE_PAUSE) => {}
             _ = stopped.wait_for(|stop| *stop) => return,
         }
         let (working, stop, beating) = (app.clone(), stopped.clone(), heartbeat.clone());
         let work = move || {
-            // Files of one upload are made one after another: one look at the rows serves all of them.
-            working.symbols.builder.settle();
-            // Asked before each batch of rows.
+            // Artifacts of one upload are built one after another: one pass over the rows serves all of them.
+            working.symbols.builder.wait_until_idle();
+            // Called before each batch of rows.
             let stop = || {
                 beating.beat();
                 *stop.borrow()
             };
-            for turn in working.symbols.again.take() {
-                look(&working, turn, &stop);
+            for queued in working.symbols.resymbolication.take() {
+                process(&working, queued, &stop);
             }
             beating.idle();
         };
@@ -95,24 +95,26 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
     }
 }
 
-/// Blocks. What fails or is stopped stays marked: the next upload or the next start tries it again.
-fn look(app: &App, turn: Turn, stop: &dyn Fn() -> bool) {
-    if let Some(project) = app.control.project_by_id(turn.project)
+/// Processes one project. If that fails or is stopped, its mark stays: the next upload or the next start retries it.
+/// Blocks.
+fn process(app: &App, queued: QueuedProject, stop: &dyn Fn() -> bool) {
+    if let Some(project) = app.control.project_by_id(queued.project)
         && let Err(error) = resolve_again(app, &project, stop)
     {
         tracing::error!(%error, "stack traces cannot be resolved again: {error}");
         return;
     }
     if !stop()
-        && let Err(error) = app.symbols.again.done(turn)
+        && let Err(error) = app.symbols.resymbolication.done(queued)
     {
         tracing::warn!(%error, "which stack traces to resolve again cannot be written: {error}");
     }
 }
 
-/// Blocks. How many exceptions changed.
+/// Resolves the raw stack traces of a project. Returns the number of changed exceptions. `stop` is polled before each
+/// batch of rows. Blocks.
 pub fn resolve_again(app: &App, project: &Project, stop: &dyn Fn() -> bool) -> Result<usize, StoreError> {
-    let days = Duration::from_secs(limits::RESOLVE_AGAIN_DAYS * 24 * 60 * 60);
+    let days = Duration::from_secs(limits::RESYMBOLICATE_DAYS * 24 * 60 * 60);
     let which = Rewrite {
         table: Table::Exceptions,
         project: project.number,
@@ -122,7 +124,7 @@ pub fn resolve_again(app: &App, project: &Project, stop: &dyn Fn() -> bool) -> R
     app.store.rewrite(which, stop, &mut |batch| {
         let found = changes(app, project, batch)?;
         changed += found.len();
-        if found.is_empty() { Ok(None) } else { with(batch, &found).map(Some) }
+        if found.is_empty() { Ok(None) } else { with_changes(batch, &found).map(Some) }
     })?;
     if changed > 0 {
         tracing::info!(project = project.number, changed, "resolved {changed} stack traces again");
@@ -130,7 +132,7 @@ pub fn resolve_again(app: &App, project: &Project, stop: &dyn Fn() -> bool) -> R
     Ok(changed)
 }
 
-/// What a row says from now on.
+/// The new values of a row.
 struct Change {
     row: usize,
     exception_type: String,
@@ -140,25 +142,25 @@ struct Change {
 fn changes(app: &App, project: &Project, batch: &RecordBatch) -> Result<Vec<Change>, StoreError> {
     let answer = Answer::new(batch.clone());
     let arena = Bump::new();
-    let mut asking = Vec::new();
+    let mut slots = Vec::new();
     for (number, row) in answer.rows().enumerate() {
         if row.int("project") == i64::from(project.number) {
             let sent = Sent::read(row, &arena);
             if sent.may_be_raw() {
-                asking.push((number, row, sent));
+                slots.push((number, row, sent));
             }
         }
     }
     let mut origins = HashMap::new();
-    for rows in asking.chunks(limits::RESOLVE_AGAIN_SPANS) {
+    for rows in slots.chunks(limits::RESYMBOLICATE_SPANS) {
         origins.extend(span_origins(app, project, rows.iter().map(|(_, row, _)| *row))?);
     }
     let mut changes = Vec::new();
-    for (number, row, sent) in asking {
+    for (number, row, sent) in slots {
         let origin = origins.get(&span_of(row));
         let (old, old_type) = (row.text("stack_trace"), row.text("exception_type"));
         let new = sent.resolved(app, project, origin, &arena);
-        let text = new.text.filter(|text| keeps(old, sent.text.stack_trace, text));
+        let text = new.text.filter(|text| keeps_resolved_frames(old, sent.text.stack_trace, text));
         let exception_type = new.exception_type.as_deref().unwrap_or(old_type);
         let stack_trace = text.as_deref().unwrap_or(old);
         if stack_trace != old || (exception_type != old_type && text.is_some()) {
@@ -169,14 +171,14 @@ fn changes(app: &App, project: &Project, batch: &RecordBatch) -> Result<Vec<Chan
     Ok(changes)
 }
 
-/// What was sent of an exception, as far as its row has it.
+/// An exception as it was received, as far as its row has it.
 struct Sent<'a> {
     text: ExceptionText<'a>,
-    /// Of the exception.
+    /// Attributes of the exception.
     attributes: &'a [KeyValue<'a>],
-    /// Of its span or log record.
+    /// Attributes of its span or log record.
     record: &'a [KeyValue<'a>],
-    /// Of its event: what names the build of an exception that its span itself reports.
+    /// Attributes of its event, which name the build of an exception that its span itself reports.
     event: &'a [KeyValue<'a>],
 }
 
@@ -189,7 +191,7 @@ impl<'a> Sent<'a> {
         Sent { text: ExceptionText::read(Attributes(attributes), arena), attributes, record, event }
     }
 
-    /// Whether symbols could say more of it, whatever language and build it is of.
+    /// Whether symbols could resolve it, for any language and build.
     fn may_be_raw(&self) -> bool {
         let hints = Hints { debug_id: DebugId::parse("1"), ..Hints::default() };
         Trace::read(self.text.stack_trace, &hints).is_some()
@@ -212,14 +214,15 @@ impl<'a> Sent<'a> {
             attributes: Attributes(self.attributes),
         };
         let now_ns = app.clock.now_ns();
-        let resolved = Named::of(&raw).with_hints(|hints| app.symbols.resolve(project.id, raw.text, hints, now_ns));
+        let resolved =
+            BuildHints::of(&raw).with_hints(|hints| app.symbols.resolve(project.id, raw.text, hints, now_ns));
         resolved.map(|(resolved, _)| symbolic(resolved, &raw)).unwrap_or_default()
     }
 }
 
-/// Whether `new` says everything that is resolved in `old`: a frame that is, is never replaced by another build's. Frames
-/// are numbered anew, so their numbers do not count.
-fn keeps(old: &str, raw: &str, new: &str) -> bool {
+/// Whether `new` has every resolved line of `old`: a resolved frame is never replaced by one of another build. Frames
+/// are renumbered, so their numbers are ignored.
+fn keeps_resolved_frames(old: &str, raw: &str, new: &str) -> bool {
     fn unnumbered(line: &str) -> &str {
         let digits = line.strip_prefix('#').map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
         digits.and_then(|rest| rest.strip_prefix(' ')).unwrap_or(line)
@@ -230,8 +233,8 @@ fn keeps(old: &str, raw: &str, new: &str) -> bool {
     resolved.all(|line| lines.any(|kept| kept == line))
 }
 
-/// These rows with what they say from now on, and the Issues they belong to.
-fn with(batch: &RecordBatch, changes: &[Change]) -> Result<Changed, StoreError> {
+/// The changed rows of a batch with their new values, and the Issues they belong to.
+fn with_changes(batch: &RecordBatch, changes: &[Change]) -> Result<Changed, StoreError> {
     let mut is_changed = vec![false; batch.num_rows()];
     changes.iter().for_each(|change| is_changed[change.row] = true);
     let rows = BooleanArray::from(is_changed);
@@ -244,7 +247,7 @@ fn with(batch: &RecordBatch, changes: &[Change]) -> Result<Changed, StoreError> 
     let groups: ArrayRef = Arc::new(UInt64Array::from_iter_values(groups));
     let mut columns: Vec<ArrayRef> = chosen.columns().to_vec();
     let place = |name| Table::Exceptions.column(name).expect("a column of exceptions").0;
-    // A string column is a dictionary or plain, as the batch has it.
+    // A string column is a dictionary or plain, like the batch's column.
     let strings = |place: usize, text: fn(&Change) -> &str| -> ArrayRef {
         let values = changes.iter().map(text);
         match chosen.column(place).data_type() {
@@ -259,7 +262,7 @@ fn with(batch: &RecordBatch, changes: &[Change]) -> Result<Changed, StoreError> 
     Ok(Changed { rows, to })
 }
 
-/// What a program says of itself with its spans: it is not repeated beside each exception.
+/// Resource and scope of a span, which are not stored with each exception.
 #[derive(Debug, Clone)]
 struct SpanOrigin {
     resource: Arc<[u8]>,
@@ -270,7 +273,7 @@ fn span_of(row: Row<'_>) -> (TraceId, SpanId) {
     (row.trace_id("trace_id"), row.span_id("span_id"))
 }
 
-/// Of the spans of these rows, as far as they are stored.
+/// Reads resource and scope of the spans of these rows, as far as they are stored.
 fn span_origins<'r>(
     app: &App,
     project: &Project,
@@ -287,8 +290,8 @@ fn span_origins<'r>(
     ]);
     let range = Range { from: from.saturating_sub(DAY_NS), to: to.saturating_add(DAY_NS) };
     let columns = vec!["trace_id", "span_id", "resource", "scope"];
-    let window = Window::first(2 * limits::RESOLVE_AGAIN_SPANS);
-    let plan = ask::rows(Table::Spans, &[project.number], range, filter, columns, Vec::new(), window);
+    let window = Window::first(2 * limits::RESYMBOLICATE_SPANS);
+    let plan = plans::rows(Table::Spans, &[project.number], range, filter, columns, Vec::new(), window);
     let answer =
         Answer::new(app.store.query(&app.store.request_memory(), &plan, Instant::now() + limits::LIST_DEADLINE)?);
     let mut known: HashSet<Arc<[u8]>> = HashSet::new();
@@ -311,12 +314,12 @@ mod tests {
     #[track_caller]
     fn check(old: &str, new: &str, expected: bool) {
         let raw = "E: x\n#00 aa 0x1 App\n#01 bb 0x2 Kit";
-        assert_eq!(keeps(old, raw, new), expected, "{old:?} {new:?}");
+        assert_eq!(keeps_resolved_frames(old, raw, new), expected, "{old:?} {new:?}");
     }
 
-    // A resolved frame is never replaced by another build's.
+    // A resolved frame is never replaced by one of another build.
     #[test]
-    fn what_is_resolved_stays() {
+    fn resolved_frames_stay() {
         let raw = "E: x\n#00 aa 0x1 App\n#01 bb 0x2 Kit";
         check(raw, "E: x\n#0 f (a.c:1:2)\n#01 bb 0x2 Kit", true);
         let half = "E: x\n#00 aa 0x1 App\n#1 g (b.c:1:2)";

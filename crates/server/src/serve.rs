@@ -1,4 +1,4 @@
-//! `tidewatch serve`: listen, open the store, serve, drain, close.
+//! `tidewatch serve`: listens, opens the store, serves, drains, closes.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -9,39 +9,41 @@ use parking_lot::{Mutex, RwLock};
 use tidewatch_journal::heartbeat::Heartbeat;
 use tokio::sync::watch;
 
-use crate::app::{App, Outside, Settings};
+use crate::app::{App, Environment, Settings};
 use crate::backup::socket;
 use crate::config::{self, Config};
-use crate::http::door::Door;
-use crate::http::socket::Socket;
-use crate::http::{exposition, listen, routes};
-use crate::keeping;
+use crate::http::connection::listen;
+use crate::http::connection::socket::Socket;
+use crate::http::request_context::RequestContextService;
+use crate::http::{exposition, routes};
 use crate::listen::ListenAddress;
 use crate::listen::client_ip::Trust;
 use crate::listen::tls::Tls;
 use crate::own_traces::Tracer;
 use crate::resymbolicate;
-use tidewatch_ingest::symbols::notes;
+use crate::retention_changes;
+use tidewatch_ingest::symbols::persist;
 use tidewatch_limits as limits;
 use tidewatch_runtime::background;
-use tidewatch_runtime::background::Running;
+use tidewatch_runtime::background::HeartbeatGuard;
 
-/// Serves until `stop` completes, then finishes what is in flight and flushes.
+/// Serves until `stop` completes, then finishes requests in flight and flushes.
 ///
-/// The socket answers 503 while the store is being opened. `ready` hears the address once requests are taken.
+/// The socket answers 503 while the store is being opened. `ready` is called with the address once requests are
+/// accepted. An error: the server could not start, or the listener failed.
 pub async fn serve(
     config: Config,
-    outside: Outside,
+    environment: Environment,
     ready: impl FnOnce(&ListenAddress, &Arc<App>),
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> anyhow::Result<()> {
-    serve_routes(config, outside, routes::router, ready, stop).await
+    serve_routes(config, environment, routes::router, ready, stop).await
 }
 
-/// The same with other routes.
+/// Like [`serve`], with other routes.
 pub async fn serve_routes(
     mut config: Config,
-    mut outside: Outside,
+    mut environment: Environment,
     router_of: fn(Arc<App>) -> Router,
     ready: impl FnOnce(&ListenAddress, &Arc<App>),
     stop: impl Future<Output = ()> + Send + 'static,
@@ -54,113 +56,115 @@ pub async fn serve_routes(
         sockets.push(socket);
     }
     let address = config.listen.first().context("there is no address to listen on")?.clone();
-    // Bound before the start, so that a wrong address ends it.
-    let figures = match &config.metrics_listen {
+    // Bound before the store is opened, so a wrong address fails early.
+    let metrics_socket = match &config.metrics_listen {
         Some(address) => Some(Socket::bind(address, tls.as_ref()).await?),
         None => None,
     };
     let trust = config.trust()?;
-    config.doubts().iter().for_each(|doubt| tracing::warn!("{doubt}"));
+    config.warnings().iter().for_each(|warning| tracing::warn!("{warning}"));
     let (router, current) = watch::channel(routes::starting());
     let tracer = match config.own_traces()? {
-        Some(target) => Some(Arc::new(Tracer::start(target, outside.clock.clone()).context("cannot start a thread")?)),
+        Some(target) => {
+            Some(Arc::new(Tracer::start(target, environment.clock.clone()).context("cannot start a thread")?))
+        }
         None => None,
     };
-    let door = Door::new(current, trust.clone(), config.is_https(), outside.clock.clone()).traced(tracer.clone());
-    let door = Arc::new(door);
+    let service = RequestContextService::new(current, trust.clone(), config.is_https(), environment.clock.clone());
+    let service = Arc::new(service.traced(tracer.clone()));
     let (stopping, mut stopped) = watch::channel(false);
     tokio::spawn(async move {
         stop.await;
         let _ = stopping.send(true);
     });
-    let (clock, traffic) = (outside.clock.clone(), door.traffic());
-    let reloaded = Reloaded { tls, settings: outside.settings.take(), trust: door.trust() };
+    let (clock, traffic) = (environment.clock.clone(), service.traffic());
+    let reloaded = Reloaded { tls, settings: environment.settings.take(), trust: service.trust() };
     let mut also_stopped = stopped.clone();
     let connections_max = config.connections_max;
-    let listening = tokio::spawn(listen::serve(sockets, door, connections_max, async move {
+    let listening = tokio::spawn(listen::serve(sockets, service, connections_max, async move {
         let _ = also_stopped.wait_for(|stop| *stop).await;
     }));
     let app = tokio::select! {
-        app = App::open(config, outside) => app?,
-        // Nothing was accepted yet, so there is nothing to finish.
+        app = App::open(config, environment) => app?,
+        // No request was accepted yet, so there is nothing to drain.
         _ = stopped.wait_for(|stop| *stop) => return Ok(()),
     };
     let (counted, traced) = (app.store_metrics.clone(), tracer.clone());
-    app.store.set_on_worked(Box::new(move |worked| {
+    app.store.set_on_work_completed(Box::new(move |worked| {
         counted.add(worked);
         if let Some(tracer) = &traced {
-            tracer.worked(worked);
+            tracer.work_completed(worked);
         }
     }));
     let _ = router.send(router_of(app.clone()));
-    if let Some(socket) = figures {
-        tracing::info!("own figures at http://{}/metrics", socket.address()?);
+    if let Some(socket) = metrics_socket {
+        tracing::info!("own metrics at http://{}/metrics", socket.address()?);
         let (_, router) = watch::channel(exposition::router(app.clone(), traffic, tracer.clone()));
-        let door = Arc::new(Door::new(router, trust, false, clock));
+        let service = Arc::new(RequestContextService::new(router, trust, false, clock));
         let mut stopped = stopped.clone();
-        tokio::spawn(listen::serve(vec![socket], door, limits::METRICS_CONNECTIONS_MAX, async move {
+        tokio::spawn(listen::serve(vec![socket], service, limits::METRICS_CONNECTIONS_MAX, async move {
             let _ = stopped.wait_for(|stop| *stop).await;
         }));
     }
     let resolving = tokio::spawn(resymbolicate::run(app.clone(), stopped.clone()));
-    let noting = tokio::spawn(notes::run(app.symbols.clone(), stopped.clone()));
-    let keeping = tokio::spawn(keeping::run(app.clone(), stopped.clone()));
+    let persisting = tokio::spawn(persist::run(app.symbols.clone(), stopped.clone()));
+    let retention = tokio::spawn(retention_changes::run(app.clone(), stopped.clone()));
     let administering = tokio::spawn(socket::serve(app.clone(), stopped.clone()));
     let heartbeat = Heartbeat::new("reload");
     app.background.add(&heartbeat);
     tracer.iter().for_each(|tracer| app.background.add(tracer.heartbeat()));
     tokio::spawn(background::watch(app.background.clone(), stopped.clone()));
-    tokio::spawn(reload(Arc::new(Mutex::new(reloaded)), Running(heartbeat), stopped));
+    tokio::spawn(reload(Arc::new(Mutex::new(reloaded)), HeartbeatGuard(heartbeat), stopped));
     ready(&address, &app);
     listening.await.context("the listener failed")?;
     app.demos.close().await;
     app.symbols.builder.close();
     let _ = resolving.await;
-    let _ = noting.await;
-    let _ = keeping.await;
+    let _ = persisting.await;
+    let _ = retention.await;
     let _ = administering.await;
     app.close().await;
     if let Some(tracer) = tracer {
-        // What it cannot send is lost, and counted no more.
+        // Spans that it cannot send are lost and not counted.
         let _ = tokio::task::spawn_blocking(move || tracer.close()).await;
     }
     Ok(())
 }
 
-/// What may change while the server runs.
+/// State that a reload may change.
 struct Reloaded {
     tls: Option<Arc<Tls>>,
     settings: Option<Settings>,
     trust: Arc<RwLock<Trust>>,
 }
 
-/// Reads settings and certificate again on SIGHUP, and the certificate once a while.
-async fn reload(reloaded: Arc<Mutex<Reloaded>>, running: Running, mut stopped: watch::Receiver<bool>) {
+/// Reloads settings and certificate on SIGHUP, and the certificate every [`limits::TLS_RELOAD_PAUSE`].
+async fn reload(reloaded: Arc<Mutex<Reloaded>>, running: HeartbeatGuard, mut stopped: watch::Receiver<bool>) {
     use tokio::signal::unix::{SignalKind, signal};
-    let mut asked = signal(SignalKind::hangup()).expect("SIGHUP can be listened for");
+    let mut hangups = signal(SignalKind::hangup()).expect("SIGHUP can be listened for");
     loop {
-        let is_asked = tokio::select! {
-            _ = asked.recv() => true,
+        let is_requested = tokio::select! {
+            _ = hangups.recv() => true,
             () = tokio::time::sleep(limits::TLS_RELOAD_PAUSE) => false,
             _ = stopped.wait_for(|stop| *stop) => return,
         };
         running.0.beat();
-        read_again(&reloaded, is_asked).await;
+        read_again(&reloaded, is_requested).await;
         running.0.idle();
     }
 }
 
-/// A panic while files are read leaves everything as it was, and the next attempt reads them again.
-async fn read_again(reloaded: &Arc<Mutex<Reloaded>>, is_asked: bool) {
+/// Reloads on a blocking thread. A panic leaves everything unchanged, and the next attempt reads the files again.
+async fn read_again(reloaded: &Arc<Mutex<Reloaded>>, is_requested: bool) {
     let reading = reloaded.clone();
-    if let Err(error) = tokio::task::spawn_blocking(move || reading.lock().read(is_asked)).await {
+    if let Err(error) = tokio::task::spawn_blocking(move || reading.lock().read(is_requested)).await {
         tracing::error!(%error, "reading the settings and the certificate again failed: {error}");
     }
 }
 
 impl Reloaded {
-    /// What cannot be used is said, and stays as it was. Blocks.
-    fn read(&mut self, is_asked: bool) {
+    /// Reloads the certificate, and the settings if requested. Invalid files are logged and change nothing. Blocks.
+    fn read(&mut self, is_requested: bool) {
         if let Some(tls) = &self.tls {
             match tls.reload() {
                 Ok(true) => tracing::info!("the TLS certificate was replaced"),
@@ -169,15 +173,15 @@ impl Reloaded {
             }
         }
         if let Some(settings) = &mut self.settings
-            && is_asked
-            && let Err(error) = take_up(settings, &self.trust)
+            && is_requested
+            && let Err(error) = apply_settings(settings, &self.trust)
         {
             tracing::error!("the settings stay as they are: {error:#}");
         }
     }
 }
 
-fn take_up(settings: &mut Settings, trust: &RwLock<Trust>) -> anyhow::Result<()> {
+fn apply_settings(settings: &mut Settings, trust: &RwLock<Trust>) -> anyhow::Result<()> {
     let (config, changed) = settings()?;
     *trust.write() = config.trust()?;
     let (taken, waiting): (Vec<_>, Vec<_>) =
@@ -208,7 +212,7 @@ mod tests {
 
     use super::*;
 
-    /// A panic, then an error, then other settings: they are read again each time.
+    /// A panic, then an error, then other settings: each attempt reads them again.
     #[tokio::test]
     async fn settings_are_read_again_after_a_panic_and_after_an_error() {
         let config = || Config::new(SocketAddr::from(([127, 0, 0, 1], 0)), "data");

@@ -1,7 +1,7 @@
-//! What noise cannot hide: instructions, heap allocations, bytes in memory and bytes at rest per record of the
-//! benchmark's exports. A regression gate: the bounds are a little above what is measured, and every machine counts
-//! alike. Its own binary, for the counter replaces the global allocator. Instructions are those of the test build, which
-//! is not optimised, as callgrind counts them: only their change says something.
+//! Costs without measurement noise: instructions, heap allocations, bytes in memory and bytes at rest per record of the
+//! benchmark's exports. A regression gate: the bounds are slightly above the measured values, which are the same on
+//! every machine. It is a separate binary, because the counter replaces the global allocator. Instructions are those of
+//! the unoptimized test build as counted by callgrind: only their change is meaningful.
 
 use std::io::Read;
 use std::path::Path;
@@ -13,7 +13,7 @@ use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::{ProjectId, Signal};
 use tidewatch_domain::project::IngestSettings;
 use tidewatch_ingest::coding::Coding;
-use tidewatch_ingest::knowledge::Knowledge;
+use tidewatch_ingest::enrichment::EnrichmentSource;
 use tidewatch_ingest::pipeline::prepare;
 use tidewatch_ingest::prices::{NO_TABLE, PriceTable};
 use tidewatch_ingest::record::Header;
@@ -21,7 +21,7 @@ use tidewatch_journal::Position;
 use tidewatch_lake::{Lake, LakeOptions};
 use tidewatch_store::columns::NO_KEY;
 
-/// An export of `fixtures/bench`, and what it may cost.
+/// An export of `fixtures/bench` with its maximum costs.
 struct Export {
     file: &'static str,
     signal: Signal,
@@ -36,7 +36,7 @@ struct Export {
     instructions_max: f64,
 }
 
-/// Of the traces' allocations nearly all are lists of the request.
+/// Nearly all allocations of traces are lists of the request.
 #[rustfmt::skip]
 const EXPORTS: [Export; 3] = [
     Export { file: "traces512", signal: Signal::Traces, records: 512, allocations_max: 0.10, memory_bytes_max: 825.0, rest_bytes_max: 40.0, instructions_max: 41_500.0 },
@@ -66,34 +66,35 @@ fn header(signal: Signal) -> Header {
     }
 }
 
-const KNOWLEDGE: Knowledge = Knowledge { prices: PriceTable { prices: &[], id: NO_TABLE }, symbols: None };
+const ENRICHMENT: EnrichmentSource =
+    EnrichmentSource { prices: PriceTable { prices: &[], id: NO_TABLE }, symbols: None };
 
-/// Names the export that a child process prepares again and again, and how often.
+/// The environment variable with the export that a child process prepares, and the number of times.
 const COUNTED: &str = "TIDEWATCH_COUNTED_EXPORT";
 
-/// One test: others in the process would take the memory that is to be reused.
+/// A single test: other tests in the process would take the memory that is to be reused.
 #[test]
 fn a_record_costs_hardly_an_allocation_and_is_small() {
     if let Ok(counted) = std::env::var(COUNTED) {
-        return prepare_again_and_again(&counted);
+        return prepare_repeatedly(&counted);
     }
     assert_eq!([allocations(), sizes(), instructions()].concat(), [""; 0]);
 }
 
-fn prepare_again_and_again(counted: &str) {
+fn prepare_repeatedly(counted: &str) {
     let (file, times) = counted.split_once(' ').expect("a name and a number");
     let export = EXPORTS.into_iter().find(|export| export.file == file).expect("an export");
     let (header, body) = (header(export.signal), body(&export));
     for _ in 0..times.parse::<u32>().expect("a number") {
-        drop(prepare(&header, &body, usize::MAX, &KNOWLEDGE).map_err(|refused| refused.error));
+        drop(prepare(&header, &body, usize::MAX, &ENRICHMENT).map_err(|refused| refused.error));
     }
 }
 
-/// Exports that take more instructions than they may.
+/// Exports that exceed their maximum of instructions.
 fn instructions() -> Vec<String> {
     let mut over = Vec::new();
     for export in EXPORTS {
-        // What starting costs is in both.
+        // Both counts include the cost of the start.
         let count = |times: u32| collected(&format!("{} {times}", export.file)) as f64;
         let counted = (count(4) - count(2)) / (2 * export.records) as f64;
         if counted > export.instructions_max {
@@ -103,7 +104,7 @@ fn instructions() -> Vec<String> {
     over
 }
 
-/// Instructions of this test in a child process that prepares an export again and again.
+/// The instructions of this test in a child process that prepares an export repeatedly.
 fn collected(counted: &str) -> u64 {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
@@ -112,18 +113,18 @@ fn collected(counted: &str) -> u64 {
         .env(COUNTED, counted)
         .output()
         .expect("valgrind is installed (scripts/test.sh does it)");
-    let told = String::from_utf8_lossy(&output.stderr);
-    let line = told.lines().find_map(|line| line.split_once("Collected :")).map(|(_, count)| count.trim().to_owned());
-    line.and_then(|count| count.parse().ok()).unwrap_or_else(|| panic!("valgrind counts nothing: {told}"))
+    let report = String::from_utf8_lossy(&output.stderr);
+    let line = report.lines().find_map(|line| line.split_once("Collected :")).map(|(_, count)| count.trim().to_owned());
+    line.and_then(|count| count.parse().ok()).unwrap_or_else(|| panic!("valgrind counts nothing: {report}"))
 }
 
-/// Exports that allocate more than they may.
+/// Exports that exceed their maximum of allocations.
 fn allocations() -> Vec<String> {
     let mut over = Vec::new();
     for export in EXPORTS {
         let (header, body) = (header(export.signal), body(&export));
-        let prepare = || drop(prepare(&header, &body, usize::MAX, &KNOWLEDGE).map_err(|refused| refused.error));
-        // The first requests of a thread make what later ones reuse.
+        let prepare = || drop(prepare(&header, &body, usize::MAX, &ENRICHMENT).map_err(|refused| refused.error));
+        // The first requests of a thread allocate memory that later ones reuse.
         (0..3).for_each(|_| prepare());
         let counted = measure(prepare).count_total as f64 / export.records as f64;
         if counted > export.allocations_max {
@@ -133,7 +134,7 @@ fn allocations() -> Vec<String> {
     over
 }
 
-/// Exports that take more in the memtable, or at rest, than they may.
+/// Exports that exceed their maximum of bytes in the memtable or at rest.
 fn sizes() -> Vec<String> {
     let mut over = Vec::new();
     for export in EXPORTS {
@@ -141,10 +142,10 @@ fn sizes() -> Vec<String> {
         let lake = Lake::open(LakeOptions { background: false, ..LakeOptions::new(folder.path()) }).expect("it opens");
         let body = body(&export);
         for request in 1..=8 {
-            // Another project each time: nothing is a retry.
+            // Each request is of another project, so that none is a retry.
             let header = Header { project_number: request, ..header(export.signal) };
             let prepared =
-                prepare(&header, &body, usize::MAX, &KNOWLEDGE).map_err(|refused| refused.error).expect("valid");
+                prepare(&header, &body, usize::MAX, &ENRICHMENT).map_err(|refused| refused.error).expect("valid");
             lake.apply(Position(request.into()), NO_KEY, header.received_ns, prepared.rows);
         }
         let bytes = lake.stats().memory_bytes as f64 / (8 * export.records) as f64;

@@ -1,4 +1,4 @@
-//! Every dependency's licence is permissive: the list in deny.toml, held without installing cargo-deny.
+//! Every dependency's licence is on the permissive list in deny.toml; checked without cargo-deny.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -33,7 +33,7 @@ fn allowed(deny: &str) -> BTreeSet<String> {
     list.split('"').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-/// Whether an SPDX expression can be met with allowed licences alone. `/` is the old way to write OR.
+/// Whether an SPDX expression can be met with allowed licences only. `/` is the old syntax of OR.
 fn permissive(expression: &str, allowed: &BTreeSet<String>) -> bool {
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ").replace(" WITH ", "~WITH~");
     let tokens: Vec<String> = spaced.split_whitespace().map(|token| token.replace('~', " ")).collect();
@@ -41,7 +41,7 @@ fn permissive(expression: &str, allowed: &BTreeSet<String>) -> bool {
     reader.either()
 }
 
-/// SPDX: OR binds weakest, then AND, then brackets.
+/// A parser of SPDX expressions: OR binds weakest, then AND, then parentheses.
 struct Reader<'a> {
     tokens: &'a [String],
     allowed: &'a BTreeSet<String>,

@@ -1,4 +1,4 @@
-//! The Arrow side of [`crate::tables`]: one Arrow type per [`Kind`], one schema per [`Table`].
+//! Arrow types of [`crate::tables`]: one Arrow type per [`Kind`], one schema per [`Table`].
 
 use std::sync::{Arc, LazyLock};
 
@@ -7,7 +7,7 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use crate::tables::{Column, Kind, Table};
 
 impl Kind {
-    /// How a column of this kind looks in a batch and in a part.
+    /// The Arrow type of a column of this kind, in batches and in parts.
     pub fn data_type(self) -> DataType {
         match self {
             Kind::Bool => DataType::Boolean,
@@ -31,7 +31,7 @@ pub fn arrow_schema(table: Table) -> SchemaRef {
     Arc::clone(&SCHEMAS[table as usize])
 }
 
-/// [`arrow_schema`] as rows lie in memory: shared columns are dictionaries.
+/// Like [`arrow_schema`], for rows in memory: columns with [`Column::is_dictionary`] have a dictionary type.
 pub fn memory_schema(table: Table) -> SchemaRef {
     static SCHEMAS: LazyLock<Vec<SchemaRef>> = LazyLock::new(|| Table::ALL.into_iter().map(build_memory).collect());
     Arc::clone(&SCHEMAS[table as usize])
@@ -45,7 +45,7 @@ fn build(table: Table) -> SchemaRef {
 fn build_memory(table: Table) -> SchemaRef {
     let field = |column: &Column| {
         let plain = column.kind.data_type();
-        let kind = match column.shared {
+        let kind = match column.is_dictionary {
             true => DataType::Dictionary(Box::new(DataType::Int32), Box::new(plain)),
             false => plain,
         };

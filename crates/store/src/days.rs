@@ -1,11 +1,12 @@
-//! Which UTC day's part a row belongs to.
+//! UTC days: which day's part a row belongs to, and the names of days.
 
 use std::collections::BTreeMap;
 
+/// Nanoseconds of a day.
 pub const DAY_NS: i64 = 24 * 3600 * 1_000_000_000;
-/// 2026-01-01: no release is older. Machines without a clock of their own start in 1970.
+/// 2026-01-01: no release is older. Machines without a hardware clock start in 1970.
 const PLAUSIBLE_NS: i64 = 20_454 * DAY_NS;
-/// Parts of one table that one flush may make. Senders with broken clocks name any day they like.
+/// Maximum number of parts of one table per flush. Senders with broken clocks send any day.
 const DAYS_MAX: usize = 16;
 
 /// Days since 1970-01-01, UTC.
@@ -13,22 +14,23 @@ pub fn day_of(time_ns: i64) -> i32 {
     i32::try_from(time_ns.div_euclid(DAY_NS)).expect("a 64-bit nanosecond time has at most 106752 days")
 }
 
-/// The latest day that rows received until then are stored under: the day after. DECISIONS 25.
+/// The latest day under which rows received until `received_max` (nanoseconds since the epoch) are stored: the day
+/// after it. DECISIONS 25.
 ///
-/// Senders with broken clocks name any day; a day that is far away would never be over, and nothing in it ever removed.
-/// A receipt before [`PLAUSIBLE_NS`] bounds nothing: then the server's own clock was wrong.
+/// Senders with broken clocks send any day; rows of a day in the far future would never expire. There is no limit when
+/// `received_max` is `None` or before 2026: then the server's own clock was wrong.
 pub fn latest_day(received_max: Option<i64>) -> i32 {
     let plausible = received_max.filter(|received| *received >= PLAUSIBLE_NS);
     plausible.map_or(i32::MAX, |received| day_of(received).saturating_add(1))
 }
 
-/// The first nanosecond of a day, and of the next.
+/// The first nanosecond of a day and of the next day, saturating.
 pub fn bounds(day: i32) -> (i64, i64) {
     let start = i64::from(day).saturating_mul(DAY_NS);
     (start, start.saturating_add(DAY_NS))
 }
 
-/// `2026-11-21`: the folder of a day.
+/// The name of a day's folder, such as `2026-11-21`.
 pub fn day_name(day: i32) -> String {
     // Days to civil date, Gregorian, eras of 400 years starting on 1 March.
     let shifted = i64::from(day) + 719_468;
@@ -42,7 +44,7 @@ pub fn day_name(day: i32) -> String {
     format!("{year:04}-{month:02}-{day_of_month:02}")
 }
 
-/// The day that [`day_name`] gives this name; `None` when the text is no such name.
+/// Parses a name of [`day_name`]; `None` for any other string.
 pub fn day_named(name: &str) -> Option<i32> {
     let (year_and_month, day_of_month) = name.rsplit_once('-')?;
     let (year, month) = year_and_month.rsplit_once('-')?;
@@ -60,14 +62,13 @@ pub fn day_named(name: &str) -> Option<i32> {
     (day_name(day) == name).then_some(day)
 }
 
-/// Splits times into days: the day of the part and the places, in order, for at most [`DAYS_MAX`] days, none of them
-/// after `latest`.
+/// Groups times by the day of their part, in order, into at most 16 days; times after the day `latest` belong to it.
 ///
-/// When there are more, the days with the fewest rows join the next later day that is left, so that retention never
-/// drops a row early. The latest day always stays.
+/// Of more days, the days with the fewest rows are merged into the next later day, so that retention never removes a
+/// row early. The latest day always stays.
 pub fn split<P>(times: impl Iterator<Item = (i64, P)>, latest: i32) -> BTreeMap<i32, Vec<P>> {
     let mut days: BTreeMap<i32, Vec<P>> = BTreeMap::new();
-    // Most rows are of the day of the row before, whose places are taken out.
+    // Most rows have the day of the previous row: its places stay outside the map.
     let mut open: Option<(i32, Vec<P>)> = None;
     for (time, place) in times {
         let day = day_of(time).min(latest);
@@ -97,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days_have_their_names() {
+    fn day_names_are_parsed_back() {
         let table = [
             (0, "1970-01-01"),
             (-1, "1969-12-31"),
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn many_days_join_later_ones() {
+    fn excess_days_are_merged_into_later_days() {
         let days: BTreeMap<i32, Vec<i64>> = split((0..100).map(|day| (day * DAY_NS, day)), i32::MAX);
         assert_eq!(days.len(), DAYS_MAX);
         assert_eq!(days.values().map(Vec::len).sum::<usize>(), 100);

@@ -1,52 +1,74 @@
-//! Why the store could not do what was asked. Few variants: each is something a caller decides on.
+//! Errors of an engine. Variants are only what callers handle differently.
 
 use std::path::{Path, PathBuf};
 
+/// An error of an engine.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The disk refused; trying again later may help.
+    /// An I/O operation failed; a retry may succeed.
     #[error("cannot {what} {path}")]
     Io {
+        /// The operation, for the message: `write`.
         what: &'static str,
+        /// The file or folder.
         path: PathBuf,
+        /// The error of the operating system.
         #[source]
         source: std::io::Error,
     },
-    /// The disk is full. Nothing acknowledged is lost: it waits in the memtable and the journal.
+    /// The disk is full. No acknowledged row is lost: all remain in the memtable and the journal.
     #[error("no space left to {what} {path}")]
-    NoSpace { what: &'static str, path: PathBuf },
-    /// A file does not hold what was written to it.
+    NoSpace {
+        /// The operation, for the message: `write`.
+        what: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+    },
+    /// A file does not contain what was written to it.
     #[error("{path} is damaged: {why}")]
-    Corrupt { path: PathBuf, why: String },
-    /// The store will not go on as things are; the sentence says why, and what to do.
+    Corrupt {
+        /// The damaged file.
+        path: PathBuf,
+        /// What is wrong with the content.
+        why: String,
+    },
+    /// The engine refuses to start or to continue; the message says why and what to do.
     #[error("{0}")]
     Refused(String),
     /// The deadline passed before the answer was complete.
     #[error("the deadline passed before the answer was complete")]
     Deadline,
-    /// The question needs more memory than one question may use.
+    /// The request needs more memory than one request may use; the message has the limit.
     #[error("the question needs more than its memory budget: {0}")]
     Budget(String),
-    /// The plan names a column, kind or shape that does not exist.
+    /// The plan has a column, kind or shape that does not exist.
     #[error("the question cannot be asked: {0}")]
     BadPlan(String),
-    /// The database of the catalog refused.
+    /// The database of the catalog failed.
     #[error("cannot {what} in the catalog")]
     Catalog {
+        /// The operation, for the message.
         what: &'static str,
+        /// The error of the database.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// Arrow or Parquet refused rows that the schema allows: a defect of this crate.
+    /// A defect of the engine: for instance, Arrow or Parquet rejected rows that the schema allows.
     #[error("cannot {what}: {why}")]
-    Internal { what: &'static str, why: String },
+    Internal {
+        /// The operation, for the message.
+        what: &'static str,
+        /// The cause.
+        why: String,
+    },
 }
 
-/// ENOMEM, ENFILE, EMFILE: the process has too little, whatever the file.
+/// ENOMEM, ENFILE, EMFILE: the process has too few resources, whatever the file.
 const SHORTAGES: [i32; 3] = [12, 23, 24];
 
 impl StoreError {
-    /// An I/O error with what was tried on which file; a full disk has a variant of its own.
+    /// Converts an I/O error of the operation `what` on `path`. Invalid data becomes [`StoreError::Corrupt`], a full
+    /// disk or quota [`StoreError::NoSpace`].
     pub fn io(what: &'static str, path: &Path, source: std::io::Error) -> StoreError {
         let path = path.to_path_buf();
         match source.kind() {
@@ -56,7 +78,7 @@ impl StoreError {
         }
     }
 
-    /// The file that cannot be read or written, or is damaged; `None` when the fault is not the file's, as with too many
+    /// The file that cannot be read or written, or is damaged; `None` when the cause is not the file, such as too many
     /// open files.
     pub fn faulty_file(&self) -> Option<&Path> {
         match self {
@@ -68,13 +90,14 @@ impl StoreError {
         }
     }
 
-    /// The error for work that panicked, with what `catch_unwind` caught.
+    /// The error of an operation that panicked, with the payload of `catch_unwind`.
     pub fn panicked(what: &'static str, panic: &(dyn std::any::Any + Send)) -> StoreError {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
         StoreError::Internal { what, why: format!("a panic: {}", text.unwrap_or_default()) }
     }
 
+    /// Converts an Arrow error of the operation `what` to [`StoreError::Internal`], for `map_err`.
     pub fn internal(what: &'static str) -> impl FnOnce(arrow::error::ArrowError) -> StoreError {
         move |source| StoreError::Internal { what, why: source.to_string() }
     }

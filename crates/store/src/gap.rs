@@ -1,29 +1,35 @@
-//! Rows that were stored and are no longer to be had: parts that an operator set aside, rows that could not be written.
+//! Gaps: rows that were stored and can no longer be read, such as parts that an operator set aside and rows that could
+//! not be written.
 //!
-//! A query whose rows may lie in one of them is answered from the rest, and
-//! [`is_incomplete`](crate::TelemetryStore::is_incomplete) says so: an answer is never short in silence.
+//! A query that overlaps a gap is answered from the other rows, and
+//! [`is_incomplete`](crate::TelemetryStore::is_incomplete) returns true for it: no answer is incomplete without notice.
 
 use crate::plan::Plan;
 use crate::tables::Table;
 
-/// What is missing. Bounds are inclusive.
+/// The bounds of missing rows, all inclusive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
-    /// That of the part, or one of its own.
+    /// The id of the part, or an id of its own.
     pub id: u64,
+    /// The table of the rows.
     pub table: Table,
     /// UTC day, days since 1970-01-01.
     pub day: i32,
+    /// Number of missing rows.
     pub rows: u64,
-    /// Of the rows, nanoseconds.
+    /// Earliest time of the rows, nanoseconds since the epoch.
     pub time_min: i64,
+    /// Latest time of the rows, nanoseconds since the epoch.
     pub time_max: i64,
+    /// Smallest project number of the rows.
     pub project_min: u32,
+    /// Greatest project number of the rows.
     pub project_max: u32,
 }
 
 impl Gap {
-    /// Whether rows of it may belong to the answer of a plan.
+    /// Whether missing rows may belong to the answer of `plan`.
     pub fn touches(&self, plan: &Plan) -> bool {
         let in_time = self.time_min < plan.to && self.time_max >= plan.from;
         let of_projects = plan.projects.iter().any(|project| (self.project_min..=self.project_max).contains(project));

@@ -1,20 +1,22 @@
-//! The seam between the service and the engines that hold its telemetry.
+//! The interface between the service and the engines that store its telemetry.
 //!
-//! [`TelemetryStore`] is what the service needs of an engine. [`tables`] is the only schema. [`plan::Plan`] is the only query language. Rows come in as [`columns::Rows`] and go out
-//! as Arrow batches, which [`answer::Answer`] reads. [`rollup`] defines what engines add up while rows are written.
-//! No engine is named here: `tidewatch-lake` is the embedded one.
+//! [`TelemetryStore`] is the interface of an engine. [`tables`] is the only schema, [`plan::Plan`] the only query
+//! language. Rows come in as [`columns::Rows`] and go out as Arrow batches, which [`answer::Answer`] reads. [`rollup`]
+//! defines the aggregates that engines compute while rows are written. This crate depends on no engine:
+//! `tidewatch-lake` is the embedded one.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod answer;
 mod arrow_schema;
 pub mod columns;
 #[cfg(feature = "conformance")]
 pub mod conformance;
-mod counted;
 pub mod days;
 mod error;
 mod gap;
+mod outcome;
 pub mod plan;
 pub mod query_memory;
 pub mod retention;
@@ -26,9 +28,9 @@ mod telemetry;
 
 pub use answer::Answer;
 pub use arrow_schema::{arrow_schema, memory_schema};
-pub use counted::{Counted, Outcome};
 pub use error::StoreError;
 pub use gap::Gap;
+pub use outcome::{Outcome, OutcomeCount};
 pub use rewrite::{Change, Changed, Rewrite};
-pub use stats::{Stats, TableStats, Work, Worked};
-pub use telemetry::{Cursor, OnWorked, TelemetryStore};
+pub use stats::{CompletedWork, Stats, TableStats, Work};
+pub use telemetry::{Cursor, OnWorkCompleted, TelemetryStore};

@@ -1,41 +1,67 @@
-//! The closed query algebra. A [`Plan`] asks one table one thing; there are no joins and no free expressions.
+//! The closed query algebra. A [`Plan`] queries one table; there are no joins and no free expressions.
 //!
-//! Every engine answers a Plan alike: the lake runs it over pruned parts and the memtable, and the conformance
-//! suite holds it against a naive in-memory model.
+//! Every engine gives the same answer to a Plan: the lake runs it over pruned parts and the memtable, and the
+//! conformance suite compares the answers with those of a naive in-memory model.
 
 use crate::tables::Table;
 
-/// One question to one table.
+/// One query of one table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
+    /// The table.
     pub table: Table,
-    /// Project numbers; rows of any other project are never seen. Empty: no rows.
+    /// Project numbers; rows of other projects are never read. Empty: no rows.
     pub projects: Vec<u32>,
-    /// `from <= time < to`, nanoseconds; a `to` of `i64::MAX` has no end.
+    /// Start of the time range `from <= time < to`, nanoseconds since the epoch.
     pub from: i64,
+    /// End of the time range, exclusive; `i64::MAX`: no end.
     pub to: i64,
+    /// Rows that fail this filter are not in the answer.
     pub filter: Filter,
+    /// Columns, grouping, order and limits of the answer.
     pub shape: Shape,
 }
 
-/// What the answer looks like.
+/// The shape of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shape {
-    /// The rows themselves, these columns (each once) in this order, with the table's types.
-    /// A null comes before every value. Ties of `order` are broken by the table's identity columns, else left open.
-    Rows { columns: Vec<&'static str>, order: Vec<Order>, limit: usize, offset: usize },
-    /// One row per distinct key: a column per key, then a column per aggregate, named by the plan and typed as
-    /// [`KeySource`] and [`Function`] say. Two columns of one name are a bad plan. No keys: exactly one row, seen or not
-    /// (before `limit` and `offset`).
-    /// A null is a key of its own and comes before every value; lists order by their first difference. Ties of `order`
-    /// are broken by the keys, ascending.
-    Groups { keys: Vec<Key>, aggregates: Vec<Aggregate>, order: Vec<GroupOrder>, limit: usize, offset: usize },
+    /// The rows, with the types of the table's columns. Nulls sort before every value. Ties of `order` are broken by
+    /// the table's identity columns; in a table without identity their order is undefined.
+    Rows {
+        /// Columns of the answer, in this order, each once.
+        columns: Vec<&'static str>,
+        /// Most significant column first.
+        order: Vec<Order>,
+        /// Maximum number of rows.
+        limit: usize,
+        /// Number of rows to skip.
+        offset: usize,
+    },
+    /// One row per distinct key: a column per key, then a column per aggregate, with the plan's names and the types of
+    /// [`KeySource`] and [`Function`]. Duplicate names are a bad plan. Without keys there is exactly one row (before
+    /// `limit` and `offset`), also when no row passes.
+    /// A null is a key of its own and sorts before every value; lists compare by their first difference. Ties of
+    /// `order` are broken by the keys, ascending.
+    Groups {
+        /// Group keys.
+        keys: Vec<Key>,
+        /// Aggregates of every group.
+        aggregates: Vec<Aggregate>,
+        /// Most significant first; empty: by the keys, ascending.
+        order: Vec<GroupOrder>,
+        /// Maximum number of groups.
+        limit: usize,
+        /// Number of groups to skip.
+        offset: usize,
+    },
 }
 
-/// Rows by a column.
+/// Orders rows by one column of the table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Order {
+    /// Name of the column.
     pub column: &'static str,
+    /// Greatest value first; nulls last.
     pub descending: bool,
 }
 
@@ -44,85 +70,122 @@ pub struct Order {
 pub struct GroupOrder {
     /// Name of a key or an aggregate of the same plan.
     pub by: &'static str,
+    /// Greatest value first; nulls last.
     pub descending: bool,
 }
 
 /// A condition on a row: true or false, never unknown. Every comparison with a null is false; `Not` is plain negation.
 ///
-/// Text and bytes compare bytewise. A filter that fits no column of the table is a bad plan, not an empty answer.
+/// Strings and bytes compare bytewise. A filter that fits no column of the table is a bad plan, not an empty answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Filter {
+    /// Always true.
     True,
+    /// All of them are true; true when empty.
     All(Vec<Filter>),
+    /// At least one of them is true; false when empty.
     Any(Vec<Filter>),
+    /// It is false.
     Not(Box<Filter>),
+    /// Compares a column with a literal.
     Compare {
+        /// Name of the column.
         column: &'static str,
+        /// The comparison, column on the left.
         op: Op,
+        /// The literal, of the column's kind.
         value: Value,
     },
-    /// Equal to one of them.
+    /// The column equals one of the literals.
     In {
+        /// Name of the column.
         column: &'static str,
+        /// Literals of the column's kind; false when empty.
         values: Vec<Value>,
     },
-    /// Text contains this, ASCII case ignored when `ignore_case`.
+    /// A text column contains a substring.
     Contains {
+        /// Name of the column.
         column: &'static str,
+        /// The substring.
         needle: String,
+        /// Whether ASCII case is ignored.
         ignore_case: bool,
     },
+    /// The column is null.
     IsNull {
+        /// Name of the column.
         column: &'static str,
     },
-    /// An attribute, compared as text (see [`AttributeScope`] for where); absent: false, for every op.
+    /// Compares an attribute, converted to a string, with a literal; false for an absent attribute, for every `op`.
     Attribute {
+        /// Where the attribute is read.
         scope: AttributeScope,
+        /// Key of the attribute.
         key: String,
+        /// The comparison, attribute on the left.
         op: Op,
+        /// The literal.
         value: String,
     },
-    /// Some attribute value (as text) contains this, ASCII case ignored.
+    /// At least one attribute value, converted to a string, contains a substring; ASCII case is ignored.
     AnyAttributeContains {
+        /// Where attributes are read.
         scope: AttributeScope,
+        /// The substring.
         needle: String,
     },
     /// `bitwise and` of an unsigned column with `mask` is not zero.
     HasBits {
+        /// Name of the column.
         column: &'static str,
+        /// The bits, of which at least one must be set.
         mask: u64,
     },
 }
 
-/// Which attribute column is read. `Record` is `attributes`, `Scope` is `scope_attributes`; `RecordThenResource` takes
-/// the record's own, then the column `server_name` (for that key, unless empty), then the resource's where there is one.
+/// The columns in which an attribute is looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AttributeScope {
+    /// The column `attributes`.
     Record,
+    /// The column `resource`.
     Resource,
+    /// The column `scope_attributes`.
     Scope,
+    /// The column `attributes`, then `server_name` (for that key, unless empty), then `resource` if the table has it.
     RecordThenResource,
 }
 
+/// A comparison operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
+    /// Equal.
     Eq,
+    /// Not equal.
     Ne,
+    /// Less than.
     Lt,
+    /// Less than or equal.
     Le,
+    /// Greater than.
     Gt,
+    /// Greater than or equal.
     Ge,
 }
 
 /// A literal of the column's kind.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
+    /// For Bool.
     Bool(bool),
     /// For U8, U32, U64.
     U64(u64),
     /// For I16, I64.
     I64(i64),
+    /// For F64.
     F64(f64),
+    /// For Text.
     Text(String),
     /// For Bytes, Id8, Id16.
     Bytes(Vec<u8>),
@@ -133,57 +196,80 @@ pub enum Value {
 pub struct Key {
     /// Name of the answer's column, unique among the plan's keys and aggregates.
     pub name: &'static str,
+    /// How the value is computed.
     pub source: KeySource,
 }
 
-/// Where the value of a group key comes from.
+/// How the value of a group key is computed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum KeySource {
-    /// As the column.
+    /// The value of a column, with the column's type.
     Column(&'static str),
-    /// The text of the column when it is one of these, else null; Text.
-    OneOf { column: &'static str, texts: Vec<String> },
-    /// `from + floor((time - from) / width) * width` with `from` given here; nanoseconds, I64.
-    TimeBucket { origin: i64, width: i64 },
-    /// The attribute as text, null when absent; Text.
-    Attribute { scope: AttributeScope, key: String },
+    /// The string of a text column when it is one of `strings`, else null; Text.
+    OneOf {
+        /// Name of the column.
+        column: &'static str,
+        /// The strings that are groups of their own.
+        strings: Vec<String>,
+    },
+    /// The start of the row's time bucket: `origin + floor((time - origin) / width) * width`; I64.
+    TimeBucket {
+        /// Start of one bucket, nanoseconds since the epoch.
+        origin: i64,
+        /// Width of the buckets, nanoseconds.
+        width: i64,
+    },
+    /// The attribute converted to a string, null when absent; Text.
+    Attribute {
+        /// Where the attribute is read.
+        scope: AttributeScope,
+        /// Key of the attribute.
+        key: String,
+    },
     /// The attribute keys of the record, sorted, each once, joined by `,` (metric discovery); Text.
     AttributeKeys,
 }
 
-/// A value computed per group: one column of the answer. Nulls and NaN are skipped; `filter` narrows the rows of this
-/// aggregate alone.
+/// A value computed per group: one column of the answer. Nulls and NaN are skipped.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Aggregate {
     /// Name of the answer's column, unique among the plan's keys and aggregates.
     pub name: &'static str,
+    /// The function.
     pub function: Function,
+    /// Restricts the rows of this aggregate only.
     pub filter: Filter,
 }
 
+/// An aggregate function, with the type of its result.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Function {
-    /// Rows; U64.
+    /// The number of rows; U64.
     Count,
     /// Sum of `weight` (1 where the table has none); F64.
     Weight,
-    /// Sum of a numeric `column` times weight; F64; null without rows. Stays at the largest double when beyond it.
+    /// Sum of a numeric column times weight; F64; null without rows. Saturates at the largest double.
     Sum(&'static str),
-    /// As the column; null without rows.
+    /// The smallest value of a column, with the column's type; null without rows.
     Min(&'static str),
+    /// The greatest value of a column, with the column's type; null without rows.
     Max(&'static str),
     /// Weighted quantiles of a numeric column, linear-interpolated (index `q * (n - 1)`): one F64 list column; null
-    /// without rows. A weight `w` counts as `w` equal values, also when it is no whole number. `0 <= q <= 1`. WIRE 8.1.
+    /// without rows. A weight `w` counts as `w` equal values, also when it is no whole number. WIRE 8.1.
     Quantiles {
+        /// Name of the column.
         column: &'static str,
+        /// The quantiles, `0 <= q <= 1`; the list has them in this order.
         qs: Vec<f64>,
     },
     /// Value of `column` in the row with the greatest `time`, of equal times the greatest value; null without rows.
     Latest {
+        /// Name of the column.
         column: &'static str,
     },
     /// Value of `column` in the row with the smallest `time`, of equal times the smallest value; null without rows.
     Earliest {
+        /// Name of the column.
         column: &'static str,
     },
     /// Number of distinct values; U64.
@@ -191,51 +277,54 @@ pub enum Function {
     /// Per-series increase of a cumulative counter, resets dropped, in units per second over the group's bucket;
     /// delta sums are added up. Only on `MetricPoints` grouped by one `TimeBucket`; F64. WIRE 3.1 "rate".
     ///
-    /// A step belongs to the group of its later point. The first point of a series within the plan's time has nothing
-    /// before it and gives no step: ask from one bucket earlier. Null for a group without any step.
+    /// A step belongs to the group of its later point. The first point of a series within the plan's time has no step:
+    /// start the plan one bucket earlier. Null for a group without any step.
     Rate,
     /// Quantiles from `bounds` and `buckets` of histogram `.count` rows, interpolated inside the bucket; F64 list; null
-    /// without observations. Cumulative histograms are differenced per series first, as a rate is. The lowest bucket
-    /// starts at 0 when its bound is positive; the highest is all at its lower bound. DECISIONS 16.
+    /// without observations. Cumulative histograms are differenced per series first, like [`Function::Rate`]. The
+    /// lowest bucket starts at 0 when its bound is positive; all values of the highest bucket are at its lower bound.
+    /// DECISIONS 16.
     HistogramQuantiles {
+        /// The quantiles; the list has them in this order.
         qs: Vec<f64>,
     },
 }
 
 impl Key {
-    /// Groups by a column of the table and answers under the column's own name.
+    /// A key that groups by a column of the table, under the column's own name.
     pub fn column(name: &'static str) -> Key {
         KeySource::Column(name).named(name)
     }
 }
 
 impl KeySource {
-    /// A key that is answered under this name.
+    /// A key with this source, under `name` in the answer.
     pub fn named(self, name: &'static str) -> Key {
         Key { name, source: self }
     }
 }
 
 impl Function {
-    /// An aggregate over all rows of the group, answered under this name.
+    /// An aggregate over all rows of the group, under `name` in the answer.
     pub fn named(self, name: &'static str) -> Aggregate {
         Aggregate { name, function: self, filter: Filter::True }
     }
 }
 
 impl Aggregate {
-    /// The same aggregate over the rows that pass `filter` alone.
+    /// Restricts the aggregate to the rows that pass `filter`; replaces its earlier filter.
     pub fn only(self, filter: Filter) -> Aggregate {
         Aggregate { filter, ..self }
     }
 }
 
 impl Filter {
+    /// The column equals the literal.
     pub fn eq(column: &'static str, value: Value) -> Filter {
         Filter::Compare { column, op: Op::Eq, value }
     }
 
-    /// Both hold; `True` disappears.
+    /// Both filters are true; [`Filter::True`] is simplified away.
     pub fn and(self, other: Filter) -> Filter {
         match (self, other) {
             (Filter::True, other) => other,

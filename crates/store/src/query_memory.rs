@@ -1,9 +1,9 @@
-//! How much memory requests may hold for their questions and answers: each of them, and all together.
+//! Limits of the memory for queries and answers: per request, and for all requests.
 //!
-//! A request borrows from [`QueryMemory`] while its questions grow, goes on holding its answers, and returns all of it
-//! when it ends. When the rest does not suffice it waits, until its deadline. It never waits in a circle: what is lent
-//! always leaves enough for the oldest request to grow to its maximum (the banker's algorithm), so the oldest ends, and
-//! the next one becomes the oldest.
+//! A request borrows from [`QueryMemory`] as its queries grow, holds the memory of its answers, and returns everything
+//! when it ends. When too little is left it waits, until its deadline. There is no deadlock: what is lent always leaves
+//! enough for the oldest request to grow to its maximum (the banker's algorithm), so the oldest ends, and the next one
+//! becomes the oldest.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::StoreError;
 
-/// Groups, samples, candidates, decode buffers and answers of one request together.
-pub const QUESTION_BYTES_MAX: usize = 512 << 20;
+/// Maximum bytes of the groups, samples, candidates, decode buffers and answers of one request.
+pub const REQUEST_BYTES_MAX: usize = 512 << 20;
 
-/// Bytes are borrowed in multiples of this, so that most steps of a question take no lock.
+/// Bytes are borrowed in multiples of this, so that most steps of a query take no lock.
 const STEP_BYTES: usize = 1 << 20;
-/// A small budget is lent in this many steps at least.
+/// Minimum number of steps in which a small budget is lent.
 const STEPS_MIN: usize = 64;
 
-/// The memory of all questions.
+/// The memory that the queries of all requests share.
 #[derive(Debug)]
 pub struct QueryMemory {
     bytes_max: usize,
@@ -39,26 +39,28 @@ struct Ledger {
     now: QueryMemoryUse,
 }
 
-/// Bytes borrowed now and at most, and the waits since the start.
+/// The use of a [`QueryMemory`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct QueryMemoryUse {
+    /// Bytes borrowed now.
     pub bytes: usize,
+    /// Maximum of `bytes` since the start.
     pub peak_bytes: usize,
-    /// Threads of questions that wait now.
+    /// Number of query threads waiting now.
     pub waiting: usize,
-    /// Waits that have begun.
+    /// Number of waits that have begun since the start.
     pub waits: u64,
-    /// Duration of the waits that have ended.
+    /// Total duration of the waits that have ended.
     pub waited: Duration,
 }
 
 impl QueryMemory {
-    /// `bytes_max` for all requests. One request gets at most half of it, and at most [`QUESTION_BYTES_MAX`].
+    /// Creates `bytes_max` bytes for all requests. One request gets at most half, and at most [`REQUEST_BYTES_MAX`].
     pub fn new(bytes_max: usize) -> QueryMemory {
-        QueryMemory::with(bytes_max, QUESTION_BYTES_MAX.min(bytes_max / 2))
+        QueryMemory::with(bytes_max, REQUEST_BYTES_MAX.min(bytes_max / 2))
     }
 
-    /// `bytes_max` for one request that shares with no other.
+    /// Creates `bytes_max` bytes for a single request.
     pub fn of_one_request(bytes_max: usize) -> QueryMemory {
         QueryMemory::with(bytes_max, bytes_max)
     }
@@ -67,27 +69,28 @@ impl QueryMemory {
         QueryMemory { bytes_max, request_bytes_max, ledger: Mutex::default(), returned: Condvar::new() }
     }
 
-    /// Bytes for all requests together.
+    /// Maximum bytes of all requests.
     pub fn bytes_max(&self) -> usize {
         self.bytes_max
     }
 
+    /// The use at this moment.
     pub fn in_use(&self) -> QueryMemoryUse {
         self.ledger.lock().now
     }
 
-    /// A request has borrowed `bytes` in all when this returns `Ok`; may wait.
+    /// Raises the bytes borrowed by a request to `bytes`; may wait until `deadline`.
     fn lend(&self, request: u64, bytes: usize, deadline: Instant) -> Result<(), StoreError> {
         let mut ledger = self.ledger.lock();
-        if !self.lends(&mut ledger, request, bytes) {
+        if !self.try_lend(&mut ledger, request, bytes) {
             let began = Instant::now();
             ledger.now.waits += 1;
             ledger.now.waiting += 1;
             let mut is_late = false;
-            while !self.lends(&mut ledger, request, bytes) {
+            while !self.try_lend(&mut ledger, request, bytes) {
                 is_late = self.returned.wait_until(&mut ledger, deadline).timed_out();
                 if is_late {
-                    is_late = !self.lends(&mut ledger, request, bytes);
+                    is_late = !self.try_lend(&mut ledger, request, bytes);
                     break;
                 }
             }
@@ -100,8 +103,8 @@ impl QueryMemory {
         Ok(())
     }
 
-    /// Lends when what is left afterwards lets the oldest request grow to its maximum.
-    fn lends(&self, ledger: &mut Ledger, request: u64, bytes: usize) -> bool {
+    /// Lends if the rest lets the oldest request grow to its maximum; returns whether it did.
+    fn try_lend(&self, ledger: &mut Ledger, request: u64, bytes: usize) -> bool {
         let own = ledger.requests.get(&request).copied().unwrap_or(0);
         let Some(more) = bytes.checked_sub(own).filter(|more| *more > 0) else { return true };
         let reserved = match ledger.requests.first_key_value() {
@@ -118,17 +121,18 @@ impl QueryMemory {
     }
 }
 
-/// The memory of one request, shared by its questions and their threads. Dropping it returns what was borrowed.
+/// The memory of one request, shared by its queries and their threads. Dropping it returns what was borrowed.
 #[derive(Debug)]
 pub struct RequestMemory {
     memory: Arc<QueryMemory>,
     request: u64,
-    /// By all threads, and for answers; at most what is borrowed, but for a moment.
+    /// Bytes used by all threads and by answers; exceeds `borrowed` only for a moment.
     used: AtomicUsize,
     borrowed: AtomicUsize,
 }
 
 impl RequestMemory {
+    /// Registers a request that has borrowed nothing yet; it is younger than every earlier one.
     pub fn new(memory: &Arc<QueryMemory>) -> RequestMemory {
         let mut ledger = memory.ledger.lock();
         let request = ledger.next_request;
@@ -139,7 +143,7 @@ impl RequestMemory {
         RequestMemory { memory: Arc::clone(memory), request, used, borrowed }
     }
 
-    /// The request holds `bytes` more until it ends. May wait, and fails as [`Share::holds`] does.
+    /// Reserves `bytes` more, for an answer, until the request ends. May wait; errors are those of [`Share::holds`].
     pub fn keep(&self, bytes: usize, deadline: Instant) -> Result<(), StoreError> {
         self.borrow(self.used.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes), deadline)
     }
@@ -169,14 +173,14 @@ impl Drop for RequestMemory {
     }
 }
 
-/// The memory of one question, shared by its threads.
+/// The memory of one query, shared by its threads.
 #[derive(Debug, Clone, Copy)]
 pub struct Budget<'m> {
     memory: &'m RequestMemory,
     deadline: Instant,
 }
 
-/// What one thread has taken from the budget; dropping it gives it back.
+/// The bytes that one thread holds of a [`Budget`]; dropping it releases them.
 #[derive(Debug)]
 pub struct Share<'a> {
     budget: &'a Budget<'a>,
@@ -184,19 +188,22 @@ pub struct Share<'a> {
 }
 
 impl Budget<'_> {
+    /// Creates the budget of one query of a request; waits for memory end at `deadline`.
     pub fn new(memory: &RequestMemory, deadline: Instant) -> Budget<'_> {
         Budget { memory, deadline }
     }
 
+    /// Creates an empty share for one thread.
     pub fn share(&self) -> Share<'_> {
         Share { budget: self, bytes: 0 }
     }
 }
 
 impl Share<'_> {
-    /// This thread now holds `bytes` in all. Waits while other requests hold what is missing.
+    /// Sets the bytes that this thread holds to `bytes`. Waits while other requests hold what is missing.
     ///
-    /// [`StoreError::Budget`] when one request may not hold so much, [`StoreError::Deadline`] when the wait was too long.
+    /// Fails with [`StoreError::Budget`] when the request exceeds its maximum, and with [`StoreError::Deadline`] when
+    /// the deadline passes during the wait.
     pub fn holds(&mut self, bytes: usize) -> Result<(), StoreError> {
         let Budget { memory, deadline } = *self.budget;
         let before = std::mem::replace(&mut self.bytes, bytes);
@@ -281,23 +288,23 @@ mod tests {
         assert_eq!(memory.in_use().bytes, 2 << 20, "what the second holds");
     }
 
-    /// An answer outlives its question: it counts until its request ends.
+    /// An answer outlives its query: it counts until its request ends.
     #[test]
     fn answers_count_until_the_request_ends() {
         let memory = memory(4 << 20);
         let request = RequestMemory::new(&memory);
-        let ask = |bytes| Budget::new(&request, soon()).share().holds(bytes);
-        ask(2 << 20).expect("half is for one request");
-        request.keep(1 << 20, soon()).expect("the question has ended");
-        ask(1 << 20).expect("beside the answer");
-        assert!(matches!(ask((1 << 20) + 1), Err(StoreError::Budget(_))), "beside the answer");
+        let query = |bytes| Budget::new(&request, soon()).share().holds(bytes);
+        query(2 << 20).expect("half is for one request");
+        request.keep(1 << 20, soon()).expect("the query has ended");
+        query(1 << 20).expect("beside the answer");
+        assert!(matches!(query((1 << 20) + 1), Err(StoreError::Budget(_))), "beside the answer");
         assert!(matches!(request.keep((1 << 20) + 1, soon()), Err(StoreError::Budget(_))));
         drop(request);
         assert_eq!(memory.in_use().bytes, 0);
     }
 
-    /// Every request grows in steps to more than half of what is left to it, and keeps an answer between its questions,
-    /// all at once: none may wait for ever.
+    /// Concurrent requests grow in steps to more than half of what is left and keep an answer between their queries:
+    /// none may wait forever.
     #[test]
     fn many_growing_requests_all_end() {
         const REQUESTS: usize = 16;
@@ -307,7 +314,7 @@ mod tests {
             let run = || {
                 start.wait();
                 let request = RequestMemory::new(&memory);
-                for _question in 0..2 {
+                for _query in 0..2 {
                     let budget = Budget::new(&request, soon());
                     let (mut one, mut other) = (budget.share(), budget.share());
                     for step in 1..=12 {

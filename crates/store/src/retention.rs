@@ -1,68 +1,74 @@
-//! How long rows are kept: by table, by project; and whose are kept no longer at all.
+//! Retention by table and by project, and the removal of deleted projects.
 //!
-//! The unit is a UTC day, and a part holds rows of one: what of a part is expired is a matter of its projects alone.
+//! The unit is a UTC day, and a part has rows of one day: which of its rows are expired depends on their projects only.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::tables::Table;
 
-/// How many days rows are kept, by table; 0 keeps them for ever.
+/// Retention by table in days; 0: rows never expire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retention([u32; Table::ALL.len()]);
 
 impl Default for Retention {
-    /// 30 days of everything.
+    /// 30 days for every table.
     fn default() -> Self {
         Retention::all(30)
     }
 }
 
 impl Retention {
+    /// The same retention for every table; 0 days: rows never expire.
     pub fn all(days: u32) -> Retention {
         Retention([days; Table::ALL.len()])
     }
 
+    /// Sets the retention of one table; 0 days: its rows never expire.
     pub fn with(mut self, table: Table, days: u32) -> Retention {
         self.0[table as usize] = days;
         self
     }
 
-    /// Days, 0: for ever.
+    /// The retention of one table in days; 0: its rows never expire.
     pub fn days(&self, table: Table) -> u32 {
         self.0[table as usize]
     }
 }
 
-/// What projects ask for beside what the operator chose.
+/// Retention of projects, which overrides [`Retention`], and projects whose rows are to be removed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Keeping {
-    /// Days by project number, 0: for ever. Who is not listed has the table's.
+pub struct ProjectRetention {
+    /// Retention in days by project number, for all tables; 0: rows never expire. Projects without an entry use the
+    /// table's default.
     pub days: BTreeMap<u32, u32>,
-    /// Nothing of these is kept.
-    pub gone: BTreeSet<u32>,
+    /// Numbers of deleted projects; all their rows are expired.
+    pub deleted_projects: BTreeSet<u32>,
 }
 
-/// What of the projects between two numbers is expired on a day.
+/// Whether the rows of a range of projects on one day are expired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expired {
+    /// No project's rows are expired.
     Nothing,
-    /// It depends on the project.
+    /// The rows of some projects are expired.
     Some,
+    /// Every project's rows are expired.
     All,
 }
 
-impl Keeping {
-    /// Are the rows that `project` has in `table` on `day` kept no longer?
+impl ProjectRetention {
+    /// Whether the rows of `project` in `table` on `day` are expired on the day `today`. `default`: the retention of
+    /// projects without an entry.
     pub fn is_expired(&self, default: &Retention, project: u32, table: Table, day: i32, today: i32) -> bool {
         let days = self.days.get(&project).copied().unwrap_or_else(|| default.days(table));
-        self.gone.contains(&project) || is_past(days, day, today)
+        self.deleted_projects.contains(&project) || is_past(days, day, today)
     }
 
-    /// Of the projects `first..=last`, whether or not they have rows there.
+    /// Like [`ProjectRetention::is_expired`], for all projects of an inclusive range, whether or not they have rows.
     pub fn expired(&self, default: &Retention, projects: (u32, u32), table: Table, day: i32, today: i32) -> Expired {
         let range = projects.0..=projects.1;
-        let (mut expired, mut kept) = (self.gone.range(range.clone()).count() as u64, 0);
-        for (_, days) in self.days.range(range).filter(|(project, _)| !self.gone.contains(project)) {
+        let (mut expired, mut kept) = (self.deleted_projects.range(range.clone()).count() as u64, 0);
+        for (_, days) in self.days.range(range).filter(|(project, _)| !self.deleted_projects.contains(project)) {
             *(if is_past(*days, day, today) { &mut expired } else { &mut kept }) += 1;
         }
         let others = u64::from(projects.1 - projects.0) + 1 - expired - kept;
@@ -75,8 +81,8 @@ impl Keeping {
     }
 }
 
-/// Where telemetry begins that is kept for `days`, nanoseconds since the epoch: the start of its oldest day. 0 days: for
-/// ever. `today_ns`: the time that retention follows.
+/// The earliest time that is within a retention of `days`, nanoseconds since the epoch: the start of the oldest day. 0
+/// days: `i64::MIN`. `today_ns`: the time that retention follows.
 pub fn kept_from_ns(days: u32, today_ns: i64) -> i64 {
     match days {
         0 => i64::MIN,
@@ -86,7 +92,7 @@ pub fn kept_from_ns(days: u32, today_ns: i64) -> i64 {
     }
 }
 
-/// `days` 0: never.
+/// Whether `day` is more than `days` before `today`; never for 0 days.
 fn is_past(days: u32, day: i32, today: i32) -> bool {
     days > 0 && day < today.saturating_sub(i32::try_from(days).unwrap_or(i32::MAX))
 }
@@ -96,8 +102,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whose_rows_are_expired() {
-        let keeping = Keeping { days: [(2, 7), (3, 90), (4, 0)].into(), gone: [5, 9].into() };
+    fn rows_expire_by_project_and_age() {
+        let retention = ProjectRetention { days: [(2, 7), (3, 90), (4, 0)].into(), deleted_projects: [5, 9].into() };
         let default = Retention::all(30);
         let today = 1000;
         for (projects, age, expected) in [
@@ -118,9 +124,9 @@ mod tests {
             ((6, 8), 0, Expired::Nothing),
             ((0, u32::MAX), 0, Expired::Some),
         ] {
-            let found = keeping.expired(&default, projects, Table::Spans, today - age, today);
+            let found = retention.expired(&default, projects, Table::Spans, today - age, today);
             assert_eq!(found, expected, "{projects:?} after {age} days");
         }
-        assert_eq!(keeping.expired(&Retention::all(0), (1, 1), Table::Spans, 0, today), Expired::Nothing);
+        assert_eq!(retention.expired(&Retention::all(0), (1, 1), Table::Spans, 0, today), Expired::Nothing);
     }
 }

@@ -1,28 +1,30 @@
-//! Rows that come to mean something else, for [`TelemetryStore::rewrite`](crate::TelemetryStore::rewrite).
+//! Changes of stored rows by [`TelemetryStore::rewrite`](crate::TelemetryStore::rewrite).
 
 use arrow::array::{BooleanArray, RecordBatch};
 
 use crate::StoreError;
 use crate::tables::Table;
 
-/// Which rows are looked at.
+/// The scope of a rewrite.
 #[derive(Debug, Clone, Copy)]
 pub struct Rewrite {
+    /// The table of the rows.
     pub table: Table,
-    /// Its number; parts without its rows are left alone.
+    /// Project number; parts without rows of the project are skipped.
     pub project: u32,
-    /// Parts that end earlier are left alone. Nanoseconds since the epoch.
+    /// Parts whose latest row is earlier are skipped. Nanoseconds since the epoch.
     pub since_ns: i64,
 }
 
-/// Rows of a batch with other values.
+/// The changed rows of a batch.
 #[derive(Debug)]
 pub struct Changed {
-    /// Which, by row of the batch; no nulls.
+    /// By row of the batch, whether it is changed; no nulls.
     pub rows: BooleanArray,
-    /// Only these rows, with the table's columns, times and identities as they were.
+    /// The new values of the changed rows, with the table's columns; times and identities must not change.
     pub to: RecordBatch,
 }
 
-/// What changes of a batch, or `None`. Rows come with every column of the table, those of other projects among them.
+/// Returns the changed rows of a batch, or `None`. The batch has every column of the table, and may have rows of other
+/// projects.
 pub type Change<'c> = dyn FnMut(&RecordBatch) -> Result<Option<Changed>, StoreError> + 'c;

@@ -1,68 +1,76 @@
-//! What an engine says of itself: what it holds, and the work it has done in the background.
+//! Statistics of an engine: its contents, and its background work.
 
 use std::time::Duration;
 
 use crate::tables::Table;
 
-/// What an engine holds at one moment.
+/// The contents of an engine at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stats {
-    /// By table number.
+    /// Statistics of every table, in the order of [`Table::ALL`].
     pub tables: Vec<TableStats>,
-    /// Rows in memory, encoded.
+    /// Bytes of the rows in memory, encoded.
     pub memory_bytes: usize,
-    /// What they take, with their keys and room for more.
+    /// Bytes allocated for them, with their keys and spare capacity.
     pub held_bytes: usize,
-    /// Memtables waiting to be flushed.
+    /// Number of memtables waiting to be flushed.
     pub sealed: usize,
+    /// Number of dedup key files.
     pub key_files: usize,
+    /// Bytes of the dedup key files.
     pub key_bytes: u64,
-    /// Listed files that were missing or had another length at the start; questions that need them fail.
+    /// Number of listed files that were missing or had another length at the start; queries that need them fail.
     pub missing_files: usize,
 }
 
 impl Stats {
-    /// Bytes of parts and key files.
+    /// Bytes of parts and dedup key files on disk.
     pub fn disk_bytes(&self) -> u64 {
         self.key_bytes + self.tables.iter().map(|table| table.bytes).sum::<u64>()
     }
 }
 
+/// The contents of one table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableStats {
+    /// The table.
     pub table: Table,
+    /// Number of parts.
     pub parts: usize,
-    /// Of them, those that could not be read once.
+    /// Number of parts with a failed read.
     pub suspects: usize,
-    /// In parts.
+    /// Number of rows in parts.
     pub rows: u64,
-    /// On disk.
+    /// Bytes of the parts on disk.
     pub bytes: u64,
-    /// Not yet in parts.
+    /// Number of rows that are not in parts yet.
     pub memory_rows: usize,
-    /// Oldest time in any part, nanoseconds.
+    /// Earliest time in any part, nanoseconds since the epoch; `None` without parts.
     pub time_min: Option<i64>,
 }
 
-/// Something the lake did for itself.
+/// One completed piece of background work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Worked {
+pub struct CompletedWork {
+    /// The kind of work.
     pub work: Work,
-    /// A merge's pauses included.
+    /// Elapsed time, pauses of a merge included.
     pub took: Duration,
-    /// Written, or removed; 0 when it failed or was given up.
+    /// Number of rows written or removed; 0 when the work failed or was cancelled.
     pub rows: u64,
+    /// Whether the work failed.
     pub has_failed: bool,
 }
 
+/// Kinds of background work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
-    /// A memtable to parts.
+    /// Writing a memtable to parts.
     Flush,
-    /// Some parts to one.
+    /// Merging parts into one.
     Merge,
-    /// Rows that are kept no longer; `rows` are those that went.
+    /// Removing rows past their retention.
     Remove,
-    /// The oldest days, for lack of room on the disk; `rows` are those that went.
+    /// Removing the oldest days to stay within the disk budget.
     MakeRoom,
 }

@@ -1,23 +1,32 @@
 //! Every table and column: the only schema. Arrow schemas, Parquet parts and the documentation derive from it.
 //!
 //! Times are nanoseconds since the epoch, UTC. Ids are raw bytes; an all-zero id means "none".
-//! Binary attribute columns hold a serialised OTLP `KeyValueList` (field 1, repeated `KeyValue`), so any OTLP
-//! library can read them. `project` is the number of the project in the control database.
+//! Binary attribute columns have a serialised OTLP `KeyValueList` (field 1, repeated `KeyValue`), which any OTLP
+//! library can read. `project` is the number of the project in the control database.
 //!
-//! A column that is added to a table is nullable and comes last: it is null in the rows of parts written before
+//! A column that is added to a table is nullable and comes last: it is null in the rows of earlier parts
 //! (`lake/added_columns.rs`).
 
-/// How a column is stored.
+/// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
+    /// True or false.
     Bool,
+    /// Unsigned 8-bit integer.
     U8,
+    /// Signed 16-bit integer.
     I16,
+    /// Unsigned 32-bit integer.
     U32,
+    /// Unsigned 64-bit integer.
     U64,
+    /// Signed 64-bit integer.
     I64,
+    /// Double.
     F64,
+    /// UTF-8 string.
     Text,
+    /// Bytes of any length.
     Bytes,
     /// 8 raw bytes.
     Id8,
@@ -25,68 +34,80 @@ pub enum Kind {
     Id16,
 }
 
+/// A column of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Column {
+    /// The name in Arrow schemas and parts.
     pub name: &'static str,
+    /// The type.
     pub kind: Kind,
+    /// Whether cells may be null.
     pub nullable: bool,
-    /// Many rows of a request have the same bytes: held once in memory.
-    pub shared: bool,
-    /// One line: unit and meaning.
+    /// Whether memory has a dictionary of the values, because many rows of a request have equal ones.
+    pub is_dictionary: bool,
+    /// Unit and meaning, in one line.
     pub doc: &'static str,
 }
 
+/// The tables. Discriminants index arrays by table and never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Table {
+    /// Spans as received.
     Spans = 0,
+    /// Endpoints: inbound HTTP requests.
     Endpoints = 1,
+    /// Tasks: runs of background work.
     Tasks = 2,
+    /// AI Traces: spans with `gen_ai.*` attributes.
     AiTraces = 3,
+    /// Recorded exceptions, the occurrences of Issues.
     Exceptions = 4,
+    /// Log records.
     Logs = 5,
+    /// Metric values.
     MetricPoints = 6,
-    /// What was received and what became of it, per project, signal, reason and minute.
+    /// Counts of received requests, bytes and records per project, minute, signal, outcome and reason.
     IngestCounts = 7,
 }
 
 const fn column(name: &'static str, kind: Kind, doc: &'static str) -> Column {
-    Column { name, kind, nullable: false, shared: false, doc }
+    Column { name, kind, nullable: false, is_dictionary: false, doc }
 }
 
 const fn optional(name: &'static str, kind: Kind, doc: &'static str) -> Column {
-    Column { name, kind, nullable: true, shared: false, doc }
+    Column { name, kind, nullable: true, is_dictionary: false, doc }
 }
 
-/// Opaque bytes of which many rows have the same.
-const fn shared(name: &'static str, doc: &'static str) -> Column {
-    Column { name, kind: Kind::Bytes, nullable: false, shared: true, doc }
+/// A dictionary column of bytes.
+const fn dictionary_bytes(name: &'static str, doc: &'static str) -> Column {
+    Column { name, kind: Kind::Bytes, nullable: false, is_dictionary: true, doc }
 }
 
-/// Text of which many rows have the same.
-const fn label(name: &'static str, doc: &'static str) -> Column {
-    Column { name, kind: Kind::Text, nullable: false, shared: true, doc }
+/// A dictionary column of strings.
+const fn dictionary_text(name: &'static str, doc: &'static str) -> Column {
+    Column { name, kind: Kind::Text, nullable: false, is_dictionary: true, doc }
 }
 
 const PROJECT: Column = column("project", Kind::U32, "number of the project");
 const TRACE_ID: Column = column("trace_id", Kind::Id16, "trace id as received; zero when none");
 const SPAN_ID: Column = column("span_id", Kind::Id8, "span id as received; zero when none");
 const PARENT: Column = column("parent_span_id", Kind::Id8, "direct parent; zero for a root span");
-const NAME: Column = label("name", "name");
+const NAME: Column = dictionary_text("name", "name");
 const DURATION: Column = column("duration", Kind::I64, "nanoseconds, never negative");
-const SERVER_NAME: Column = label("server_name", "service.name of the resource, empty when absent");
-const APP_VERSION: Column = label("app_version", "application version, empty when unknown");
+const SERVER_NAME: Column = dictionary_text("server_name", "service.name of the resource, empty when absent");
+const APP_VERSION: Column = dictionary_text("app_version", "application version, empty when unknown");
 const ATTRIBUTES: Column = column("attributes", Kind::Bytes, "the record's attributes, OTLP KeyValueList");
-const RESOURCE: Column = shared("resource", "resource attributes, OTLP KeyValueList");
-const SCOPE: Column = label("scope", "instrumentation scope name");
-const SCOPE_VERSION: Column = label("scope_version", "instrumentation scope version");
+const RESOURCE: Column = dictionary_bytes("resource", "resource attributes, OTLP KeyValueList");
+const SCOPE: Column = dictionary_text("scope", "instrumentation scope name");
+const SCOPE_VERSION: Column = dictionary_text("scope_version", "instrumentation scope version");
 const ROW_ID: Column = column("row_id", Kind::Id16, "UUID v5 of project, trace and span (and event index)");
 const WEIGHT: Column = column("weight", Kind::F64, "how many records this one stands for: 1 / sample rate");
 const IS_ROOT: Column = column("is_root", Kind::Bool, "no parent in any process");
 const IS_ERROR: Column = column("is_error", Kind::Bool, "error status, or HTTP status of 500 and above");
 const DROPPED_ATTRIBUTES: Column = column("dropped_attributes", Kind::U32, "attributes the SDK dropped");
 
-/// `time` of a span: its start.
+/// Columns of [`Table::Spans`]; `time` is the span's start.
 pub const SPANS: &[Column] = &[
     PROJECT,
     TRACE_ID,
@@ -97,14 +118,14 @@ pub const SPANS: &[Column] = &[
     NAME,
     column("kind", Kind::U8, "OTLP span kind, 0 to 5"),
     column("status", Kind::U8, "OTLP status code, 0 to 2"),
-    label("status_message", "status message"),
+    dictionary_text("status_message", "status message"),
     column("http_status", Kind::I16, "HTTP status, 0 when none"),
     column("promoted", Kind::U8, "bit 0 Endpoint, 1 Task, 2 AI Trace, 3 has exceptions"),
     SERVER_NAME,
     APP_VERSION,
     SCOPE,
     SCOPE_VERSION,
-    label("trace_state", "W3C trace state"),
+    dictionary_text("trace_state", "W3C trace state"),
     column("flags", Kind::U32, "OTLP span flags"),
     WEIGHT,
     ATTRIBUTES,
@@ -116,7 +137,7 @@ pub const SPANS: &[Column] = &[
     column("dropped_links", Kind::U32, "links the SDK dropped"),
 ];
 
-/// `name` is the Endpoint's name; `time` the span's start.
+/// Columns of [`Table::Endpoints`]; `name` is the Endpoint's name, `time` the span's start.
 pub const ENDPOINTS: &[Column] = &[
     PROJECT,
     NAME,
@@ -138,9 +159,10 @@ pub const ENDPOINTS: &[Column] = &[
     ATTRIBUTES,
 ];
 
-/// The same columns as [`ENDPOINTS`]; status 0.
+/// Columns of [`Table::Tasks`]: those of [`ENDPOINTS`]; `status_code` is 0.
 pub const TASKS: &[Column] = ENDPOINTS;
 
+/// Columns of [`Table::AiTraces`]; `time` is the span's start.
 pub const AI_TRACES: &[Column] = &[
     PROJECT,
     NAME,
@@ -176,6 +198,7 @@ pub const AI_TRACES: &[Column] = &[
     ATTRIBUTES,
 ];
 
+/// Columns of [`Table::Exceptions`].
 pub const EXCEPTIONS: &[Column] = &[
     PROJECT,
     column("group", Kind::U64, "hash of the normalised trace, shown as 16 hex digits"),
@@ -183,39 +206,41 @@ pub const EXCEPTIONS: &[Column] = &[
     TRACE_ID,
     SPAN_ID,
     ROW_ID,
-    label("exception_type", "exception.type, empty when absent"),
+    dictionary_text("exception_type", "exception.type, empty when absent"),
     column("message", Kind::Text, "exception.message, empty when absent"),
     column("stack_trace", Kind::Text, "header and frames"),
     SERVER_NAME,
     APP_VERSION,
     column("owner_kind", Kind::U8, "0 nobody, 1 Endpoint, 2 Task, 255 look above owner_span_id when reading"),
-    label("owner_name", "name of the owning Endpoint or Task"),
+    dictionary_text("owner_name", "name of the owning Endpoint or Task"),
     column("owner_span_id", Kind::Id8, "the owner's span, or where to look"),
     WEIGHT,
     ATTRIBUTES,
     column("event_attributes", Kind::Bytes, "attributes of the exception event, OTLP KeyValueList"),
 ];
 
+/// Columns of [`Table::Logs`].
 pub const LOGS: &[Column] = &[
     PROJECT,
     SERVER_NAME,
     column("time", Kind::I64, "DECISIONS 17"),
     column("observed_time", Kind::I64, "observed time, 0 when absent"),
     column("severity", Kind::U8, "OTLP severity number, 0 to 24"),
-    label("severity_text", "upper case"),
+    dictionary_text("severity_text", "upper case"),
     column("body", Kind::Text, "text, or JSON of any other value"),
     TRACE_ID,
     SPAN_ID,
-    label("event_name", "event name"),
+    dictionary_text("event_name", "event name"),
     column("flags", Kind::U32, "W3C flags"),
     SCOPE,
     SCOPE_VERSION,
-    shared("scope_attributes", "OTLP KeyValueList"),
+    dictionary_bytes("scope_attributes", "OTLP KeyValueList"),
     ATTRIBUTES,
     RESOURCE,
     DROPPED_ATTRIBUTES,
 ];
 
+/// Columns of [`Table::MetricPoints`].
 pub const METRIC_POINTS: &[Column] = &[
     PROJECT,
     NAME,
@@ -225,12 +250,12 @@ pub const METRIC_POINTS: &[Column] = &[
     column("metric_kind", Kind::U8, "OTLP kind received: 1 gauge, 2 sum, 3 histogram"),
     column("temporality", Kind::U8, "1 delta, 2 cumulative, 0 unspecified"),
     column("monotonic", Kind::Bool, "of a sum"),
-    label("unit", "UCUM unit"),
-    label("description", "description"),
+    dictionary_text("unit", "UCUM unit"),
+    dictionary_text("description", "description"),
     column("series", Kind::U64, "hash of name, attributes and resource: one per time series"),
     SERVER_NAME,
-    // Those of a series come again with each of its points.
-    shared("attributes", ATTRIBUTES.doc),
+    // All points of a series have equal attributes.
+    dictionary_bytes("attributes", ATTRIBUTES.doc),
     RESOURCE,
     SCOPE,
     optional("bounds", Kind::Bytes, "of a histogram's .count: upper bounds, little-endian f64"),
@@ -238,7 +263,7 @@ pub const METRIC_POINTS: &[Column] = &[
     optional("int_value", Kind::I64, "exact value of an integer point beyond 2^53; null in all other rows"),
 ];
 
-/// `project` 0: requests whose token belongs to no project.
+/// Columns of [`Table::IngestCounts`]; `project` is 0 for requests whose token belongs to no project.
 pub const INGEST_COUNTS: &[Column] = &[
     PROJECT,
     column("time", Kind::I64, "start of the minute"),
@@ -253,6 +278,7 @@ pub const INGEST_COUNTS: &[Column] = &[
 ];
 
 impl Table {
+    /// Every table, in the order of the discriminants.
     pub const ALL: [Table; 8] = [
         Table::Spans,
         Table::Endpoints,
@@ -264,7 +290,7 @@ impl Table {
         Table::IngestCounts,
     ];
 
-    /// Folder name under `parts/`, and the name in the catalog.
+    /// The name of the folder under `parts/` and in the catalog.
     pub fn name(self) -> &'static str {
         match self {
             Table::Spans => "spans",
@@ -278,6 +304,7 @@ impl Table {
         }
     }
 
+    /// The columns, in the order of schemas and rows.
     pub fn columns(self) -> &'static [Column] {
         match self {
             Table::Spans => SPANS,
@@ -291,13 +318,13 @@ impl Table {
         }
     }
 
-    /// The index and description of a column.
+    /// The index and definition of a column; `None` when the table has no such column.
     pub fn column(self, name: &str) -> Option<(usize, &'static Column)> {
         self.columns().iter().enumerate().find(|(_, column)| column.name == name)
     }
 
-    /// Sort order of a part, most significant first. Every table has `time`; spans sort it in 5-minute buckets
-    /// before the trace id, so that one trace lies together.
+    /// Sort order of a part, most significant column first. Every table has `time`; spans are sorted by its 5-minute
+    /// bucket before the trace id, so that the spans of a trace are adjacent.
     pub fn sort_key(self) -> &'static [&'static str] {
         match self {
             Table::Spans => &["project", "time/5m", "trace_id", "time"],
@@ -309,11 +336,11 @@ impl Table {
         }
     }
 
-    /// Columns whose equal values mean "the same row" when parts are merged; empty when rows have no identity.
+    /// Columns that identify a row when parts are merged; empty when rows have no identity.
     ///
-    /// Of `kind` only the side counts: SERVER and CONSUMER against the rest. Zipkin and B3 share one span id, and with it
-    /// the row ids, between caller and callee: what both recorded of a model call or an exception differs in time.
-    /// DECISIONS 11.
+    /// Only the side of `kind` counts: SERVER and CONSUMER against the rest. With Zipkin and B3, caller and callee
+    /// share one span id and therefore row ids: the rows of a model call or an exception that both recorded differ in
+    /// time. DECISIONS 11.
     pub fn identity(self) -> &'static [&'static str] {
         match self {
             Table::Spans => &["project", "trace_id", "span_id", "kind"],

@@ -1,4 +1,4 @@
-//! [`TelemetryStore`]: what the service needs of an engine, whatever holds the rows.
+//! [`TelemetryStore`]: the interface between the service and an engine.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -9,16 +9,16 @@ use tidewatch_domain::model::Signal;
 
 use crate::plan::Plan;
 use crate::query_memory::{QueryMemoryUse, RequestMemory};
-use crate::retention::Keeping;
-use crate::{Change, Counted, Gap, Outcome, Rewrite, Stats, StoreError, Worked};
+use crate::retention::ProjectRetention;
+use crate::{Change, CompletedWork, Gap, Outcome, OutcomeCount, Rewrite, Stats, StoreError};
 
-/// Called with each piece of background work once it is done; must not block.
-pub type OnWorked = Box<dyn Fn(&Worked) + Send + Sync>;
+/// Called after each piece of background work; must not block.
+pub type OnWorkCompleted = Box<dyn Fn(&CompletedWork) + Send + Sync>;
 
 /// Reads every row that passes a plan of rows, piece by piece, as they were stored when the cursor was made.
 pub trait Cursor: Send {
-    /// Reads the next piece and hands its rows to `each`, batch by batch, with the plan's columns and the table's types.
-    /// Returns false when no row is left. A piece may have no rows that pass.
+    /// Reads the next piece and hands its rows to `each`, batch by batch, with the plan's columns and the table's
+    /// types. Returns false when no row is left. A piece may have no rows that pass.
     ///
     /// When it fails before `each` was called, with [`StoreError::Deadline`] for instance, the same piece can be read
     /// again.
@@ -38,13 +38,13 @@ pub trait TelemetryStore: Send + Sync {
     /// Reserves memory for the queries and answers of one request.
     fn request_memory(&self) -> RequestMemory;
 
-    /// Answers `plan` over all rows that are stored, within the memory of a request, which goes on holding the answer.
+    /// Answers `plan` over all rows that are stored. `memory` holds the bytes of the answer until the request ends.
     ///
-    /// [`StoreError::Deadline`] once `deadline` has passed, [`StoreError::Budget`] when the request may not hold so
-    /// much, [`StoreError::BadPlan`] for a plan that names what does not exist.
+    /// Fails with [`StoreError::Deadline`] once `deadline` has passed, [`StoreError::Budget`] when the request exceeds
+    /// its memory, and [`StoreError::BadPlan`] for a plan that does not fit the table.
     fn query(&self, memory: &RequestMemory, plan: &Plan, deadline: Instant) -> Result<RecordBatch, StoreError>;
 
-    /// As [`TelemetryStore::query`] for a plan of rows; returns the number of rows that pass its filter too.
+    /// Like [`TelemetryStore::query`] for a plan of rows; also returns the number of rows that pass its filter.
     fn query_page(
         &self,
         memory: &RequestMemory,
@@ -52,13 +52,14 @@ pub trait TelemetryStore: Send + Sync {
         deadline: Instant,
     ) -> Result<(RecordBatch, u64), StoreError>;
 
-    /// Makes a cursor over all rows that pass `plan`, which has no order, limit or offset; else [`StoreError::BadPlan`].
+    /// Opens a cursor over all rows that pass `plan`. Fails with [`StoreError::BadPlan`] when the plan has an order,
+    /// limit or offset.
     fn cursor(&self, plan: &Plan) -> Result<Box<dyn Cursor>, StoreError>;
 
-    /// Whether rows that belong to the answer of `plan` were stored once and cannot be read any more.
+    /// Whether a gap may contain rows that belong to the answer of `plan`.
     fn is_incomplete(&self, plan: &Plan) -> bool;
 
-    /// Rows that were stored once and cannot be read any more.
+    /// Rows that were stored and can no longer be read.
     fn gaps(&self) -> Vec<Gap>;
 
     /// Counts `count` requests that were refused before they were stored. Lost when the process dies before the next
@@ -73,18 +74,18 @@ pub trait TelemetryStore: Send + Sync {
         count: u64,
     );
 
-    /// Whether rows come in faster than they are written: nothing more should be accepted for now.
+    /// Whether rows come in faster than they are written, so that further requests should be refused.
     fn is_behind(&self) -> bool;
 
-    /// Why rows could not be written lately; `None` when they could.
+    /// Why the latest write failed; `None` when it succeeded.
     fn write_failure(&self) -> Option<String>;
 
-    /// Writes rows again that `change` returns other values for, until `stop` returns true. Returns how often rows were
-    /// replaced in the unit of the engine: parts, for the embedded one.
+    /// Replaces the rows for which `change` returns new values, until `stop` returns true. Returns the number of
+    /// replaced units of the engine: parts, for the embedded one.
     fn rewrite(&self, which: Rewrite, stop: &dyn Fn() -> bool, change: &mut Change<'_>) -> Result<usize, StoreError>;
 
-    /// Sets the retention of projects beside that of tables. Rows are removed by the next [`TelemetryStore::retain`].
-    fn set_keeping(&self, keeping: Keeping);
+    /// Replaces the retention of projects. Expired rows are removed by the next [`TelemetryStore::retain`].
+    fn set_project_retention(&self, retention: ProjectRetention);
 
     /// Removes rows whose retention has passed at `now_ns`. Returns the bytes freed.
     fn retain(&self, now_ns: i64) -> Result<u64, StoreError>;
@@ -96,10 +97,10 @@ pub trait TelemetryStore: Send + Sync {
     /// How far the wall clock is ahead of [`TelemetryStore::trusted_now`] after a jump, nanoseconds; usually 0.
     fn clock_ahead_ns(&self) -> i64;
 
-    /// Deleted projects without any row; [`Keeping::gone`] need not name them.
+    /// Deleted projects that are recorded to have no row; [`ProjectRetention::deleted_projects`] may omit them.
     fn purged(&self) -> Result<BTreeSet<u32>, StoreError>;
 
-    /// Records for good that a deleted project has no row.
+    /// Records durably that a deleted project has no row.
     fn set_purged(&self, project: u32) -> Result<(), StoreError>;
 
     /// Whether any table has a row of `project`.
@@ -108,15 +109,15 @@ pub trait TelemetryStore: Send + Sync {
     /// The highest project number that any row has had, removed rows included; 0 when there was none.
     fn highest_project(&self) -> u32;
 
-    /// Requests and records by outcome, all projects together, since the process started.
-    fn counted(&self) -> Vec<Counted>;
+    /// Counts of requests and records by outcome, over all projects, since the process started.
+    fn outcome_counts(&self) -> Vec<OutcomeCount>;
 
-    /// What is stored now.
+    /// Statistics of what is stored now.
     fn stats(&self) -> Stats;
 
-    /// The memory that queries share: its size in bytes, and its use.
+    /// The size of the memory that queries share, in bytes, and its use.
     fn query_memory(&self) -> (usize, QueryMemoryUse);
 
-    /// Sets the callback for background work. Only the first one counts.
-    fn set_on_worked(&self, callback: OnWorked);
+    /// Sets the callback for background work. Only the first call has an effect.
+    fn set_on_work_completed(&self, callback: OnWorkCompleted);
 }

@@ -1,5 +1,5 @@
-// The OpenTelemetry Collector with what the Connect page's configuration names: neither Debian nor a registry of the
-// tests has a binary of it.
+// The OpenTelemetry Collector with the components of the Connect page's configuration. Neither Debian nor a registry of
+// the tests has a binary of it.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// What the answers of the mock are made of: the request body, pages, sorting, times.
+// Helpers of the mock's responses: request body, pages, sorting, times.
 import type * as t from "../../src/api/types";
 import { random } from "./random.ts";
 

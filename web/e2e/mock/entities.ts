@@ -1,4 +1,4 @@
-// Endpoints, tasks and AI traces: rankings, charts, pages of one name, single rows.
+// Endpoints, tasks and AI traces: rankings, charts, pages of one entity, single rows.
 import type * as t from "../../src/api/types";
 import { type Body, boot, iso, page, sorted, span, trend } from "./common.ts";
 import { hex, pick, random, uuid } from "./random.ts";
@@ -6,7 +6,7 @@ import { BIG_TRACE, PROJECT, SHOP_TRACE } from "./trace.ts";
 
 type Handler = (body: Body, url: URL, parts: string[]) => unknown;
 
-/** What groups of every kind have. */
+/** Fields common to groups of all kinds. */
 interface Group {
   count: number;
   p50Duration: number;
@@ -33,7 +33,7 @@ function group(body: Body, i: number, calls: number, [p50, p95]: number[], error
   };
 }
 
-/** The groups whose name matches the search, in the order asked for; the first key is the default. */
+/** The groups whose name matches the search, in the requested order; the first key is the default. */
 function ranked<T extends Group, K extends string & keyof T>(
   rows: T[],
   name: K,
@@ -178,7 +178,7 @@ export function chart(body: Body, names: string[], key: "endpoint" | "task" | "t
   return { [`${key}s`]: shown, series, intervalMinutes: minutes } as never as t.ChartAnswer;
 }
 
-/** Single rows of one name; `field` holds it. */
+/** Single rows of one entity; `field` holds its name. */
 function rows(body: Body, name: string, field: "endpoint" | "taskName" | "traceName", amount = 240): t.Occurrence[] {
   const next = random(name.length * 7);
   const { from, to } = span(body);
@@ -301,7 +301,7 @@ const STATS = {
 const AI_STATS = { ...STATS, count: 412, toolCount: 0, totalTokens: 4_812_000, totalCost: 84.12, errorRate: 0.009 };
 const STATUS_COUNTS = { "200": 12100, "302": 44, "404": 120, "422": 24, "500": 380, "502": 172 };
 
-/** The ranking, the chart and the page of one name of a kind; `kind` is the name's field in requests and charts. */
+/** Routes of one kind: ranking, chart and page. `kind` is the field of the name in requests and charts. */
 function routes(
   path: string,
   kind: "endpoint" | "task" | "trace",

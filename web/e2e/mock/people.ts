@@ -1,8 +1,8 @@
-// Accounts of the mock: sign-in, invitations, one's own account, the organisation. Words in addresses choose the case.
+// Accounts of the mock: sign-in, invitations, account, organization. Words in e-mail addresses select the case.
 import { organizations, projects, user } from "./account.ts";
 import type { Body } from "./common.ts";
 
-/** An answer that is no 200. */
+/** A response with another status than 200. */
 export class Refused {
   constructor(
     readonly status: number,

@@ -1,4 +1,4 @@
-// A stand-in for the server, for drawing pages only (`npm run dev:mock`). Tests use the real binary.
+// A mock of the server for UI development (`npm run dev:mock`). Tests use the real binary.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Plugin } from "vite";
 import { organizations, projects, user } from "./account.ts";

@@ -1,4 +1,4 @@
-// Small deterministic random source, so that the mock looks the same on every start.
+// A deterministic random number generator, so that the mock is the same on every start.
 export function random(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

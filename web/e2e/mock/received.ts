@@ -1,4 +1,4 @@
-// What was received, refused and dropped; services; demo data.
+// Received, refused and dropped records; services; demo data.
 import type * as t from "../../src/api/types";
 import { projects } from "./account.ts";
 import { boot, iso } from "./common.ts";
@@ -105,8 +105,7 @@ export function services(): t.Services {
   };
 }
 
-/** Loaded bit by bit; the second project is made of it then. */
-
+/** Start of the simulated load in milliseconds since the epoch; undefined before. The second project is the demo. */
 let loading: number | undefined;
 
 export function demo(load: boolean): t.DemoView {

@@ -1,4 +1,4 @@
-// Symbol files of the mock: a few of each kind, and some that are missing.
+// Symbol files of the mock: some of each kind, and missing ones.
 import type { MissingSymbols, SymbolFile } from "../../src/api/types.ts";
 import type { Body } from "./common.ts";
 import { PROJECT } from "./trace.ts";
@@ -23,21 +23,21 @@ const file = (folder: string, end: string, rest: Rest): SymbolFile => ({
   ...rest,
 });
 
-/** A page of them, as the server answers it. */
+/** A page of the files, like the server's response. */
 function page(url: URL) {
-  const asked = (name: string) => url.searchParams.get(name) ?? "";
-  const words = asked("search").toLowerCase();
-  const sign = asked("sortDirection") === "asc" ? 1 : -1;
+  const parameter = (name: string) => url.searchParams.get(name) ?? "";
+  const words = parameter("search").toLowerCase();
+  const sign = parameter("sortDirection") === "asc" ? 1 : -1;
   const by = (one: SymbolFile) => {
-    if (asked("orderBy") === "size") return String(one.bytes).padStart(12, "0");
-    if (asked("orderBy") === "used") return one.lastUsedAt ?? "";
-    return asked("orderBy") === "name" ? one.name : one.uploadedAt;
+    if (parameter("orderBy") === "size") return String(one.bytes).padStart(12, "0");
+    if (parameter("orderBy") === "used") return one.lastUsedAt ?? "";
+    return parameter("orderBy") === "name" ? one.name : one.uploadedAt;
   };
   const found = files
-    .filter((one) => !asked("kind") || one.kind === asked("kind"))
+    .filter((one) => !parameter("kind") || one.kind === parameter("kind"))
     .filter((one) => [one.name, one.version ?? "", one.key].some((text) => text.toLowerCase().includes(words)))
     .sort((a, b) => sign * by(a).localeCompare(by(b)));
-  const [number, size] = [Number(asked("page") || 1), Number(asked("pageSize") || 20)];
+  const [number, size] = [Number(parameter("page") || 1), Number(parameter("pageSize") || 20)];
   const pagination = { page: number, pageSize: size, total: found.length, totalPages: Math.ceil(found.length / size) };
   return { data: found.slice((number - 1) * size, number * size), pagination };
 }

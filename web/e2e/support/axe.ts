@@ -1,11 +1,11 @@
-// Axe, injected as text: a script tag would be refused by the CSP.
+// Axe is evaluated as text, because the CSP blocks script tags.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "@playwright/test";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** Content outside of every landmark. A best practice that axe calls moderate, so `serious` does not see it. */
+/** Content outside all landmarks. A best practice of moderate impact in axe, so `serious` does not report it. */
 export async function outsideLandmarks(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   return page.evaluate(async () => {

@@ -1,5 +1,5 @@
-// A project of its own beside the shop, with what the shop does not have: refused payments, tools, tags of many values, long
-// stack traces, attributes of resources and scopes.
+// A second project with data that the shop does not have: refused payments, tools, tags with many values, long stack
+// traces, attributes of resources and scopes.
 import type { Shop } from "./fixtures.ts";
 import { mustPost, resourceSpans, type SpanDraft } from "./otlp.ts";
 
@@ -11,9 +11,9 @@ const http = (method: string, route: string, status: number) => ({
   "http.response.status_code": status,
 });
 const LONG = `java.lang.IllegalStateException: ${"no room ".repeat(20)}
-${Array.from({ length: 8 }, (_, i) => `\tat com.example.warehouse.inventory.reservation.internal.ReservationCoordinatorImplementation.reserveEverythingThatWasAskedFor${i}(ReservationCoordinatorImplementation.java:${100 + i})`).join("\n")}`;
+${Array.from({ length: 8 }, (_, i) => `\tat com.example.warehouse.inventory.reservation.internal.ReservationCoordinatorImplementation.reserveEverythingThatWasOrdered${i}(ReservationCoordinatorImplementation.java:${100 + i})`).join("\n")}`;
 
-/** A trace of a second and a half: most of it in a query two steps down. */
+/** A trace of 1.5 s, most of it in a query two levels below the root. */
 const slow: SpanDraft[] = [
   {
     id: "d000000000000001",
@@ -76,7 +76,7 @@ export async function seedDesk(shop: Shop): Promise<Shop> {
         },
       ]),
     );
-  // Thirty events with a user each, and ten without: the ten values kept are a third of them.
+  // Thirty events with a distinct user each and ten without: the ten stored values are a third of them.
   for (let i = 0; i < 40; i++)
     spans.push(
       ...resourceSpans(hex(0xd2000 + i, 32), now - i * 1000, [

@@ -1,5 +1,5 @@
-// `server`: the real binary. `shop`: an account, a project and the seeded data. `page`: signed in, with every console
-// error, page error and CSP violation collected; a test fails when one shows up.
+// `server` is the real binary; `shop` has an account, a project and the seeded data; `page` is signed in and collects
+// console errors, page errors and CSP violations. A test fails if there are any.
 import { test as base, expect, type Page } from "@playwright/test";
 import { seedDesk } from "./desk.ts";
 import { seed, seedBig } from "./seed.ts";
@@ -64,10 +64,10 @@ export const test = base.extend<{ problems: string[] }, { server: Server; shop: 
   },
 });
 
-/** Signs the account in as a page does: the session is a cookie of the browser. */
+/** Signs in like a page: the session is a cookie of the browser. */
 export async function enter(page: Page, shop: Shop): Promise<void> {
   const answer = await page.request.post(`${shop.url}/api/login`, {
-    // From an address of its own: sign-ins of one address are limited.
+    // From a separate address, because sign-ins per address are limited.
     headers: { origin: shop.url, "x-forwarded-for": randomAddress() },
     data: { email: ACCOUNT.email, password: ACCOUNT.password },
   });

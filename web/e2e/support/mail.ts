@@ -1,8 +1,8 @@
-// Mails that the server wrote into its folder, and the links in them.
+// Mails that the server wrote to its folder, and their links.
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** The newest link to a page (`/reset-password#token=...`) that was mailed to an address. Waits for it. */
+/** Waits for a mail to the address and returns its latest link to the page (`/reset-password#token=...`). */
 export async function mailedLink(folder: string, recipient: string, page: string): Promise<string> {
   for (let attempt = 0; attempt < 100; attempt++) {
     for (const name of (await readdir(folder).catch(() => [])).sort().reverse()) {
@@ -20,7 +20,7 @@ export function linkToken(link: string): string {
   return new URLSearchParams(new URL(link).hash.slice(1)).get("token") ?? "";
 }
 
-/** Quoted-printable undone. */
+/** Decodes quoted-printable. */
 function plain(mail: string): string {
   return mail
     .replace(/=\r?\n/g, "")

@@ -1,4 +1,4 @@
-// OTLP JSON, built the way SDKs send it, posted through the public door.
+// OTLP JSON in the form that SDKs send, posted to the public endpoint.
 
 export interface SpanDraft {
   id: string;

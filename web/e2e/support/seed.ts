@@ -1,4 +1,4 @@
-// The data of the tests: a shop whose checkout fails now and then, a queue, a model call, logs, metrics, and 10,000 spans.
+// The data of the tests: a shop with occasional checkout failures, a queue, a model call, logs, metrics, 10,000 spans.
 import { type LogDraft, mustPost, resourceLogs, resourceSpans, type SpanDraft } from "./otlp.ts";
 
 export const CHECKOUT = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -120,7 +120,7 @@ export async function seed(url: string, token: string): Promise<void> {
       ]),
     );
   }
-  // A root that is no request, task or AI call: dropped, and said so on the Connect page.
+  // A root that is no request, task or AI call: dropped and reported on the Connect page.
   traces.push(
     ...resourceSpans(hex(0xd0d0, 32), now, [
       { id: hex(0xd0d0, 16), name: "startup", kind: 1, at: 0, ms: 5, service: "storefront" },
@@ -171,7 +171,7 @@ async function seedMetrics(url: string, token: string, now: number): Promise<voi
   });
 }
 
-/** One trace of 10,000 spans in requests of 2,500: one request, 99 stages with 100 calls each. */
+/** One trace of 10,000 spans, exported in requests of 2,500 spans: a root and 99 stages with 100 calls each. */
 export async function seedBig(url: string, token: string): Promise<void> {
   const now = Date.now() - 120_000;
   const drafts: SpanDraft[] = [

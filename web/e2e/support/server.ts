@@ -1,4 +1,4 @@
-// Starts the real `tidewatch` binary with an empty data folder on a free port, and stops it again.
+// Starts the real `tidewatch` binary with an empty data folder on a free port, and stops it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -8,9 +8,9 @@ import { join } from "node:path";
 
 export interface Server {
   url: string;
-  /** A folder with the mails it has sent, one file each. */
+  /** Folder of the sent mails, one file each. */
   mails: string;
-  /** As `kill -9`; then it is started again on the same data. */
+  /** Kills the server like `kill -9` and restarts it on the same data. */
   kill: () => Promise<void>;
   stop: () => Promise<void>;
 }
@@ -25,7 +25,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** `name`: what browsers reach it as. Passkeys need a name, not a number. */
+/** `name` is the host name for browsers. Passkeys need a name, not an IP address. */
 export async function startServer(name = "127.0.0.1", setupCode = "off"): Promise<Server> {
   const binary = process.env.TIDEWATCH_BIN;
   if (!binary) throw new Error("TIDEWATCH_BIN must name the tidewatch binary (cargo build --bin tidewatch)");

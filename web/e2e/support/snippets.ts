@@ -1,4 +1,4 @@
-// Lays a snippet of the Connect page out in a folder of the cache, as somebody who follows it would, and runs it.
+// Sets up a snippet of the Connect page in a cache folder, as a user would, and runs it.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -13,7 +13,7 @@ const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "tid
 const LISTENING_WITHIN_MS = 240_000;
 const ENDED_WITHIN_MS = 60_000;
 
-/** What the commands of a snippet run with: this machine's own settings, and caches of their own. */
+/** Environment of a snippet's commands: that of this process, with separate caches. */
 const environment = (): NodeJS.ProcessEnv => ({
   ...process.env,
   NODE_OPTIONS: "",
@@ -25,14 +25,14 @@ const environment = (): NodeJS.ProcessEnv => ({
   GOCACHE: join(CACHE, "go", "build"),
   GOTOOLCHAIN: "auto",
   GOFLAGS: "-modcacherw",
-  // Not the workspace's: it compiles other features.
+  // Not the workspace's target directory, which has other features.
   CARGO_TARGET_DIR: join(CACHE, "snippets", "target"),
   CARGO_PROFILE_DEV_DEBUG: "0",
 });
 
 const isCommand = (step: Step) => step.language === "sh" && !step.file;
 
-/** The snippet's folder: its install commands have been run, and its files are there. */
+/** Returns the snippet's folder after running its install commands and writing its files. */
 export async function laidOut(snippet: Snippet): Promise<string> {
   const folder = join(CACHE, "snippets", snippet.key);
   const install = snippet.steps.filter(isCommand).slice(0, -1);
@@ -45,40 +45,40 @@ export async function write(folder: string, { steps }: Snippet): Promise<void> {
   for (const { file, code } of steps) {
     if (!file) continue;
     await mkdir(dirname(join(folder, file)), { recursive: true });
-    // An unchanged file keeps its time, so that nothing is compiled again.
+    // An unchanged file keeps its modification time, so that it is not compiled again.
     const old = await readFile(join(folder, file), "utf8").catch(() => "");
     if (old !== `${code}\n`) await writeFile(join(folder, file), `${code}\n`);
   }
 }
 
-/** Runs these commands in a fresh folder, once: a marker holds them. A command that fails fails the test. */
+/** Runs the commands once in a new folder; a marker file records them. A failing command fails the test. */
 export async function installed(folder: string, commands: string): Promise<void> {
   const marker = join(folder, ".installed");
   if ((await readFile(marker, "utf8").catch(() => null)) === commands) return;
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
-  // npm and Cargo would look for a project in the folders above.
+  // Otherwise npm and Cargo search the parent folders for a project.
   await writeFile(join(folder, "package.json"), '{"private":true}\n');
   await sh(commands, folder);
   await writeFile(marker, commands);
 }
 
-/** The command's output; it throws with everything printed when the command fails. */
+/** Returns the command's output. Throws an error with all output if the command fails. */
 export async function sh(command: string, cwd: string): Promise<string> {
   const run = promisify(execFile)("bash", ["-euc", command], { cwd, env: environment(), maxBuffer: 1 << 26 });
   return (await run).stdout;
 }
 
 export interface Running {
-  /** Everything printed so far. */
+  /** All output so far. */
   output: () => string;
-  /** Sends the signal to the command and its children, and waits until all of them have ended. */
+  /** Sends the signal to the command and its children, and waits until all have ended. */
   stop: (signal: NodeJS.Signals) => Promise<void>;
 }
 
-/** Starts the command and waits until something listens on the port. */
+/** Starts the command and waits until a process listens on the port. */
 export async function started(command: string, cwd: string, port: number): Promise<Running> {
-  // A process group of its own, like a job of a terminal.
+  // In a separate process group, like a job of a terminal.
   const child = spawn("bash", ["-euc", command], { cwd, env: environment(), detached: true });
   let text = "";
   for (const stream of [child.stdout, child.stderr]) {
@@ -86,7 +86,7 @@ export async function started(command: string, cwd: string, port: number): Promi
       text = (text + chunk.toString()).slice(-20_000);
     });
   }
-  // Its output is closed once the last of them has ended.
+  // The output closes when the last process of the group has ended.
   const closed = once(child, "close");
   const stop = async (signal: NodeJS.Signals) => {
     if (!child.pid) return;
@@ -122,17 +122,17 @@ async function listening(child: ChildProcess, port: number, output: () => string
   throw new Error(`nothing listens on port ${port}:\n${output()}`);
 }
 
-/** The last command: it runs the app. */
+/** The last command, which runs the app. */
 export const runCommand = (snippet: Snippet): string => snippet.steps.filter(isCommand).at(-1)?.code ?? "";
 
-/** Bundlers and the runtime of edge workers; the app teams bring their own. */
+/** Bundlers and the runtime of edge workers, which users install themselves. */
 export async function tools(): Promise<string> {
   const folder = join(CACHE, "snippets", "tools");
   await installed(folder, "npm install esbuild@0.28.2 workerd@1.20261117.1");
   return folder;
 }
 
-/** The Collector, built from its own modules. */
+/** The Collector, built from its Go modules. */
 export async function collectorFolder(): Promise<string> {
   const source = await readFile(new URL("../collector/main.go", import.meta.url), "utf8");
   const folder = join(CACHE, "snippets", "otelcol");

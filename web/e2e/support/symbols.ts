@@ -1,4 +1,4 @@
-// Uploads of symbols and the pages that show what becomes of them.
+// Uploads of symbols, and checks of the pages that show them.
 import type { Page } from "@playwright/test";
 import { serious } from "./axe.ts";
 import { at, expect, type Shop } from "./fixtures.ts";
@@ -12,17 +12,17 @@ export async function call(shop: Shop, method: string, path: string, body?: unkn
 }
 
 async function uploadToken(shop: Shop): Promise<string> {
-  const ask = async () => {
+  const currentToken = async () => {
     const all = (await (await call(shop, "GET", "/api/projects")).json()) as { id: string; sourceMapToken: string }[];
     return all.find((one) => one.id === shop.project)?.sourceMapToken;
   };
-  const token = await ask();
+  const token = await currentToken();
   if (token) return token;
   await call(shop, "POST", "/api/projects/source-map-token", {});
-  return (await ask()) ?? "";
+  return (await currentToken()) ?? "";
 }
 
-/** By the door of source maps, as a build does it; returns once the artifact is there that `stack` is resolved with. */
+/** Uploads a source map like a build does. Returns when the server can resolve `stack` with it. */
 export async function uploadMap(
   shop: Shop,
   name: string,
@@ -40,7 +40,7 @@ export async function uploadMap(
     body: form,
   });
   expect(await answer.json()).toEqual({ uploaded: 1 + more.length });
-  // The artifact is made in the background.
+  // The artifact is built in the background.
   await expect
     .poll(async () => {
       const tried = await call(shop, "POST", "/api/symbols/resolve", { stackTrace: stack });
@@ -57,7 +57,7 @@ async function noOverflow(page: Page): Promise<void> {
   expect.soft(over, "overflows sideways").toBe(false);
 }
 
-/** Both themes, both sizes: a picture, axe, no overflow. */
+/** In both themes and sizes: a screenshot, no serious axe violation, no overflow. */
 export async function look(page: Page, name: string): Promise<void> {
   for (const colorScheme of ["light", "dark"] as const)
     for (const [size, width] of [

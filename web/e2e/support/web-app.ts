@@ -1,5 +1,5 @@
-// A real web app with the real OpenTelemetry SDK: packages from npm in a cache folder, bundled and minified by esbuild,
-// served from an origin of its own.
+// A real web app with the real OpenTelemetry SDK: npm packages in a cache folder, bundled and minified by esbuild,
+// served from a separate origin.
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
@@ -28,7 +28,7 @@ async function installed(): Promise<string> {
 }
 
 export interface Bundle {
-  /** Minified, on few lines. */
+  /** Minified script of few lines. */
   script: string;
   map: string;
 }
@@ -37,7 +37,7 @@ interface Esbuild {
   build(options: object): Promise<{ outputFiles: { path: string; text: string }[] }>;
 }
 
-/** `sourcesContent`: whether the map embeds the sources. */
+/** Builds the app. `sourcesContent` embeds the sources in the map. */
 export async function bundle({ sourcesContent }: { sourcesContent: boolean }): Promise<Bundle> {
   const folder = await installed();
   const esbuild = createRequire(join(folder, "package.json"))("esbuild") as Esbuild;
@@ -63,7 +63,7 @@ export interface WebApp {
   stop: () => Promise<void>;
 }
 
-/** The script under this name on a page with one button; what the script needs to know stands in the page. */
+/** Serves the script under this name, on a page with one button that contains the script's settings. */
 export async function serve(script: string, name: string, otlp: { url: string; token: string }): Promise<WebApp> {
   const data = JSON.stringify(otlp).replaceAll('"', "&quot;");
   const page = `<!doctype html><title>shop</title><link rel="icon" href="data:,"><body data-otlp="${data}"><button>Pay</button><script src="/assets/${name}"></script>`;

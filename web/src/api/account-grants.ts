@@ -1,4 +1,4 @@
-// Letting a device or an application act for the person who is signed in.
+// Grants that let a device or an application act as the signed-in user.
 import { queryOptions } from "@tanstack/react-query";
 import type { ConsentSearch } from "../model/consent";
 import type { DeviceRequest, OAuthClient } from "./account-types";
@@ -11,7 +11,7 @@ export const deviceQuery = (code: string) =>
     staleTime: 0,
     gcTime: 0,
   });
-/** What the person allows: at most the scope that was asked for. */
+/** The granted access: at most the requested scope. */
 export interface Allowance {
   scope: string;
   project_ids?: string[];
@@ -38,6 +38,6 @@ export function answerConsent(
   answer: "approve" | "deny",
   allowed: Allowance,
 ): Promise<{ redirectTo: string }> {
-  const { response_type: _, ...asked } = search;
-  return request("POST", `/api/oauth/${answer}`, { body: { code_challenge_method: "S256", ...asked, ...allowed } });
+  const { response_type: _, ...query } = search;
+  return request("POST", `/api/oauth/${answer}`, { body: { code_challenge_method: "S256", ...query, ...allowed } });
 }

@@ -1,4 +1,4 @@
-// One's own account: preferences, password, second step, passkeys, tokens, signed-in applications.
+// The signed-in user's account: preferences, password, second step, passkeys, tokens, grants of applications.
 import { keepPreviousData, type QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import type { Scope } from "../model/scopes";
 import { bundleQuery } from "./account";
@@ -15,13 +15,13 @@ import type {
   User,
 } from "./account-types";
 import { request } from "./client";
-import { makePasskey } from "./passkeys";
+import { createPasskey } from "./passkeys";
 import { applyPreferences } from "./preferences";
 import { endSession } from "./session";
 
 export interface MeChange {
   name?: string;
-  /** Empty: the browser's. */
+  /** IANA name; empty means the browser's time zone. */
   timezone?: string;
   theme?: ThemePreference;
 }
@@ -32,7 +32,7 @@ function keepUser(client: QueryClient, user: Partial<User>): void {
   if (now) applyPreferences(now);
 }
 
-/** Shown at once, taken back when the server says no. */
+/** Updates the account optimistically and rolls back on an error. */
 export function useChangeMe() {
   const client = useQueryClient();
   return useMutation({
@@ -52,12 +52,12 @@ export async function changePassword(currentPassword: string, newPassword: strin
   await request("PUT", "/api/me/password", { body, challenge: true });
 }
 
-/** What outlives sessions and can be ended with them. */
-export interface AlsoEnd {
+/** Credentials that outlive sessions and can be revoked with them. */
+export interface RevokeOptions {
   endPersonalAccessTokens: boolean;
   endPasskeys: boolean;
 }
-export async function revokeSessions(also: AlsoEnd): Promise<void> {
+export async function revokeSessions(also: RevokeOptions): Promise<void> {
   await request("POST", "/api/me/sessions/revoke", { body: also });
 }
 
@@ -68,7 +68,7 @@ export const sessionsQuery = queryOptions({
 export function endOtherSession(id: Session["id"]): Promise<unknown> {
   return request("DELETE", `/api/me/sessions/${encodeURIComponent(id)}`);
 }
-/** Ends this session, on the server too. One that is over already is no failure. */
+/** Ends this session here and on the server. An expired session is not an error. */
 export async function signOut(): Promise<void> {
   try {
     await request("POST", "/api/me/logout", { body: {}, anonymous: true });
@@ -77,7 +77,7 @@ export async function signOut(): Promise<void> {
   }
 }
 
-/** What happened to one's own account, newest first; `before`: the id of a line. */
+/** The account's security log, newest first. `before` is the id of an entry: only older entries are returned. */
 export const securityLogQuery = (before: string | undefined) =>
   queryOptions({
     queryKey: ["me", "security-log", before],
@@ -102,7 +102,7 @@ export function newRecoveryCodes(password: string): Promise<{ recoveryCodes: str
   return request("POST", "/api/me/two-factor/recovery-codes", { body: { password }, challenge: true });
 }
 
-/** With recovery codes for who had none. */
+/** Returns recovery codes if the account had none. */
 export async function addPasskey(
   name: string,
   password: string,
@@ -112,7 +112,7 @@ export async function addPasskey(
     "/api/me/passkeys/start",
     { body: password ? { password } : {}, challenge: true },
   );
-  const credential = await makePasskey(options);
+  const credential = await createPasskey(options);
   return request("POST", "/api/me/passkeys/finish", { body: { challengeId, name, credential }, challenge: true });
 }
 const passkeyPath = (id: Passkey["id"]) => `/api/me/passkeys/${encodeURIComponent(id)}`;

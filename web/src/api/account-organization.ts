@@ -1,4 +1,4 @@
-// Organisations: members, invitations, SSO, audit log, settings.
+// Organizations: members, invitations, SSO, audit log, settings.
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type {
   AuditPage,

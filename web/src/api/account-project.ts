@@ -1,4 +1,4 @@
-// A project's tokens and its end.
+// Rotates a project's tokens and deletes projects.
 import { useQueryClient } from "@tanstack/react-query";
 import { bundleQuery } from "./account";
 import type { ProjectExtra } from "./account-types";
@@ -8,7 +8,7 @@ export type TokenKind = "runtime" | "upload";
 
 const TOKEN_PATH = { runtime: "/api/projects/token", upload: "/api/projects/source-map-token" } as const;
 
-/** Replaces a token; the old one is taken for so many hours more. */
+/** Replaces a token. The previous token stays valid for `graceHours`. */
 export async function rotateToken(
   projectId: string,
   kind: TokenKind,
@@ -22,7 +22,7 @@ export async function rotateToken(
     : { sourceMapToken: token, previousSourceMapTokenExpiresAt: until };
 }
 
-/** Ends the token that was replaced last, before its grace is over. */
+/** Revokes the previous token before its grace period ends. */
 export async function endPreviousToken(projectId: string, kind: TokenKind): Promise<Partial<ProjectExtra>> {
   await request("DELETE", `${TOKEN_PATH[kind]}/previous`, { query: { projectId } });
   return kind === "runtime" ? { previousTokenExpiresAt: null } : { previousSourceMapTokenExpiresAt: null };
@@ -31,8 +31,8 @@ export function deleteProject(projectId: string, name: string): Promise<unknown>
   return request("DELETE", "/api/projects", { query: { projectId }, body: { name } });
 }
 
-/** Puts a changed project into what is known about the account; null takes it out. */
-export function useKeepProject() {
+/** Updates a project in the cached login bundle; null removes it. */
+export function useCacheProject() {
   const client = useQueryClient();
   return (id: string, change: Partial<ProjectExtra> | null) =>
     client.setQueryData(

@@ -1,4 +1,4 @@
-// Letting a program propose projects: its token, and what waits for an answer.
+// Project setup by a program: setup tokens, and drafts that wait for a decision.
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { bundleQuery } from "./account";
 import type { ProjectExtra } from "./account-types";
@@ -25,14 +25,14 @@ export function makeSetupToken(organizationId: number): Promise<SetupToken> {
   return request("POST", "/api/setup-tokens", { body: { organizationId } });
 }
 
-/** Asked again while a program is at work. */
+/** Polled every three seconds. */
 export const draftsQuery = queryOptions({
   queryKey: ["setup-drafts"],
   queryFn: () => request<SetupDraft[]>("GET", "/api/setup/drafts"),
   refetchInterval: 3000,
 });
 
-/** Yes, with the projects as they were shown; or no. */
+/** Approves a draft with the projects that were shown, or rejects it. */
 export function useAnswerDraft() {
   const client = useQueryClient();
   return useMutation({

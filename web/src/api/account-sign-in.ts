@@ -1,8 +1,8 @@
-// Before there is a session: password, second step, passkey, provider, reset, invitation.
+// Calls without a session: password, second step, passkey, provider, password reset, invitation.
 import { queryOptions } from "@tanstack/react-query";
 import type { Challenge, Invitation, MfaRequired, Providers, SignedIn } from "./account-types";
 import { ApiError, request } from "./client";
-import { askPasskey } from "./passkeys";
+import { requestAssertion } from "./passkeys";
 
 export type LoginAnswer = SignedIn | MfaRequired;
 
@@ -22,32 +22,32 @@ export function secondStep(mfaToken: string, proof: SecondStepProof): Promise<Si
   return request("POST", "/api/login/mfa", { body: { mfaToken, ...proof }, anonymous: true });
 }
 
-/** A code to the address of the account, for `mailCode`. */
+/** Sends a code to the account's e-mail address, for `mailCode`. */
 export function mailLinkCode(mfaToken: string): Promise<unknown> {
   return request("POST", "/api/login/mfa/mail", { body: { mfaToken }, anonymous: true });
 }
 
-type Asking = Challenge<PublicKeyCredentialRequestOptionsJSON>;
+type AssertionChallenge = Challenge<PublicKeyCredentialRequestOptionsJSON>;
 
 export async function secondStepByPasskey(mfaToken: string): Promise<SignedIn> {
-  const { challengeId, options } = await request<Asking>("POST", "/api/login/mfa/passkey/start", {
+  const { challengeId, options } = await request<AssertionChallenge>("POST", "/api/login/mfa/passkey/start", {
     body: { mfaToken },
     anonymous: true,
   });
-  return secondStep(mfaToken, { challengeId, passkey: await askPasskey(options) });
+  return secondStep(mfaToken, { challengeId, passkey: await requestAssertion(options) });
 }
 
-/** Without an e-mail address the browser lists the passkeys it has for this site. */
+/** Without an e-mail address, the browser lists its passkeys for this site. */
 export async function loginByPasskey(email: string): Promise<SignedIn> {
-  const { challengeId, options } = await request<Asking>("POST", "/api/login/passkey/start", {
+  const { challengeId, options } = await request<AssertionChallenge>("POST", "/api/login/passkey/start", {
     body: email ? { email } : {},
     anonymous: true,
   });
-  const credential = await askPasskey(options);
+  const credential = await requestAssertion(options);
   return request("POST", "/api/login/passkey/finish", { body: { challengeId, credential }, anonymous: true });
 }
 
-/** Which ways in there are. A server that cannot say yet has the password. */
+/** The sign-in methods of the server. A 404 means password only. */
 export const providersQuery = queryOptions({
   queryKey: ["auth-providers"],
   queryFn: async (): Promise<Providers> => {

@@ -1,5 +1,5 @@
-// Accounts in the words of the HTTP API, until docs/openapi.json knows these routes: then each becomes a name for a
-// generated schema, like those in types.ts.
+// Types of the account routes of the HTTP API. They are written by hand until docs/openapi.json describes these routes;
+// then each becomes an alias of a generated schema, as in types.ts.
 import type { Role } from "../model/roles";
 import type { Scope } from "../model/scopes";
 import type { Bundle, Project, ProjectChange } from "./types";
@@ -7,17 +7,17 @@ import type { Bundle, Project, ProjectChange } from "./types";
 export type ThemePreference = "system" | "light" | "dark";
 
 export type User = Bundle["user"] & {
-  /** IANA name; absent or empty: the browser's. */
+  /** IANA name; absent or empty means the browser's time zone. */
   timezone?: string | null;
   theme?: ThemePreference | null;
   twoFactor?: boolean;
   emailVerified?: boolean;
 };
 export type People = Omit<Bundle, "user" | "projects"> & { user: User; projects: ProjectExtra[] };
-/** What signing in gives; after registering, the first project comes along. */
+/** Response of a sign-in. After registration it includes the first project. */
 export type SignedIn = People & { token: string; project?: ProjectExtra };
 
-/** `password` and `email` prove an account that a provider is linked to. */
+/** `password` and `email` verify the owner of an account before a provider is linked to it. */
 export type SecondStep = "totp" | "passkey" | "recovery" | "password" | "email";
 export interface MfaRequired {
   mfaRequired: true;
@@ -28,14 +28,14 @@ export interface MfaRequired {
 export interface Providers {
   password: boolean;
   registration: boolean;
-  /** Absent: this server has none. */
+  /** Absent: the server does not support passkeys. */
   passkeys?: boolean;
   providers: { id: string; name: string }[];
 }
 
 export interface Challenge<Options> {
   challengeId: string;
-  /** Some servers wrap the options as `navigator.credentials` takes them. */
+  /** Some servers wrap the options in the object that `navigator.credentials` expects. */
   options: Options | { publicKey: Options };
 }
 
@@ -68,9 +68,9 @@ export interface AccessToken {
   id: string | number;
   name: string;
   prefix: string;
-  /** The highest and those it contains. */
+  /** The highest scope and the scopes that it contains. */
   scopes: Scope[];
-  /** Null: all of one's projects. */
+  /** Null: all projects of the user. */
   projectIds?: string[] | null;
   createdAt: string;
   expiresAt?: string | null;
@@ -78,10 +78,10 @@ export interface AccessToken {
 }
 export interface Session {
   id: number;
-  /** The one of this browser. */
+  /** True for the session of this browser. */
   current: boolean;
   userAgent: string;
-  /** Where it was last seen. */
+  /** IP address at which the session was last seen. */
   address: string;
   createdAt: string;
   lastSeenAt: string;
@@ -155,9 +155,9 @@ export interface DeviceRequest {
   user_code: string;
   status: string;
   clientName: string;
-  /** What it asks for, between spaces. */
+  /** Requested scopes, separated by spaces. */
   scope: string;
-  /** Where the device asked from. */
+  /** IP address of the device's request. */
   address: string;
   requestedAt: string;
   expiresAt: string;

@@ -1,4 +1,4 @@
-// Who is signed in, and which projects there are.
+// The signed-in user and the user's projects.
 import { type QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { People, ProjectChangeExtra, ProjectExtra, SignedIn } from "./account-types";
 import { request } from "./client";
@@ -30,7 +30,7 @@ export function hasOrganizations(): Promise<{ hasOrganizations: boolean; needsSe
   return request("GET", "/api/has-organizations", { anonymous: true });
 }
 
-/** Keeps the session and everything that came with it; what was cached for somebody else goes. */
+/** Stores the session and its bundle, and clears the cached data of the previous user. */
 export function enterSession(client: QueryClient, { user, projects, organizations }: People): void {
   client.clear();
   keepSession();

@@ -1,7 +1,7 @@
-// Archive and bring back issues: shown at once, undone when the server says no.
+// Archives and unarchives issues. Updates are optimistic and rolled back on an error.
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { plural } from "../model/format";
-import { say } from "../ui/Toasts";
+import { showToast } from "../ui/Toasts";
 import { request } from "./client";
 import { useProjectId } from "./hooks";
 import type { IssueGroup, Page } from "./types";
@@ -33,10 +33,10 @@ export function useArchive() {
     },
     onError: (error, _change, before) => {
       for (const [key, page] of before ?? []) client.setQueryData(key, page);
-      say(`Not changed: ${error.message}`);
+      showToast(`Not changed: ${error.message}`);
     },
     onSuccess: (_answer, { hashes, archive }) => {
-      say(
+      showToast(
         archive ? `Archived ${plural(hashes.length, "issue")}` : `Brought back ${plural(hashes.length, "issue")}`,
         archive ? { label: "Undo", run: () => change.mutate({ hashes, archive: false }) } : undefined,
       );

@@ -1,16 +1,16 @@
-// One door to the server: JSON in, JSON out, errors as ApiError with the server's own sentence.
+// HTTP client of the API: JSON requests and responses; errors are ApiError with the server's message.
 import { retryAfterSeconds } from "../model/retry";
-import { noteAnswer } from "./incomplete";
+import { recordResponse } from "./incomplete";
 import { endSession } from "./session";
 
 export class ApiError extends Error {
   constructor(
-    /** HTTP status; 0 when no answer came. */
+    /** HTTP status; 0 if there was no response. */
     readonly status: number,
     message: string,
-    /** Seconds to wait, from Retry-After. */
+    /** Seconds until a retry is allowed, from Retry-After. */
     readonly retryAfter: number | null = null,
-    /** When the answer came, milliseconds since the epoch: countdowns start here. */
+    /** Time of the response in milliseconds since the epoch. Countdowns start here. */
     readonly at: number = Date.now(),
   ) {
     super(message);
@@ -21,43 +21,43 @@ interface Call {
   query?: Record<string, string | undefined>;
   body?: unknown;
   signal?: AbortSignal;
-  /** Sign-in calls: a 401 is an answer, not an expired session. */
+  /** Set for sign-in calls: a 401 does not mean that the session expired. */
   anonymous?: boolean;
-  /** The body holds a password or code: a 401 says that it is wrong, not that the session is over. */
+  /** The body holds a password or code: a 401 means that it is wrong, not that the session expired. */
   challenge?: boolean;
-  /** The secret of a mailed link, sent in a header. */
+  /** Secret of a mailed link, sent in the header `link-token`. */
   linkToken?: string;
 }
 
-/** A 429 without Retry-After: the server's windows are a minute long. */
+/** Wait after a 429 without Retry-After: the server's rate limit windows are one minute long. */
 const WAIT_SECONDS = 60;
 
 let onExpired: () => void = () => {};
-/** Called once a 401 says that the session is over. */
+/** Sets the function that is called when a 401 shows that the session expired. */
 export function whenSessionExpires(run: () => void): void {
   onExpired = run;
 }
 
 let onStepUp: () => Promise<boolean> = async () => false;
-/** Called when the server wants to know again who is there; true: they have proved it, and the call is made again. */
+/** Sets the function that is called when the server requires step-up. If it returns true, the request is repeated. */
 export function whenStepUpIsNeeded(run: () => Promise<boolean>): void {
   onStepUp = run;
 }
 
 export async function request<T>(method: "GET" | "POST" | "PUT" | "DELETE", path: string, call: Call = {}): Promise<T> {
-  const answer = await ask(method, path, call);
+  const answer = await send(method, path, call);
   return (await answer.json()) as T;
 }
 
-/** A file, with the name the server gives it. */
+/** Downloads a file. Its name comes from Content-Disposition, otherwise it is `fallback`. */
 export async function download(path: string, query: Call["query"], fallback: string): Promise<void> {
-  const answer = await ask("GET", path, { query });
+  const answer = await send("GET", path, { query });
   const url = URL.createObjectURL(await answer.blob());
   const named = /filename="?([\w.-]+)"?/.exec(answer.headers.get("content-disposition") ?? "");
   saveAs(url, named?.[1] ?? fallback);
 }
 
-/** Hands an object URL to the browser's downloads. */
+/** Downloads an object URL as a file. */
 export function saveAs(url: string, name: string): void {
   const link = document.createElement("a");
   link.href = url;
@@ -66,18 +66,18 @@ export function saveAs(url: string, name: string): void {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-async function ask(method: string, path: string, call: Call, isAgain = false): Promise<Response> {
+async function send(method: string, path: string, call: Call, isRetry = false): Promise<Response> {
   const headers: Record<string, string> = {};
   if (call.linkToken) headers["link-token"] = call.linkToken;
   if (call.body !== undefined) headers["content-type"] = "application/json";
-  const answer = await send(path + queryText(call.query), {
+  const answer = await fetchResponse(path + queryText(call.query), {
     method,
     headers,
     body: call.body === undefined ? undefined : JSON.stringify(call.body),
     signal: call.signal,
   });
   if (answer.ok) {
-    noteAnswer(path, answer.headers);
+    recordResponse(path, answer.headers);
     return answer;
   }
   if (answer.status === 401 && !call.anonymous && !call.challenge) {
@@ -85,15 +85,15 @@ async function ask(method: string, path: string, call: Call, isAgain = false): P
     onExpired();
   }
   const wait = retryAfterSeconds(answer.headers.get("retry-after"), Date.now());
-  const problem = await said(answer);
-  if (problem.code === "step_up_required" && !isAgain) {
-    if (await onStepUp()) return ask(method, path, call, true);
+  const problem = await parseError(answer);
+  if (problem.code === "step_up_required" && !isRetry) {
+    if (await onStepUp()) return send(method, path, call, true);
     throw new ApiError(answer.status, "You did not confirm that it is you. Nothing was changed.");
   }
   throw new ApiError(answer.status, problem.sentence, wait ?? (answer.status === 429 ? WAIT_SECONDS : null));
 }
 
-async function send(url: string, init: RequestInit): Promise<Response> {
+async function fetchResponse(url: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(url, init);
   } catch (error) {
@@ -102,7 +102,7 @@ async function send(url: string, init: RequestInit): Promise<Response> {
   }
 }
 
-async function said(answer: Response): Promise<{ sentence: string; code?: string }> {
+async function parseError(answer: Response): Promise<{ sentence: string; code?: string }> {
   try {
     const body = await answer.json();
     if (typeof body?.error === "string") return { sentence: body.error, code: body.code };

@@ -1,10 +1,10 @@
-// Demo data of an organisation: loaded into a project of its own, removed with it.
+// Demo data of an organization. It is loaded into a separate project and deleted with that project.
 import { type QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { asRole, mayManage } from "../model/roles";
-import { say } from "../ui/Toasts";
+import { showToast } from "../ui/Toasts";
 import { bundleQuery, useBundle } from "./account";
-import { deleteProject, useKeepProject } from "./account-project";
+import { deleteProject, useCacheProject } from "./account-project";
 import type { ProjectExtra } from "./account-types";
 import { request } from "./client";
 import type { DemoView } from "./types";
@@ -23,14 +23,14 @@ export function useDemo(organizationId: number | undefined) {
   return useQuery({ ...demoQuery(organizationId ?? 0), enabled: organizationId !== undefined });
 }
 
-/** The first organisation that one may load demo data into: `wanted`, where one may. */
+/** Id of an organization that the user may load demo data into: `wanted` if given, otherwise the first. */
 export function useDemoOrganization(wanted?: number): number | undefined {
   const organizations = useBundle()?.organizations ?? [];
   const managed = organizations.filter((one) => mayManage(asRole(one.role)));
   return (wanted === undefined ? managed[0] : managed.find((one) => one.id === wanted))?.id;
 }
 
-/** Loads demo data, and goes to its project. */
+/** Loads demo data and opens its project. */
 export function useLoadDemo(organizationId: number) {
   const client = useQueryClient();
   const navigate = useNavigate();
@@ -44,10 +44,10 @@ export function useLoadDemo(organizationId: number) {
   });
 }
 
-/** Deletes the project of demo data. */
+/** Deletes the project of the demo data. */
 export function useRemoveDemo(project: ProjectExtra) {
   const client = useQueryClient();
-  const keep = useKeepProject();
+  const keep = useCacheProject();
   const navigate = useNavigate();
   return useMutation({
     mutationFn: () => deleteProject(project.id, project.name),
@@ -55,12 +55,12 @@ export function useRemoveDemo(project: ProjectExtra) {
       keep(project.id, null);
       client.removeQueries({ queryKey: ["demo"] });
       navigate({ to: "/" });
-      say("The demo data is removed");
+      showToast("The demo data is removed");
     },
   });
 }
 
-/** Projects came or went. */
+/** Refetches the bundle after a change of its projects. */
 function reload(client: QueryClient): Promise<unknown> {
   return client.fetchQuery({ ...bundleQuery, staleTime: 0 });
 }

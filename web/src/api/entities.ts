@@ -1,4 +1,4 @@
-// Endpoints, tasks and AI traces: where each kind is asked for, and the field that holds a name in requests and charts.
+// Routes of endpoints, tasks and AI traces, and the field that holds the entity's name in requests and charts.
 import type { OrderOf } from "./routes";
 
 export const ENTITIES = {
@@ -18,7 +18,7 @@ export const ENTITIES = {
 } as const;
 
 export type EntityKind = keyof typeof ENTITIES;
-/** What the groups of a kind can be sorted by. */
+/** Sort orders of the groups of a kind. */
 export type GroupOrder<K extends EntityKind> = OrderOf<(typeof ENTITIES)[K]["groups"]>;
-/** What the single rows of a kind can be sorted by. */
+/** Sort orders of the single rows of a kind. */
 export type RowOrder<K extends EntityKind> = OrderOf<(typeof ENTITIES)[K]["rows"]>;

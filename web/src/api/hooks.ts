@@ -1,4 +1,4 @@
-// Reading: one query per (route, project, body). Old data stays on screen while new data loads.
+// Query hooks: one query per (route, project, body). Previous data stays on screen while new data loads.
 import { keepPreviousData, type QueryKey, queryOptions, useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { request } from "./client";
@@ -10,7 +10,7 @@ interface Options {
   enabled?: boolean;
   /** Milliseconds between polls. */
   every?: number;
-  /** False: another body is another thing (a detail page), so nothing old is shown. */
+  /** False: previous data is not shown, because another body is another object (detail pages). */
   keep?: boolean;
 }
 

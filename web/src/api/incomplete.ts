@@ -1,24 +1,24 @@
-// Which answers lacked rows, by path: the server says so with a header. Damaged rows were set aside by an operator.
+// Paths whose last response lacked rows, as reported by a response header. An operator set the damaged rows aside.
 import { useSyncExternalStore } from "react";
 
 const HEADER = "tidewatch-incomplete";
-const lacking = new Set<string>();
+const incompletePaths = new Set<string>();
 const listeners = new Set<() => void>();
 
-/** Called with every answer of the server. */
-export function noteAnswer(path: string, headers: Headers): void {
-  const before = lacking.size;
-  if (headers.has(HEADER)) lacking.add(path);
-  else lacking.delete(path);
-  if (lacking.size !== before) for (const tell of listeners) tell();
+/** Records whether a response lacked rows. Called for every successful response. */
+export function recordResponse(path: string, headers: Headers): void {
+  const before = incompletePaths.size;
+  if (headers.has(HEADER)) incompletePaths.add(path);
+  else incompletePaths.delete(path);
+  if (incompletePaths.size !== before) for (const listener of listeners) listener();
 }
 
-/** Whether the last answer to any of the questions asked so far lacked rows. */
+/** Whether the last response of any requested path lacked rows. */
 export function useIsIncomplete(): boolean {
-  return useSyncExternalStore(subscribe, () => lacking.size > 0);
+  return useSyncExternalStore(subscribe, () => incompletePaths.size > 0);
 }
 
-function subscribe(tell: () => void): () => void {
-  listeners.add(tell);
-  return () => listeners.delete(tell);
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { forgetLinkToken, keepLinkToken, keptLinkToken, linkTokenIn } from "./link-token";
 
-test("the secret of a link is in its fragment, or where earlier versions put it", () => {
+test("the secret of a link is in its fragment, or where earlier versions had it", () => {
   for (const [hash, search, expected] of [
     ["#token=twr_1", {}, "twr_1"],
     ["token=twr_1", {}, "twr_1"],
@@ -14,7 +14,7 @@ test("the secret of a link is in its fragment, or where earlier versions put it"
     expect(linkTokenIn(hash, search)).toBe(expected);
 });
 
-test("it is kept for its page until it was used, also where nothing can be stored", () => {
+test("the secret is stored for its page until it is used, also without session storage", () => {
   keepLinkToken("/reset-password", "twr_1");
   expect(keptLinkToken("/reset-password")).toBe("twr_1");
   expect(keptLinkToken("/accept-invitation")).toBe("");

@@ -1,15 +1,15 @@
-// The secret of a mailed link (`/reset-password#token=...`): taken out of the address and kept in this tab, so that it is in
-// no history, no `Referer` and no server's log. Links of earlier versions have it in the query or in the path.
+// The secret of a mailed link (`/reset-password#token=...`). It is removed from the address and stored in this tab, so
+// that no history, `Referer` or server log contains it. Links of earlier versions have it in the query or in the path.
 
 const kept = new Map<string, string>();
 const key = (page: string) => `tidewatch.link:${page}`;
 
-/** The secret in an address; null when there is none. */
+/** Returns the secret in an address; null if there is none. */
 export function linkTokenIn(hash: string, search: { token?: string }): string | null {
   return new URLSearchParams(hash.replace(/^#/, "")).get("token") || search.token || null;
 }
 
-/** Keeps it for a page, over a reload and over a sign-in that leaves this page. */
+/** Stores the secret for a page. It survives a reload and a sign-in that leaves this page. */
 export function keepLinkToken(page: string, token: string): void {
   kept.set(page, token);
   try {
@@ -17,7 +17,7 @@ export function keepLinkToken(page: string, token: string): void {
   } catch {}
 }
 
-/** What was kept for a page; "" when nothing was. */
+/** Returns the stored secret of a page; "" if there is none. */
 export function keptLinkToken(page: string): string {
   try {
     return sessionStorage.getItem(key(page)) ?? kept.get(page) ?? "";
@@ -26,7 +26,7 @@ export function keptLinkToken(page: string): string {
   }
 }
 
-/** The link was used. */
+/** Deletes the stored secret after the link was used. */
 export function forgetLinkToken(page: string): void {
   kept.delete(page);
   try {

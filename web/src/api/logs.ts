@@ -1,4 +1,4 @@
-// Logs page by page, as far as the reader scrolls.
+// Log records, loaded page by page while the user scrolls.
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { request } from "./client";
 import { useProjectId } from "./hooks";

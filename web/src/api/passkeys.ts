@@ -1,7 +1,7 @@
-// Passkeys through navigator.credentials, in the JSON that servers speak (WebAuthn level 3).
+// Passkeys through navigator.credentials, in the JSON form of WebAuthn level 3.
 import type { Challenge } from "./account-types";
 
-export function passkeysWork(): boolean {
+export function passkeysSupported(): boolean {
   return (
     typeof PublicKeyCredential !== "undefined" &&
     typeof PublicKeyCredential.parseCreationOptionsFromJSON === "function" &&
@@ -13,33 +13,33 @@ export const NO_PASSKEYS = isSecureContext
   ? "This browser cannot use passkeys here. A newer version can."
   : "Passkeys need https (or localhost): browsers offer them nowhere else.";
 
-/** One of the passkeys that the server accepts, proved by its owner. */
-export async function askPasskey(
+/** Returns an assertion by one of the passkeys that the server accepts. */
+export async function requestAssertion(
   options: Challenge<PublicKeyCredentialRequestOptionsJSON>["options"],
 ): Promise<PublicKeyCredentialJSON> {
-  mustWork();
-  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(bare(options));
-  return asJson(await told(() => navigator.credentials.get({ publicKey })));
+  requirePasskeys();
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(unwrapOptions(options));
+  return asJson(await withReadableErrors(() => navigator.credentials.get({ publicKey })));
 }
 
-export async function makePasskey(
+export async function createPasskey(
   options: Challenge<PublicKeyCredentialCreationOptionsJSON>["options"],
 ): Promise<PublicKeyCredentialJSON> {
-  mustWork();
-  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(bare(options));
-  return asJson(await told(() => navigator.credentials.create({ publicKey })));
+  requirePasskeys();
+  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(unwrapOptions(options));
+  return asJson(await withReadableErrors(() => navigator.credentials.create({ publicKey })));
 }
 
-function mustWork(): void {
-  if (!passkeysWork()) throw new Error(NO_PASSKEYS);
+function requirePasskeys(): void {
+  if (!passkeysSupported()) throw new Error(NO_PASSKEYS);
 }
 
-function bare<T extends object>(options: T | { publicKey: T }): T {
+function unwrapOptions<T extends object>(options: T | { publicKey: T }): T {
   return "publicKey" in options ? options.publicKey : options;
 }
 
-/** The browser says "NotAllowedError" for a cancelled dialog, a time-out and a missing passkey alike. */
-async function told(run: () => Promise<Credential | null>): Promise<Credential | null> {
+/** Translates browser errors. "NotAllowedError" means a cancelled dialog, a timeout or a missing passkey. */
+async function withReadableErrors(run: () => Promise<Credential | null>): Promise<Credential | null> {
   try {
     return await run();
   } catch (error) {

@@ -1,4 +1,4 @@
-// What the account prefers, applied to this browser: time zone and theme.
+// Applies the account's preferences to this browser: time zone and theme.
 import { setTimeZone } from "../model/time";
 import { setTheme } from "../ui/theme";
 import type { User } from "./account-types";

@@ -1,7 +1,7 @@
 import { QueryClient } from "@tanstack/react-query";
 import { ApiError } from "./client";
 
-/** 4xx answers are final; everything else is worth two more tries. */
+/** 4xx responses are final; other errors are retried twice. */
 function retry(failures: number, error: Error): boolean {
   const final = error instanceof ApiError && error.status >= 400 && error.status < 500;
   return !final && failures < 2;

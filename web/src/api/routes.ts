@@ -1,4 +1,4 @@
-// What each route takes and gives, read off the generated schema. Pages name a route; the compiler knows the rest.
+// Request and response types of each route, derived from the generated schema.
 import type { paths } from "./schema";
 
 interface Json<T> {
@@ -7,11 +7,11 @@ interface Json<T> {
 type Ok<Operation> = Operation extends { responses: { 200: Json<infer Answer> } } ? Answer : never;
 type Taken<Operation> = Operation extends { requestBody: Json<infer Body> } ? Body : never;
 
-/** Routes that are asked with POST and answer 200. */
+/** Paths whose POST operation returns a JSON body with status 200. */
 type Posts = { [Path in keyof paths]: [Ok<paths[Path]["post"]>] extends [never] ? never : Path }[keyof paths];
 type Gets = { [Path in keyof paths]: [Ok<paths[Path]["get"]>] extends [never] ? never : Path }[keyof paths];
 
-/** Absent fields of a request body mean the server's default, so every field may be left out. */
+/** Every field of a request body is optional: the server has defaults. */
 export type PostRoutes = {
   [Path in Posts]: { body: Partial<Taken<paths[Path]["post"]>>; answer: Ok<paths[Path]["post"]> };
 };
@@ -23,8 +23,8 @@ export interface RangeBody {
 }
 export type LogBody = PostRoutes["/api/logs"]["body"];
 
-type Ordered<Asked> = Asked extends { orderBy?: infer Order } ? Extract<Order, string> : never;
-/** What the list of a route can be sorted by; a column offers nothing else. */
+type Ordered<Body> = Body extends { orderBy?: infer Order } ? Extract<Order, string> : never;
+/** Sort orders of a route's list; columns accept only these. */
 export type OrderOf<Path extends keyof PostRoutes> = Ordered<PostRoutes[Path]["body"]>;
-/** What the uploaded files can be sorted by. */
+/** Sort orders of the uploaded files. */
 export type FileOrder = Ordered<NonNullable<paths["/api/symbols"]["get"]["parameters"]["query"]>>;

@@ -11,7 +11,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where to register, ask and exchange. */
+        /** The metadata of the authorization server. RFC 8414. */
         get: operations["authorizationServer"];
         put?: never;
         post?: never;
@@ -28,7 +28,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the tokens open, and who issues them. */
+        /** The metadata of the protected resource. RFC 9728. */
         get: operations["protectedResource"];
         put?: never;
         post?: never;
@@ -45,10 +45,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the link is about. Changes nothing, so that programs that look into mail do not acknowledge. */
+        /** The alert of an acknowledgement link. Does not acknowledge it, because mail scanners open links. */
         get: operations["getAckOfLink"];
         put?: never;
-        /** Acknowledges; a second time changes nothing. */
+        /** Acknowledges an alert. Repetitions have no effect. */
         post: operations["acknowledgeOfLink"];
         delete?: never;
         options?: never;
@@ -63,10 +63,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the link is about. Changes nothing, so that programs that look into mail do not acknowledge. */
+        /** The alert of an acknowledgement link. Does not acknowledge it, because mail scanners open links. */
         get: operations["getAck"];
         put?: never;
-        /** Acknowledges; a second time changes nothing. */
+        /** Acknowledges an alert. Repetitions have no effect. */
         post: operations["acknowledge"];
         delete?: never;
         options?: never;
@@ -83,7 +83,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Single calls, whatever their name. Orders: `recorded_at` (default), `duration`, `total_cost`, `total_tokens`. */
+        /** Calls of all AI Traces. Orders: `recorded_at` (default), `duration`, `total_cost`, `total_tokens`. */
         post: operations["listAiTraces"];
         delete?: never;
         options?: never;
@@ -100,7 +100,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The five names that weigh most, over time. */
+        /** A metric over time: one line for each of the five names with the greatest total, one for all others. */
         post: operations["chartAiTraces"];
         delete?: never;
         options?: never;
@@ -134,7 +134,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The calls of one name, with its figures. Orders as `listAiTraces`. */
+        /** The calls of one name, with its statistics. Orders as in `listAiTraces`. */
         post: operations["getAiTraceGroup"];
         delete?: never;
         options?: never;
@@ -151,7 +151,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** One call with its conversation and trace. */
+        /** One call with its conversation and its trace. */
         post: operations["getAiTrace"];
         delete?: never;
         options?: never;
@@ -166,7 +166,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where the provider sends the browser back to. */
+        /** Completes a sign-in with a provider, which redirects the browser here. */
         get: operations["finishSignIn"];
         put?: never;
         post?: never;
@@ -202,7 +202,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The same, where devices look for it. */
+        /** Like `/api/auth/token`, at the path that device login uses. */
         post: operations["deviceToken"];
         delete?: never;
         options?: never;
@@ -219,7 +219,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The first organisation and project, made by who signed in elsewhere. Only while there is none. */
+        /**
+         * Creates the first organization and project, for a user who signed in with a provider. Fails if an organization
+         *     exists.
+         */
         post: operations["finishSetup"];
         delete?: never;
         options?: never;
@@ -236,7 +239,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends the sign-in that a refresh token belongs to. Says the same whether there was one. */
+        /** Revokes the grant of a refresh token. The response does not reveal whether the token was valid. */
         post: operations["logout"];
         delete?: never;
         options?: never;
@@ -251,7 +254,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How people can sign in here. */
+        /** The sign-in methods of this server. */
         get: operations["listProviders"];
         put?: never;
         post?: never;
@@ -268,7 +271,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Sends the browser to the provider. */
+        /** Begins a sign-in with a provider. Redirects the browser to it. */
         get: operations["startSignIn"];
         put?: never;
         post?: never;
@@ -287,7 +290,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Tokens for a device code, a refresh token or an authorization code. */
+        /** Exchanges a device code, a refresh token or an authorization code for tokens. */
         post: operations["token"];
         delete?: never;
         options?: never;
@@ -302,7 +305,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the home page shows. */
+        /** The home page of a project: recent Issues, the worst Endpoints, and counts. */
         get: operations["getOverview"];
         put?: never;
         post?: never;
@@ -319,7 +322,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a device asks for. */
+        /** The request of a device, by its user code. */
         get: operations["getDevice"];
         put?: never;
         post?: never;
@@ -338,7 +341,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Lets a device in. */
+        /** Approves the request of a device. */
         post: operations["approveDevice"];
         delete?: never;
         options?: never;
@@ -355,7 +358,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Turns a device away. */
+        /** Denies the request of a device. */
         post: operations["denyDevice"];
         delete?: never;
         options?: never;
@@ -372,7 +375,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Everything with this trace id, in all projects the user may open. */
+        /** All Endpoints, Tasks, AI Traces, spans and exceptions of a trace, in all projects that the user may read. */
         post: operations["getDistributedTrace"];
         delete?: never;
         options?: never;
@@ -389,7 +392,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Accepted and rejected requests, kept and dropped records. */
+        /** Counts of accepted and rejected requests, and of stored and dropped records. */
         post: operations["getDrops"];
         delete?: never;
         options?: never;
@@ -406,7 +409,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Single requests, whatever their name. Orders: `recorded_at` (default), `duration`, `status_code`. */
+        /** Requests of all Endpoints. Orders: `recorded_at` (default), `duration`, `status_code`. */
         post: operations["listEndpoints"];
         delete?: never;
         options?: never;
@@ -423,7 +426,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The five Endpoints that weigh most, over time. */
+        /** A metric over time: one line for each of the five Endpoints with the greatest total, one for all others. */
         post: operations["chartEndpoints"];
         delete?: never;
         options?: never;
@@ -440,7 +443,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The requests of one Endpoint, with its figures. Orders as `listEndpoints`. */
+        /** The requests of one Endpoint, with its statistics. Orders as in `listEndpoints`. */
         post: operations["getEndpoint"];
         delete?: never;
         options?: never;
@@ -472,10 +475,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The accepted slowness of an Endpoint. */
+        /** The accepted slow offset of an Endpoint; 0 when none is set. */
         get: operations["getSlowOffset"];
         put?: never;
-        /** Accepts a slowness of an Endpoint: its impact is judged with that many milliseconds more. */
+        /**
+         * Sets the accepted slow offset of an Endpoint: that many milliseconds are added to the durations that its impact
+         *     tolerates.
+         */
         post: operations["setSlowOffset"];
         delete?: never;
         options?: never;
@@ -509,7 +515,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Issues with an occurrence in the range. */
+        /** Issues that occurred in the time range. */
         post: operations["listIssues"];
         delete?: never;
         options?: never;
@@ -526,7 +532,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Hides Issues until they occur again. */
+        /** Archives Issues: they are hidden until they occur again. */
         post: operations["archiveIssues"];
         delete?: never;
         options?: never;
@@ -543,7 +549,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** One occurrence. */
+        /** One occurrence of an Issue, with the Endpoint or Task that owns it. */
         post: operations["getOccurrence"];
         delete?: never;
         options?: never;
@@ -560,7 +566,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Shows archived Issues again. */
+        /** Unarchives Issues: they are listed again. */
         post: operations["unarchiveIssues"];
         delete?: never;
         options?: never;
@@ -593,8 +599,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Every row of a table in a time range, as a file. Rows come in no order, each once, as they were stored when the export
-         *     began. An export that cannot be finished breaks the connection off.
+         * Exports all rows of a table in a time range as a file. Each row appears once, in no particular order, as stored when
+         *     the export started. If the export fails, the server closes the connection before the end of the body.
          */
         get: operations["exportTable"];
         put?: never;
@@ -614,7 +620,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sends a link for a new password, at most one an hour. The answer is the same for every address. */
+        /** Mails a link to reset the password, at most one per hour. The response is the same for every address. */
         post: operations["forgotPassword"];
         delete?: never;
         options?: never;
@@ -629,7 +635,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether somebody has registered. */
+        /** Whether an organization exists, and whether registration needs a setup code. */
         get: operations["hasOrganizations"];
         put?: never;
         post?: never;
@@ -646,7 +652,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What an invitation is about. */
+        /** The content of an invitation. */
         get: operations["invitationOfLink"];
         put?: never;
         post?: never;
@@ -665,7 +671,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes an account for the address that was invited, and signs it in. */
+        /** Creates an account for the invited address, and signs it in. */
         post: operations["acceptInvitationOfLink"];
         delete?: never;
         options?: never;
@@ -682,7 +688,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes the caller a member, if the invitation is for their address. */
+        /** Accepts an invitation as the signed-in user. The invitation must be for the user's address. */
         post: operations["acceptInvitationOfLinkAsUser"];
         delete?: never;
         options?: never;
@@ -697,7 +703,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What an invitation is about. */
+        /** The content of an invitation. */
         get: operations["invitation"];
         put?: never;
         post?: never;
@@ -716,7 +722,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes an account for the address that was invited, and signs it in. */
+        /** Creates an account for the invited address, and signs it in. */
         post: operations["acceptInvitation"];
         delete?: never;
         options?: never;
@@ -733,7 +739,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes the caller a member, if the invitation is for their address. */
+        /** Accepts an invitation as the signed-in user. The invitation must be for the user's address. */
         post: operations["acceptInvitationAsUser"];
         delete?: never;
         options?: never;
@@ -750,7 +756,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A token for an email address and password. A body that cannot be read is a failed login too. */
+        /** Signs in with an e-mail address and a password. A malformed body is also a failed login. */
         post: operations["login"];
         delete?: never;
         options?: never;
@@ -767,7 +773,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The second step of a login. */
+        /** Completes the second step of a sign-in. */
         post: operations["loginSecondFactor"];
         delete?: never;
         options?: never;
@@ -785,7 +791,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Mails a code to the account that a provider's sign-in waits to be linked to. `POST /api/login/mfa` takes it as
+         * Mails a code to the account to which a provider's sign-in is to be linked. Send it to `POST /api/login/mfa` as
          *     `mailCode`.
          */
         post: operations["mailLinkCode"];
@@ -804,7 +810,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A challenge for the second step of a login; `POST /api/login/mfa` takes the answer. */
+        /** Begins the second step of a sign-in with a passkey. Returns a challenge; send the response to `POST /api/login/mfa`. */
         post: operations["beginPasskeySecondStep"];
         delete?: never;
         options?: never;
@@ -821,7 +827,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The login. The passkey's authenticator must have asked for a PIN, finger or face. */
+        /**
+         * Completes a sign-in by passkey alone. The authenticator must have verified the user, for instance by PIN or
+         *     fingerprint.
+         */
         post: operations["loginPasskey"];
         delete?: never;
         options?: never;
@@ -838,7 +847,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A challenge for a login by passkey alone. */
+        /** Begins a sign-in by passkey alone. Returns a challenge. */
         post: operations["beginPasskeyLogin"];
         delete?: never;
         options?: never;
@@ -872,7 +881,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Log records over time, by severity, and by service. */
+        /** Number of log records over time by severity, and by service. */
         post: operations["histogramLogs"];
         delete?: never;
         options?: never;
@@ -888,7 +897,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Changes one's name, time zone or theme: what is absent stays. */
+        /** Changes the user's name, time zone or theme. Absent fields are unchanged. */
         put: operations["changeProfile"];
         post?: never;
         delete?: never;
@@ -904,7 +913,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Clients that may act for the reader, newest first. */
+        /** The clients that the user has authorized, the newest first. */
         get: operations["listGrants"];
         put?: never;
         post?: never;
@@ -924,7 +933,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Signs a client out, at once. */
+        /** Revokes the authorization of a client immediately. */
         delete: operations["deleteGrant"];
         options?: never;
         head?: never;
@@ -938,7 +947,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who is logged in, and what they may open. */
+        /** The signed-in user, and the projects and organizations that the user may access. */
         get: operations["loginBundle"];
         put?: never;
         post?: never;
@@ -957,7 +966,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Signs out: ends the session of this request and takes its cookie away. */
+        /** Signs out: ends the session of the request and removes its cookie. */
         post: operations["signOut"];
         delete?: never;
         options?: never;
@@ -974,7 +983,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Adds the passkey that was made. */
+        /** Completes the registration of a passkey. */
         post: operations["addPasskey"];
         delete?: never;
         options?: never;
@@ -991,7 +1000,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What a new passkey is made from. */
+        /** Begins the registration of a passkey. Returns the options for the browser. */
         post: operations["beginPasskey"];
         delete?: never;
         options?: never;
@@ -1007,7 +1016,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Gives a passkey another name. */
+        /** Renames a passkey. */
         put: operations["renamePasskey"];
         post?: never;
         /** Removes a passkey. */
@@ -1025,7 +1034,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Changes one's password. Every other session ends; the answer is a new login. */
+        /** Changes the user's password. All sessions end; the response has the token of a new one. */
         put: operations["changePassword"];
         post?: never;
         delete?: never;
@@ -1041,7 +1050,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What happened to one's own account, newest first: sign-ins, refused ones too, and changes of credentials. */
+        /**
+         * The security log of the user's account, the newest entries first: sign-ins, failed sign-ins and changes of
+         *     credentials.
+         */
         get: operations["securityLog"];
         put?: never;
         post?: never;
@@ -1058,7 +1070,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where one is signed in, the session seen last first. */
+        /** The user's sessions, the last used first. */
         get: operations["listSessions"];
         put?: never;
         post?: never;
@@ -1077,7 +1089,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Signs out everywhere else, and ends personal access tokens and passkeys where asked. The answer is a new login. */
+        /**
+         * Ends all sessions of the user and, if requested, the personal access tokens and passkeys. The response has the token
+         *     of a new session.
+         */
         post: operations["revokeSessions"];
         delete?: never;
         options?: never;
@@ -1095,7 +1110,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Ends one of one's sessions, at once. */
+        /** Ends one of the user's sessions immediately. */
         delete: operations["endSession"];
         options?: never;
         head?: never;
@@ -1111,7 +1126,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Proves it. Signing in anew, with a provider too, is a proof by itself: in the new session. */
+        /** Completes a step-up. A new sign-in, also with a provider, counts as a step-up in the new session. */
         post: operations["stepUp"];
         delete?: never;
         options?: never;
@@ -1128,7 +1143,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** How one can prove who one is. */
+        /** Begins a step-up. Returns the methods by which the user can authenticate. */
         post: operations["beginStepUp"];
         delete?: never;
         options?: never;
@@ -1143,7 +1158,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Which second factors the reader has. */
+        /** The user's second factors. */
         get: operations["getTwoFactor"];
         put?: never;
         post?: never;
@@ -1162,7 +1177,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ten new recovery codes; the old ones are over. */
+        /** Creates ten new recovery codes. The previous ones are invalid. */
         post: operations["replaceRecoveryCodes"];
         delete?: never;
         options?: never;
@@ -1179,9 +1194,9 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Begins to set up an authenticator. It counts once a code of it has been shown. */
+        /** Begins the setup of an authenticator app. The app is a second factor after its first code is confirmed. */
         post: operations["beginTotp"];
-        /** Turns the codes of an authenticator off; passkeys stay. */
+        /** Removes the authenticator app. Passkeys stay. */
         delete: operations["removeTotp"];
         options?: never;
         head?: never;
@@ -1197,7 +1212,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Shows a code of the new authenticator; the answer is ten recovery codes, shown this once. */
+        /**
+         * Completes the setup of an authenticator app with one of its codes. Returns ten recovery codes, which are shown only
+         *     once.
+         */
         post: operations["confirmTotp"];
         delete?: never;
         options?: never;
@@ -1212,7 +1230,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Which metrics there are. */
+        /** The metrics of the project, with their tags, types and units. */
         get: operations["discoverMetrics"];
         put?: never;
         post?: never;
@@ -1265,7 +1283,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Series of metrics. */
+        /** Time series of metrics. */
         post: operations["queryMetrics"];
         delete?: never;
         options?: never;
@@ -1282,7 +1300,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Consents: the answer leads back to the client with a code. */
+        /** Grants consent. The response has the URL that leads back to the client, with a code. */
         post: operations["approveClient"];
         delete?: never;
         options?: never;
@@ -1297,7 +1315,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who asks for consent. An address that is not the client's own is refused here, before anything is sent there. */
+        /**
+         * The client that requests consent. Fails if the redirect URI is not registered for the client, before anything is
+         *     sent there.
+         */
         get: operations["getClient"];
         put?: never;
         post?: never;
@@ -1316,7 +1337,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Refuses: the answer leads back to the client with `access_denied`. */
+        /** Denies consent. The response has the URL that leads back to the client, with `access_denied`. */
         post: operations["denyClient"];
         delete?: never;
         options?: never;
@@ -1350,7 +1371,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes an organisation that the caller owns. */
+        /** Creates an organization. The caller becomes its owner. */
         post: operations["createOrganization"];
         delete?: never;
         options?: never;
@@ -1365,7 +1386,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lines of the audit log, newest first. */
+        /** A page of the audit log, the newest entries first. */
         get: operations["auditLog"];
         put?: never;
         post?: never;
@@ -1382,7 +1403,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The audit log as a file, newest first: CSV, or a line of JSON for each. At most 100 000 lines; `before` goes on. */
+        /**
+         * Exports the audit log as CSV or JSON lines, the newest entries first. At most 100 000 entries; continue with
+         *     `before`.
+         */
         get: operations["exportAuditLog"];
         put?: never;
         post?: never;
@@ -1399,12 +1423,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether there is demo data, and how far its loading is. */
+        /** Whether demo data exists, and the progress of its loading. */
         get: operations["getDemo"];
         put?: never;
         /**
-         * Makes a project of demo data and begins to load it. Demo data that is there or on its way stays as it is; what was
-         *     interrupted or has failed is deleted, and loaded anew.
+         * Creates a project and starts loading demo data into it. Demo data that is loaded or being loaded is unchanged; demo
+         *     data whose loading was interrupted or failed is deleted and loaded again.
          */
         post: operations["loadDemo"];
         delete?: never;
@@ -1420,10 +1444,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Invitations that nobody has accepted or revoked, newest first. */
+        /** The invitations that are neither accepted nor revoked, the newest first. */
         get: operations["listInvitations"];
         put?: never;
-        /** Invites somebody by mail, for seven days. Only the owner invites admins. */
+        /** Invites a user by mail. The invitation is valid for seven days. Only the owner can invite admins. */
         post: operations["invite"];
         delete?: never;
         options?: never;
@@ -1455,7 +1479,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Members, with their roles. */
+        /** The members of an organization, with their roles. */
         get: operations["listMembers"];
         put?: never;
         post?: never;
@@ -1473,10 +1497,13 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Gives a member another role. Nobody's own, never the owner's; only the owner makes admins. */
+        /**
+         * Changes the role of a member. The caller's own role and the owner's cannot be changed. Only the owner can appoint
+         *     admins.
+         */
         put: operations["changeMemberRole"];
         post?: never;
-        /** Removes a member; everybody but the owner removes themselves too, and so leaves. */
+        /** Removes a member. Every member except the owner can also remove themselves. */
         delete: operations["removeMember"];
         options?: never;
         head?: never;
@@ -1490,9 +1517,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A member's roles in single projects. */
+        /** The roles that a member has in single projects. */
         get: operations["memberProjectRoles"];
-        /** Sets a member's roles in single projects: these and no others. Not for owners and admins. */
+        /** Replaces the roles that a member has in single projects. Not possible for owners and admins. */
         put: operations["changeMemberProjectRoles"];
         post?: never;
         delete?: never;
@@ -1508,9 +1535,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What is set about an organisation. */
+        /** The settings of an organization. */
         get: operations["organizationSettings"];
-        /** Changes an organisation: what is absent stays. */
+        /** Changes the settings of an organization. Absent fields are unchanged. */
         put: operations["changeOrganizationSettings"];
         post?: never;
         delete?: never;
@@ -1526,7 +1553,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How members sign in elsewhere. */
+        /** The single sign-on settings that apply to the members of an organization. */
         get: operations["organizationSignIn"];
         put?: never;
         post?: never;
@@ -1545,7 +1572,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** An export of log records. */
+        /** Stores log records, sent as an OTLP export request. */
         post: operations["exportLogs"];
         delete?: never;
         options?: never;
@@ -1562,7 +1589,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** An export of metric points. */
+        /** Stores metric points, sent as an OTLP export request. */
         post: operations["exportMetrics"];
         delete?: never;
         options?: never;
@@ -1579,7 +1606,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** An export of spans. */
+        /** Stores spans, sent as an OTLP export request. */
         post: operations["exportTraces"];
         delete?: never;
         options?: never;
@@ -1594,10 +1621,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether a link for a new password works, and for whom. */
+        /** Whether a password reset link is valid, and the address of its account. */
         get: operations["passwordResetOfLink"];
         put?: never;
-        /** Sets a new password; every session of the account ends. The link works once. */
+        /** Sets a new password and ends all sessions of the account. The link can be used once. */
         post: operations["resetPasswordOfLink"];
         delete?: never;
         options?: never;
@@ -1612,10 +1639,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether a link for a new password works, and for whom. */
+        /** Whether a password reset link is valid, and the address of its account. */
         get: operations["passwordReset"];
         put?: never;
-        /** Sets a new password; every session of the account ends. The link works once. */
+        /** Sets a new password and ends all sessions of the account. The link can be used once. */
         post: operations["resetPassword"];
         delete?: never;
         options?: never;
@@ -1630,12 +1657,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The reader's tokens, newest first. */
+        /** The user's personal access tokens, the newest first. */
         get: operations["listPersonalAccessTokens"];
         put?: never;
         /**
-         * A token that stands for its maker in programs, with the rights of its scopes. Without `scopes` it reads and writes;
-         *     without `expiresInDays` it ends after 90 days.
+         * Creates a personal access token, with which programs act for the user within its scopes. The default `scopes` are
+         *     read and write; by default the token expires after 90 days.
          */
         post: operations["createPersonalAccessToken"];
         delete?: never;
@@ -1654,7 +1681,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Ends a token. */
+        /** Deletes a personal access token. It is invalid immediately. */
         delete: operations["deletePersonalAccessToken"];
         options?: never;
         head?: never;
@@ -1668,13 +1695,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The projects one may open. */
+        /** The projects that the credential may access. */
         get: operations["listProjects"];
-        /** Changes a project: what is absent stays. */
+        /** Changes a project. Absent fields are unchanged. */
         put: operations["changeProject"];
-        /** Makes a project. */
+        /** Creates a project. */
         post: operations["createProject"];
-        /** Deletes a project. The body names it. */
+        /** Deletes a project. The body must contain the project's name. */
         delete: operations["deleteProject"];
         options?: never;
         head?: never;
@@ -1690,7 +1717,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes several projects, all of them or none. The answer is in the same order. */
+        /** Creates several projects, all or none. The response has the order of the request. */
         post: operations["createProjects"];
         delete?: never;
         options?: never;
@@ -1708,8 +1735,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Replaces the token that uploads of symbols and source maps send. The old one is taken for a day more, or as long as
-         *     asked; tokens from before it end. `graceHours` 0 leaves the new token alone.
+         * Replaces the token that uploads of symbols and source maps send. The previous token stays valid for `graceHours`, by
+         *     default one day; older tokens end immediately. With `graceHours` 0 only the new token is valid.
          */
         post: operations["rotateUploadToken"];
         delete?: never;
@@ -1728,7 +1755,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Ends the upload token that was replaced last, before its grace is over. */
+        /** Ends the previous upload token before its grace period is over. */
         delete: operations["endPreviousUploadToken"];
         options?: never;
         head?: never;
@@ -1745,8 +1772,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Replaces the token that exporters send. The old one is taken for a day more, or as long as asked; tokens from before
-         *     it end. `graceHours` 0 leaves the new token alone.
+         * Replaces the token that exporters send. The previous token stays valid for `graceHours`, by default one day; older
+         *     tokens end immediately. With `graceHours` 0 only the new token is valid.
          */
         post: operations["rotateToken"];
         delete?: never;
@@ -1765,7 +1792,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Ends the token that was replaced last, before its grace is over. */
+        /** Ends the previous token before its grace period is over. */
         delete: operations["endPreviousToken"];
         options?: never;
         head?: never;
@@ -1779,7 +1806,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The latest exports whose token belongs to no project, since the server's start. */
+        /** The latest exports whose token belongs to no project, since the start of the server. */
         get: operations["getRefusals"];
         put?: never;
         post?: never;
@@ -1798,7 +1825,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The first account, its organization and project, with the code that the server printed. Only while there is none. */
+        /**
+         * Creates the first account with an organization and a project. Requires the setup code that the server printed. Fails
+         *     if an organization exists.
+         */
         post: operations["register"];
         delete?: never;
         options?: never;
@@ -1813,7 +1843,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Services that sent telemetry, what of it is stored, and what it was promoted to. */
+        /**
+         * Services that sent telemetry, with record counts. Also counts the Endpoints, Tasks, AI Traces and Issues of the last
+         *     hour of the range.
+         */
         get: operations["getServices"];
         put?: never;
         post?: never;
@@ -1832,7 +1865,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A token that a program sets up with, for an hour. */
+        /** Creates a setup token for a program. It is valid for an hour. */
         post: operations["createSetupToken"];
         delete?: never;
         options?: never;
@@ -1847,7 +1880,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Plans that wait for the reader's answer, newest first. */
+        /** The plans that wait for the user's decision, the newest first. */
         get: operations["listSetupDrafts"];
         put?: never;
         post?: never;
@@ -1866,7 +1899,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes a draft's projects. The body names them as the reader saw them; when they are others by now: 409. */
+        /**
+         * Approves a draft and creates its projects. The body repeats the plan that the user has seen; if the plan has changed
+         *     since, the request fails with 409.
+         */
         post: operations["approveSetupDraft"];
         /** Refuses a draft. */
         delete: operations["refuseSetupDraft"];
@@ -1884,7 +1920,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Proposes projects, in place of those proposed before. */
+        /** Proposes projects. They replace previously proposed ones. */
         post: operations["proposeSetup"];
         delete?: never;
         options?: never;
@@ -1899,7 +1935,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the token is for, and how far it is. */
+        /** The organization of the setup token, and the state of its plan. */
         get: operations["getSetupSession"];
         put?: never;
         post?: never;
@@ -1918,7 +1954,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Source maps and the scripts they belong to; other files are passed over. */
+        /** Uploads source maps and the scripts that they describe. Other files are ignored. */
         post: operations["uploadSourceMaps"];
         delete?: never;
         options?: never;
@@ -1935,7 +1971,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Stored spans. */
+        /** Spans of the project. */
         post: operations["listSpans"];
         delete?: never;
         options?: never;
@@ -1950,7 +1986,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One span with everything it carries. */
+        /** One span with all its attributes, events and links. */
         get: operations["getSpan"];
         put?: never;
         post?: never;
@@ -1967,11 +2003,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What was uploaded. */
+        /** Uploaded debug files and source maps. */
         get: operations["listSymbols"];
         put?: never;
         post?: never;
-        /** Removes an upload, and what was made from it. Stack traces that are resolved stay so. */
+        /** Removes an uploaded file and the artifact converted from it. Stack traces that are already resolved do not change. */
         delete: operations["removeSymbols"];
         options?: never;
         head?: never;
@@ -1985,7 +2021,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What stack traces asked for in vain. */
+        /** Debug files and source maps that stack traces need and that were not uploaded. */
         get: operations["listMissingSymbols"];
         put?: never;
         post?: never;
@@ -2004,7 +2040,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Resolves a stack trace with what was uploaded, to see whether it works. */
+        /** Resolves a stack trace with the uploaded files, to check them. Stores nothing. */
         post: operations["resolveStackTrace"];
         delete?: never;
         options?: never;
@@ -2022,8 +2058,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The source around the frames of a raw stack trace, where uploaded source maps embed it. Frames are named as
-         *     `/api/symbols/resolve` prints them.
+         * The source lines around the frames of a raw stack trace, where uploaded source maps embed them. Frames are named as
+         *     in the response of `/api/symbols/resolve`.
          */
         post: operations["sourcesOfStackTrace"];
         delete?: never;
@@ -2041,7 +2077,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Files with debug information, and source maps: what each is, is read from it. */
+        /** Uploads debug files and source maps. The kind of each file is detected from its content. */
         post: operations["uploadSymbols"];
         delete?: never;
         options?: never;
@@ -2058,7 +2094,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Single runs, whatever their name. Orders: `recorded_at` (default), `duration`. */
+        /** Runs of all Tasks. Orders: `recorded_at` (default), `duration`. */
         post: operations["listTasks"];
         delete?: never;
         options?: never;
@@ -2075,7 +2111,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The five Tasks that weigh most, over time. */
+        /** A metric over time: one line for each of the five Tasks with the greatest total, one for all others. */
         post: operations["chartTasks"];
         delete?: never;
         options?: never;
@@ -2109,7 +2145,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The runs of one Task, with its figures. Orders as `listTasks`. */
+        /** The runs of one Task, with its statistics. Orders as in `listTasks`. */
         post: operations["getTask"];
         delete?: never;
         options?: never;
@@ -2141,7 +2177,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the server is ready: started, and able to store what comes. */
+        /** Whether the server is ready: started, and able to store telemetry. */
         get: operations["health"];
         put?: never;
         post?: never;
@@ -2157,597 +2193,847 @@ export interface components {
     schemas: {
         /** @description Body of `POST /api/invitations/{token}/accept`. */
         AcceptRequest: {
+            /** @description Name of the person. */
             name: string;
+            /** @description Password of the new account. */
             password: string;
         };
-        /** @description What an acknowledge link is about. */
+        /** @description The subject of an acknowledgement link. */
         AckView: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time of the acknowledgement; null while open.
+             */
             acknowledgedAt?: string | null;
             /** @description `open` or `acknowledged`. */
             status: string;
+            /** @description What is acknowledged. */
             subject: string;
         };
-        /** @enum {string} */
+        /**
+         * @description How the points of a bucket are combined.
+         * @enum {string}
+         */
         Aggregation: "avg" | "sum" | "count" | "min" | "max" | "last" | "rate" | "p50" | "p95" | "p99";
         /**
-         * @description Which AI Traces.
+         * @description Kinds of AI Traces.
          * @enum {string}
          */
         AiCalls: "all" | "model" | "tool";
-        /** @description Buckets without calls are absent. */
+        /** @description A chart of AI Traces. Buckets without calls are absent. */
         AiChart: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Width of a bucket in minutes.
+             */
             intervalMinutes: number;
+            /** @description Points of all lines. */
             series: components["schemas"]["AiChartPoint"][];
-            /** @description The lines: at most five names, then "Other" when there are more. */
+            /** @description Names of the lines: at most five, then "Other" when there are more. */
             traces: string[];
         };
-        /** @enum {string} */
+        /**
+         * @description Metrics of the chart of AI Traces.
+         * @enum {string}
+         */
         AiChartMetric: "cost" | "tokens" | "count" | "p95";
-        /** @description One value of one line. */
+        /** @description One point of a chart line. */
         AiChartPoint: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Start of the bucket.
+             */
             timestamp: string;
+            /** @description Name of the line. */
             trace: string;
             /**
              * Format: double
-             * @description US dollars, tokens, calls, or milliseconds.
+             * @description US dollars, tokens, calls or milliseconds, by `metricType`.
              */
             value: number;
         };
         /** @description Body of `POST /api/ai-traces/chart`. */
         AiChartRequest: {
-            /** @default all */
+            /**
+             * @description Kind of AI Traces; `all` when absent.
+             * @default all
+             */
             calls: components["schemas"]["AiCalls"];
             /**
              * Format: date-time
+             * @description Start of the time range, inclusive; 24 hours before `toDate` when null.
              * @default null
              */
             fromDate: string | null;
             /**
              * Format: int64
-             * @description 0 or absent: chosen by the range.
+             * @description Width of a bucket in minutes; 0 or null: chosen by the range.
              * @default null
              */
             intervalMinutes: number | null;
-            /** @default cost */
+            /**
+             * @description The metric; `cost` when absent.
+             * @default cost
+             */
             metricType: components["schemas"]["AiChartMetric"];
             /**
              * Format: date-time
+             * @description End of the time range, exclusive; now when null.
              * @default null
              */
             toDate: string | null;
             /**
-             * @description One name alone; otherwise the top five and "Other".
+             * @description Only this name; when null, the top five names and "Other".
              * @default null
              */
             trace: string | null;
         };
         /** @description Body of the lists of AI Traces. */
         AiListRequest_AiTraceGroupOrder: components["schemas"]["ListRequest_AiTraceGroupOrder"] & {
-            /** @default all */
+            /**
+             * @description Kind of AI Traces; `all` when absent.
+             * @default all
+             */
             calls: components["schemas"]["AiCalls"];
             /**
-             * @description Only what belongs to this conversation.
+             * @description Only AI Traces of this conversation; all when null.
              * @default null
              */
             conversationId: string | null;
         };
         /** @description Body of the lists of AI Traces. */
         AiListRequest_AiTraceOrder: components["schemas"]["ListRequest_AiTraceOrder"] & {
-            /** @default all */
+            /**
+             * @description Kind of AI Traces; `all` when absent.
+             * @default all
+             */
             calls: components["schemas"]["AiCalls"];
             /**
-             * @description Only what belongs to this conversation.
+             * @description Only AI Traces of this conversation; all when null.
              * @default null
              */
             conversationId: string | null;
         };
         /** @description `POST /api/ai-traces/{id}`. */
         AiTraceDetail: {
+            /** @description The AI Trace. */
             aiTrace: components["schemas"]["AiTraceRow"];
             conversation: components["schemas"]["Conversation"] | null;
-            /** @description All exceptions of the trace. */
+            /** @description Exceptions of the trace. */
             exceptions: components["schemas"]["Occurrence"][];
+            /** @description Whether `spans` is not empty. */
             hasSpans: boolean;
+            /** @description Whether `spans` is complete. */
             spanGraphStatus: components["schemas"]["SpanGraphStatus"];
-            /** @description The whole trace of this project, 24 hours either side, in waterfall order. */
+            /** @description Spans of the trace in this project, within 24 hours of it, in waterfall order. */
             spans: components["schemas"]["SpanView"][];
         };
-        /** @description All AI Traces of one name in the range. Counts and sums are weighted by sampling. */
+        /** @description The AI Traces of one name in the range. Counts and sums are weighted by sampling. */
         AiTraceGroup: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Mean duration, nanoseconds.
+             */
             avgDuration: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Mean input tokens of calls that have them; null when none has.
+             */
             avgInputTokens: number | null;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Mean output tokens of calls that have them; null when none has.
+             */
             avgOutputTokens: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of AI Traces.
+             */
             count: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of failed calls.
+             */
             errorCount: number;
-            /** @description Some of `totalCost` comes from the price table. */
+            /** @description Whether a part of `totalCost` is from the price table. */
             estimatedCost: boolean;
+            /** @description Whether any row is not the root of its trace. */
             hasNonRoot: boolean;
+            /** @description Whether any row is the root of its trace. */
             hasRoot: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Start of the latest call.
+             */
             lastSeen: string;
-            /** @description Requested models, by name. */
+            /** @description Requested models, sorted by name. */
             models: string[];
             /**
              * Format: int64
-             * @description Nanoseconds.
+             * @description P50 of the duration, nanoseconds.
              */
             p50Duration: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description P95 of the duration, nanoseconds.
+             */
             p95Duration: number;
             /**
              * Format: int64
-             * @description Of these, runs of tools.
+             * @description Number of runs of tools, included in `count`.
              */
             toolCount: number;
             /**
              * Format: double
-             * @description US dollars; null when nothing is priced.
+             * @description Sum of costs in US dollars; null when no call is priced.
              */
             totalCost: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Sum of tokens; null when no call has any.
+             */
             totalTokens: number | null;
+            /** @description Name of the AI Traces. */
             traceName: string;
-            /** @description At most 24 buckets over the range; all of them, zeros included. */
+            /** @description Calls over the range in at most 24 buckets, empty buckets included. */
             trend: components["schemas"]["TrendPoint"][];
             /**
              * Format: int64
-             * @description Calls of a model that has no price: unpriced, not free.
+             * @description Number of calls of models without a price, which are not in `totalCost`.
              */
             unpricedCount: number;
         };
         /**
-         * @description What AI Trace names can be sorted by.
+         * @description Orders of AI Trace names.
          * @enum {string}
          */
         AiTraceGroupOrder: "total_cost" | "count" | "total_tokens" | "p50_duration" | "p95_duration" | "avg_duration" | "last_seen" | "trace_name" | "error_rate";
         /**
-         * @description What single calls can be sorted by.
+         * @description Orders of single calls.
          * @enum {string}
          */
         AiTraceOrder: "recorded_at" | "duration" | "total_cost" | "total_tokens";
         /** @description `POST /api/ai-traces/trace`. */
         AiTracePage: {
+            /** @description The AI Traces of this page. */
             data: components["schemas"]["AiTraceRow"][];
+            /** @description Position of this page in the list. */
             pagination: components["schemas"]["PageInfo"];
+            /** @description Statistics of the name over the range. */
             stats: components["schemas"]["AiTraceStats"];
         };
-        /** @description One gen_ai call. Absent texts are empty; absent tokens and costs are null, never 0. */
+        /**
+         * @description One AI Trace: a model call, an agent step or a run of a tool. Absent strings are empty; absent tokens and costs are
+         *     null, never 0.
+         */
         AiTraceRow: {
+            /** @description Version of the application. */
             appVersion: string;
+            /** @description Attributes of the span. */
             attributes: components["schemas"]["AttributeMap"];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Input tokens that were read from a cache.
+             */
             cachedTokens: number | null;
+            /** @description Id of the conversation or session; the trace id without one. */
             conversationId: string;
-            /** @description The costs come from the price table, not from the span. */
+            /** @description Whether the costs are from the price table, not from the span. */
             costEstimated: boolean;
             /**
              * Format: int64
-             * @description Nanoseconds.
+             * @description Duration in nanoseconds.
              */
             duration: number;
+            /** @description Finish reasons, joined by commas. */
             finishReason: string;
-            /** @description Reserved: false. */
+            /** @description Reserved; always false. */
             flagged: boolean;
-            /** @description Reserved: empty. */
+            /** @description Reserved; always empty. */
             flaggedTerms: string[];
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Row id.
+             */
             id: string;
             /**
              * Format: double
-             * @description US dollars.
+             * @description Cost of the input in US dollars.
              */
             inputCost: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Input tokens.
+             */
             inputTokens: number | null;
+            /** @description Whether the call failed. */
             isError: boolean;
+            /** @description Whether the span has no parent. */
             isRoot: boolean;
+            /** @description Whether the response was streamed. */
             isStream: boolean;
+            /** @description Requested model. */
             model: string;
+            /** @description `gen_ai.operation.name`. */
             operation: string;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Cost of the output in US dollars.
+             */
             outputCost: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Output tokens.
+             */
             outputTokens: number | null;
-            /** @description Empty for a root. */
+            /** @description Id of the parent span; empty for a root. */
             parentSpanId: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Project of the row.
+             */
             projectId: string;
+            /** @description Provider of the model. */
             provider: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Output tokens that were used for reasoning.
+             */
             reasoningTokens: number | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Start of the span.
+             */
             recordedAt: string;
+            /** @description Model that answered. */
             responseModel: string;
+            /** @description `service.name` of the resource. */
             serverName: string;
+            /** @description Span id. */
             spanId: string;
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description HTTP status; 0 when absent.
+             */
             statusCode: number;
-            /** @description Where the conversation is kept: empty, since it is read from the stored span. */
+            /** @description Always empty: the conversation is read from the stored span. */
             storageKey: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of tool calls.
+             */
             toolCallCount: number;
+            /** @description Names of the called tools. */
             toolNames: string[];
             /**
              * Format: double
-             * @description Null when the model is not priced.
+             * @description Total cost in US dollars; null when the model is not priced.
              */
             totalCost: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Sum of input and output tokens, unless the span has a total.
+             */
             totalTokens: number | null;
+            /** @description Trace id. */
             traceId: string;
+            /** @description Name of the AI Trace. */
             traceName: string;
+            /** @description `user.id`. */
             userId: string;
         };
-        /** @description Figures of one name over the range. */
+        /** @description Statistics of one AI Trace name over the range, weighted by sampling. */
         AiTraceStats: {
             /**
              * Format: double
-             * @description Milliseconds.
+             * @description Mean duration, milliseconds.
              */
             avgDuration: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of AI Traces.
+             */
             count: number;
             /**
              * Format: double
-             * @description 0 to 1.
+             * @description Share of failed calls, 0 to 1.
              */
             errorRate: number;
+            /** @description Whether a part of `totalCost` is from the price table. */
             estimatedCost: boolean;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Sum of input tokens; null when no call has any.
+             */
             inputTokens: number | null;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Median of the duration, milliseconds.
+             */
             medianDuration: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Sum of output tokens; null when no call has any.
+             */
             outputTokens: number | null;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description P95 of the duration, milliseconds.
+             */
             p95Duration: number;
             /**
              * Format: int64
-             * @description Of these, runs of tools.
+             * @description Number of runs of tools, included in `count`.
              */
             toolCount: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Sum of costs in US dollars; null when no call is priced.
+             */
             totalCost: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Sum of tokens; null when no call has any.
+             */
             totalTokens: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of calls of models without a price, which are not in `totalCost`.
+             */
             unpricedCount: number;
         };
+        /** @description Result of archiving. */
         Archived: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of archived Issues.
+             */
             archived: number;
         };
+        /** @description An authenticator's response to a sign-in. */
         AssertionResponse: {
+            /** @description Authenticator data. */
             authenticatorData: string;
+            /** @description Client data. */
             clientDataJSON: string;
+            /** @description Signature over both. */
             signature: string;
+            /** @description User handle; null when the authenticator does not return it. */
             userHandle?: string | null;
         };
+        /** @description An authenticator's response to a creation. */
         AttestationResponse: {
+            /** @description Attestation object. */
             attestationObject: string;
+            /** @description Client data. */
             clientDataJSON: string;
             /** @description How the authenticator is reached: `usb`, `nfc`, `ble`, `smart-card`, `hybrid`, `internal`. */
             transports?: string[];
         };
-        /** @description Attributes by key; values that are no text are JSON text. */
+        /** @description Attributes by key; values that are not strings are JSON. */
         AttributeMap: {
             [key: string]: string;
         };
+        /** @description The actor of an audit log entry. */
         AuditActor: {
-            /** @description An e-mail address, or what else acted. */
+            /** @description E-mail address, or the name of another actor. */
             email: string;
             /**
              * Format: int64
-             * @description None: had not signed in.
+             * @description Number of the account; null when the actor was not signed in.
              */
             id?: number | null;
         };
-        /** @description Who changed what, when, from where. */
+        /** @description An entry of the audit log. */
         AuditLineView: {
-            /** @description Such as `project.rename`. */
+            /** @description What was done, such as `project.rename`. */
             action: string;
             actor?: components["schemas"]["AuditActor"] | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time of the action.
+             */
             at: string;
+            /** @description Details of the action; the keys depend on `action`. */
             detail: Record<string, never>;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of the entry.
+             */
             id: number;
-            /** @description Address it came from; empty when from this machine's command line. */
+            /** @description Network address of the actor; empty for the command line of the server's machine. */
             ip: string;
-            /** @description Such as `project:<uuid>`. */
+            /** @description The object, such as `project:<uuid>`. */
             target: string;
-            /** @description The client's own words about itself, cut short; absent from before it was recorded. */
+            /** @description User agent of the client, truncated; null when it was not recorded. */
             userAgent?: string | null;
         };
-        /** @description Lines of the audit log, newest first. */
+        /** @description Entries of the audit log, newest first. */
         AuditPage: {
+            /** @description Entries of this page. */
             data: components["schemas"]["AuditLineView"][];
             /**
              * Format: int64
-             * @description `before` of the next page; none on the last.
+             * @description `before` of the next page; null on the last page.
              */
             next?: number | null;
         };
-        /** @description `AuthenticationResponseJSON`, as far as it is read. */
+        /** @description The fields of `AuthenticationResponseJSON` of WebAuthn that are read. */
         AuthenticationResponse: {
+            /** @description Credential id. */
             id: string;
+            /** @description The authenticator's response. */
             response: components["schemas"]["AssertionResponse"];
         };
+        /** @description Requirements for an authenticator. */
         AuthenticatorSelection: {
+            /** @description Always false. */
             requireResidentKey: boolean;
+            /** @description Whether a discoverable credential is wanted: `preferred`. */
             residentKey: string;
+            /** @description Whether the user must be verified: `preferred`. */
             userVerification: string;
         };
-        /** @description RFC 8414. */
+        /** @description Authorization server metadata of RFC 8414. */
         AuthorizationServer: {
+            /** @description URL of the authorization endpoint. */
             authorization_endpoint: string;
+            /** @description Whether authorization responses have the parameter `iss`, RFC 9207. */
             authorization_response_iss_parameter_supported: boolean;
+            /** @description Supported PKCE methods. */
             code_challenge_methods_supported: string[];
+            /** @description URL of the device authorization endpoint. */
             device_authorization_endpoint: string;
+            /** @description Supported grant types. */
             grant_types_supported: string[];
+            /** @description URL of this server. */
             issuer: string;
+            /** @description URL of the registration endpoint. */
             registration_endpoint: string;
+            /** @description Supported response types. */
             response_types_supported: string[];
+            /** @description Supported scopes. */
             scopes_supported: string[];
+            /** @description URL of the token endpoint. */
             token_endpoint: string;
+            /** @description Supported client authentication methods. */
             token_endpoint_auth_methods_supported: string[];
         };
         /** @description Body of `PUT /api/me/password`. */
         ChangePasswordRequest: {
+            /** @description The user's password. */
             currentPassword: string;
+            /** @description The new password. */
             newPassword: string;
         };
         /**
-         * @description What an Endpoint or Task chart shows.
+         * @description Metrics of the charts of Endpoints and Tasks.
          * @enum {string}
          */
         ChartMetric: "total_time" | "p50" | "p95" | "p99" | "count";
-        /** @description Body of `POST /api/oauth/register`. RFC 7591, 2. */
+        /** @description Body of `POST /api/oauth/register`. RFC 7591, section 2. */
         ClientRegistration: {
+            /** @description Name of the client, shown to users. */
             client_name?: string | null;
+            /** @description Grant types that the client uses. */
             grant_types?: string[] | null;
+            /** @description Redirect URIs of the client. */
             redirect_uris?: string[] | null;
+            /** @description Response types that the client uses. */
             response_types?: string[] | null;
-            /** @description `none`: clients are public. */
+            /** @description Must be `none`: clients are public. */
             token_endpoint_auth_method?: string | null;
         };
-        /** @description Who asks for consent. */
+        /** @description A client that requests the user's consent. */
         ClientView: {
+            /** @description Id of the client. */
             clientId: string;
+            /** @description Name of the client. */
             clientName: string;
+            /** @description URI to which the browser returns. */
             redirectUri: string;
         };
+        /** @description A code of the authenticator app. */
         CodeRequest: {
             /** @description Six digits. */
             code: string;
         };
-        /** @description Where the browser goes next. */
+        /** @description The result of the user's decision. */
         ConsentAnswer: {
+            /** @description URL to which the browser goes next. */
             redirectTo: string;
         };
-        /** @description Body of `POST /api/oauth/approve` and `/deny`: what stood in the address of the consent page. */
+        /** @description Body of `POST /api/oauth/approve` and `/deny`: the parameters of the authorization request. */
         ConsentRequest: {
+            /** @description Id of the client. */
             client_id: string;
-            /** @description PKCE. */
+            /** @description PKCE code challenge. */
             code_challenge?: string | null;
-            /** @description `S256` */
+            /** @description Must be `S256`. */
             code_challenge_method?: string | null;
-            /** @description The projects that the client is let into; all of the reader's when absent. */
+            /** @description Projects that the client can access; all projects of the user when null. */
             project_ids?: string[] | null;
+            /** @description URI to which the browser returns. */
             redirect_uri: string;
+            /** @description URL of the resource server, RFC 8707. */
             resource?: string | null;
-            /** @description `read`, `write`, `admin`, between spaces; `read write` when absent. The person may allow less. */
+            /** @description `read`, `write`, `admin`, separated by spaces; `read write` when null. Users can grant less than was requested. */
             scope?: string | null;
+            /** @description Value that is returned to the client. */
             state?: string | null;
         };
-        /** @description What was said, read from the span's attributes and events. */
+        /** @description The content of a model call, read from the span's attributes and events. */
         Conversation: {
-            /** @description As recorded; null when absent. */
+            /** @description The input as recorded; null when absent. */
             input: string | null;
-            /** @description Both, in order, as far as they could be read. */
+            /** @description Input and output messages in order, as far as they can be parsed. */
             messages: components["schemas"]["Message"][];
+            /** @description The output as recorded; null when absent. */
             output: string | null;
         };
-        /** @description Stored rows in the range; entities weighted by sampling. */
+        /** @description Stored rows in the range, weighted by sampling where rows are sampled. */
         Counts: {
             /**
              * Format: int64
-             * @description Without runs of tools.
+             * @description AI Traces except runs of tools.
              */
             aiTraces: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Requests.
+             */
             endpoints: number;
             /**
              * Format: int64
-             * @description Occurrences.
+             * @description Occurrences of Issues.
              */
             issues: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Log records.
+             */
             logs: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Metric points.
+             */
             metricPoints: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Spans.
+             */
             spans: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Runs of Tasks.
+             */
             tasks: number;
         };
-        /** @description `PublicKeyCredentialCreationOptionsJSON` */
+        /** @description `PublicKeyCredentialCreationOptionsJSON` of WebAuthn. */
         CreationOptions: {
             /** @description Always `none`. */
             attestation: string;
+            /** @description Requirements for the authenticator. */
             authenticatorSelection: components["schemas"]["AuthenticatorSelection"];
+            /** @description The challenge. */
             challenge: string;
+            /** @description Passkeys that the user has already. */
             excludeCredentials: components["schemas"]["PasskeyDescriptor"][];
+            /** @description Accepted algorithms, the preferred one first. */
             pubKeyCredParams: components["schemas"]["PasskeyAlgorithm"][];
+            /** @description The relying party: this server. */
             rp: components["schemas"]["PasskeyParty"];
             /**
              * Format: int64
-             * @description Milliseconds.
+             * @description Time limit, milliseconds.
              */
             timeout: number;
+            /** @description The user. */
             user: components["schemas"]["PasskeyOwner"];
         };
         /** @description Body of `DELETE /api/projects`. */
         DeleteProjectRequest: {
-            /** @description The project's name, so that nobody deletes the wrong one. */
+            /** @description Name of the project, to prevent the deletion of the wrong one. */
             name: string;
         };
         /** @description Body of `POST /api/organizations/{id}/demo`. */
         DemoRequest: {
             /**
              * Format: int64
-             * @description Minutes of traffic up to now, 1 to 240; 60 when absent.
+             * @description Minutes of traffic up to now, 1 to 240; 60 when null.
              * @default null
              */
             historyMinutes: number | null;
         };
         /**
-         * @description How far the loading of demo data is.
+         * @description State of the demo data.
          * @enum {string}
          */
         DemoState: "none" | "loading" | "loaded" | "interrupted" | "failed";
         /** @description `GET` and `POST /api/organizations/{id}/demo`. */
         DemoView: {
-            /** @description No project of the organization has ever received anything. */
+            /** @description Whether no project of the organization has received any telemetry. */
             isEmpty: boolean;
-            /** @description Why the loading failed; null otherwise. */
+            /** @description Why the load failed; null unless it did. */
             message?: string | null;
             /**
              * Format: int32
-             * @description Of the traffic, 0 to 100.
+             * @description Share of the traffic that is loaded, 0 to 100.
              */
             percent: number;
             /**
              * Format: uuid
-             * @description The project that holds it; null without one.
+             * @description The project with the demo data; null without one.
              */
             projectId?: string | null;
             /**
              * Format: int64
-             * @description Stored by the loading that runs or ended last since the server's start.
+             * @description Number of spans stored by the running or latest load since the server's start.
              */
             spans: number;
+            /** @description State of the demo data. */
             state: components["schemas"]["DemoState"];
         };
-        /** @description The body of an entity's page: when it was recorded, so that only 24 hours either side are read. */
+        /** @description Body of the page of one Endpoint, Task or AI Trace. */
         DetailRequest: {
             /**
              * Format: date-time
-             * @description Without it the row is looked for in all time.
+             * @description Time of the row, within 24 hours of which the row is searched first; null: all time is searched.
              * @default null
              */
             recordedAt: string | null;
         };
-        /** @description RFC 8628, 3.2. */
+        /** @description Device authorization response of RFC 8628, section 3.2. */
         DeviceAuthorizeAnswer: {
+            /** @description Code with which the client requests the token. */
             device_code: string;
             /**
              * Format: int64
-             * @description Seconds.
+             * @description Seconds until both codes expire.
              */
             expires_in: number;
             /**
              * Format: int64
-             * @description Seconds.
+             * @description Minimum seconds between token requests.
              */
             interval: number;
-            /** @description `XXXX-XXXX` */
+            /** @description Code that the user enters: `XXXX-XXXX`. */
             user_code: string;
+            /** @description URL of the page where the user enters the code. */
             verification_uri: string;
+            /** @description URL of that page with the code. */
             verification_uri_complete: string;
         };
         /** @description Body of `POST /api/auth/device/authorize`, as JSON or a form. */
         DeviceAuthorizeRequest: {
-            /** @description `traceway-cli` when absent; `traceway-mcp`, `tidewatch-cli` and `tidewatch-mcp` are known besides. */
+            /** @description Id of the client: `traceway-cli` (when null), `traceway-mcp`, `tidewatch-cli` or `tidewatch-mcp`. */
             client_id?: string | null;
-            /** @description `read`, `write`, `admin`, between spaces; `read write` when absent. */
+            /** @description `read`, `write`, `admin`, separated by spaces; `read write` when null. */
             scope?: string | null;
         };
         /** @description Body of `POST /api/device/approve` and `/deny`. */
         DeviceDecision: {
-            /** @description The projects that it is let into; all of the reader's when absent. */
+            /** @description Projects that the device can access; all projects of the user when null. */
             project_ids?: string[] | null;
-            /** @description Less than the device asks for; as it asks when absent. */
+            /** @description Granted scopes, at most the requested ones; the requested scopes when null. */
             scope?: string | null;
+            /** @description The user code. */
             user_code: string;
         };
-        /** @description A device that waits for its person. */
+        /** @description A device that waits for the user's approval. */
         DeviceView: {
-            /** @description Where the device asked from. */
+            /** @description Network address of the device. */
             address: string;
+            /** @description Name of the client. */
             clientName: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time at which the request expires.
+             */
             expiresAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time of the request.
+             */
             requestedAt: string;
-            /** @description What it asks for: `read`, `read write` or `read write admin`. */
+            /** @description Requested scopes: `read`, `read write` or `read write admin`. */
             scope: string;
             /** @description `pending`, `approved`, `denied` or `used`. */
             status: string;
+            /** @description The user code. */
             user_code: string;
         };
+        /** @description A metric with points in the range. */
         DiscoveredMetric: {
             /** @description `gauge`, `counter` or `histogram`. */
             metricType: string;
+            /** @description Name of the metric. */
             name: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of points in the range.
+             */
             pointCount: number;
-            /** @description By name; `server_name` among them when points have a service. */
+            /** @description Tags, sorted by name; `server_name` is one of them when points have a service. */
             tagKeys: string[];
+            /** @description Unit of the metric; may be empty. */
             unit: string;
         };
+        /** @description The metrics with points in the range. */
         DiscoveredMetrics: {
-            /** @description By name. */
+            /** @description The metrics, sorted by name. */
             metrics: components["schemas"]["DiscoveredMetric"][];
         };
-        /** @description `POST /api/distributed-traces/{traceId}`: everything with that trace id in the projects the user may open. */
+        /** @description `POST /api/distributed-traces/{traceId}`: everything with the trace id in the projects that the user can open. */
         DistributedTrace: {
+            /** @description Exceptions of the trace. */
             exceptions: components["schemas"]["Occurrence"][];
-            /** @description By start. */
+            /** @description Endpoints, Tasks and AI Traces of the trace, by start. */
             nodes: components["schemas"]["TraceNode"][];
-            /** @description The projects that have a part in it. */
+            /** @description Projects with rows of the trace. */
             projects: components["schemas"]["ProjectName"][];
+            /** @description Whether `spans` is complete. */
             spanGraphStatus: components["schemas"]["SpanGraphStatus"];
-            /** @description The whole trace in waterfall order. */
+            /** @description Spans of the trace in waterfall order. */
             spans: components["schemas"]["SpanView"][];
+            /** @description Trace id. */
             traceId: string;
         };
-        /** @description A change that has nothing to tell. */
+        /** @description Confirmation of a change. */
         Done: {
-            /** @description One sentence. */
+            /** @description What was changed, in one sentence. */
             message: string;
         };
-        /** @description Records that were received and not stored, or not stored whole. */
+        /** @description Records that were received and not stored, or stored incomplete. */
         DropCount: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of records, or of refused requests.
+             */
             count: number;
             /**
              * @description Why: `unmatched_root`, `invalid_id`, `unsupported_metric_type`, `empty_point`, `not_finite`, `sampled`,
-             *     `healthcheck`, `invalid_time`, `too_old`, `duplicate`;
-             *     `disk_budget` of a record that was stored and dropped again to make room on the disk;
-             *     `shared_attributes_too_large` of a record that is stored without some attributes of its resource or scope;
-             *     `too_many_names` of one whose Endpoint, Task or AI Trace is stored as `(other)`;
-             *     or, of a request, why it was refused.
+             *     `healthcheck`, `invalid_time`, `too_old`, `duplicate`; `disk_budget`: the record was stored and removed later to
+             *     free disk space; `shared_attributes_too_large`: the record is stored without some attributes of its resource or
+             *     scope; `too_many_names`: its Endpoint, Task or AI Trace is stored as `(other)`; for a request, why it was
+             *     refused.
              */
             reason: string;
             /** @description `traces`, `metrics` or `logs`. */
             signal: string;
         };
-        /** @description One figure of one minute. */
+        /** @description Count of one outcome in one minute. */
         DropPoint: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of requests or records.
+             */
             count: number;
-            /** @description `accepted`, `rejected` (requests); `kept`, `dropped`, `trimmed` (records). */
+            /** @description Of requests `accepted` or `rejected`; of records `kept`, `dropped` or `trimmed`. */
             outcome: string;
+            /** @description Why records were dropped or trimmed, or requests rejected; else empty. */
             reason: string;
+            /** @description `traces`, `metrics` or `logs`. */
             signal: string;
             /**
              * Format: date-time
@@ -2759,16 +3045,17 @@ export interface components {
         Drops: {
             /** @description Dropped and trimmed records, and rejected requests, by signal and reason. */
             data: components["schemas"]["DropCount"][];
-            /** @description Stored records. */
+            /** @description Stored records by signal. */
             kept: components["schemas"]["KeptCount"][];
             lastSpan?: components["schemas"]["LastSpan"] | null;
+            /** @description Requests by signal, outcome and reason. */
             requests: components["schemas"]["RequestCount"][];
-            /** @description Per minute; the latest 2000 minutes of the range at most. */
+            /** @description Counts per minute, of at most the latest 2000 minutes of the range. */
             series: components["schemas"]["DropPoint"][];
             /**
              * Format: int64
-             * @description Spans since the server's start that describe a model call without `gen_ai.*` and were not promoted: the setting
-             *     `aiConventions` does.
+             * @description Number of spans since the server's start that describe a model call without `gen_ai.*` and are no AI Traces,
+             *     because the setting `aiConventions` is off.
              */
             unpromotedAiSpans: number;
         };
@@ -2776,218 +3063,294 @@ export interface components {
         DropsRequest: {
             /**
              * Format: date-time
+             * @description Start of the time range, inclusive; 24 hours before `toDate` when null.
              * @default null
              */
             fromDate: string | null;
             /**
              * Format: date-time
+             * @description End of the time range, exclusive; now when null.
              * @default null
              */
             toDate: string | null;
         };
-        /** @description Buckets without traffic are absent. */
+        /** @description A chart of Endpoints. Buckets without requests are absent. */
         EndpointChart: {
-            /** @description The lines: at most five names, then "Other" when there are more. */
+            /** @description Names of the lines: at most five, then "Other" when there are more. */
             endpoints: string[];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Width of a bucket in minutes.
+             */
             intervalMinutes: number;
+            /** @description Points of all lines. */
             series: components["schemas"]["EndpointChartPoint"][];
         };
-        /** @description One value of one line. */
+        /** @description One point of a chart line. */
         EndpointChartPoint: {
+            /** @description Name of the line. */
             endpoint: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Start of the bucket.
+             */
             timestamp: string;
             /**
              * Format: double
-             * @description Milliseconds; requests for `count`.
+             * @description Milliseconds; for `count`, the number of requests.
              */
             value: number;
         };
         /** @description Body of `POST /api/endpoints/chart`. */
         EndpointChartRequest: {
             /**
-             * @description One Endpoint alone; otherwise the top five and "Other".
+             * @description Only this Endpoint; when null, the top five Endpoints and "Other".
              * @default null
              */
             endpoint: string | null;
             /**
              * Format: date-time
+             * @description Start of the time range, inclusive; 24 hours before `toDate` when null.
              * @default null
              */
             fromDate: string | null;
             /**
              * Format: int64
-             * @description 0 or absent: chosen by the range.
+             * @description Width of a bucket in minutes; 0 or null: chosen by the range.
              * @default null
              */
             intervalMinutes: number | null;
-            /** @default total_time */
+            /**
+             * @description The metric; `total_time` when absent.
+             * @default total_time
+             */
             metricType: components["schemas"]["ChartMetric"];
             /**
              * Format: date-time
+             * @description End of the time range, exclusive; now when null.
              * @default null
              */
             toDate: string | null;
         };
         /** @description `POST /api/endpoints/{id}`. */
         EndpointDetail: {
+            /** @description The request. */
             endpoint: components["schemas"]["EndpointRow"];
             exception?: components["schemas"]["ExceptionBrief"] | null;
-            /** @description All exceptions of the trace. */
+            /** @description Exceptions of the trace. */
             exceptions: components["schemas"]["Occurrence"][];
+            /** @description Whether `spans` is not empty. */
             hasSpans: boolean;
-            /** @description Captured messages; OTLP brings none. */
+            /** @description Captured messages; always empty for OTLP. */
             messages: components["schemas"]["Occurrence"][];
+            /** @description Whether `spans` is complete. */
             spanGraphStatus: components["schemas"]["SpanGraphStatus"];
-            /** @description The whole trace of this project, 24 hours either side, in waterfall order. */
+            /** @description Spans of the trace in this project, within 24 hours of it, in waterfall order. */
             spans: components["schemas"]["SpanView"][];
         };
-        /** @description All requests of one name in the range. Counts are weighted by sampling; latencies leave streaming rows out. */
+        /** @description The requests of one Endpoint in the range. Counts are weighted by sampling; latencies exclude streaming responses. */
         EndpointGroup: {
             /**
              * Format: double
-             * @description 0 to 1, at 750 and 1500 ms plus the endpoint's accepted slow offset; null when every row is streaming.
+             * @description Apdex, 0 to 1, with thresholds of 750 and 1500 ms plus the Endpoint's slow offset; null when every response is
+             *     streaming.
              */
             apdex: number | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Mean duration, nanoseconds; 0 when every response is streaming.
+             */
             avgDuration: number;
             /**
              * Format: int64
-             * @description Status 400 to 499.
+             * @description Requests with status 400 to 499.
              */
             clientErrorCount: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of requests.
+             */
             count: number;
+            /** @description Name of the Endpoint. */
             endpoint: string;
             /**
              * Format: int64
-             * @description Status 500 and above, or error status.
+             * @description Requests with a status of 500 and above, or with an error status.
              */
             errorCount: number;
+            /** @description Whether any row is not the root of its trace. */
             hasNonRoot: boolean;
+            /** @description Whether any row is the root of its trace. */
             hasRoot: boolean;
             /**
              * Format: double
-             * @description 0 to 1.
+             * @description Impact, 0 to 1: the worst of its components.
              */
             impact: number;
+            /** @description Level of the impact. */
             impactLevel: components["schemas"]["ImpactLevel"];
-            /** @description Which part of the score won, as a sentence; empty when good. */
+            /** @description The worst component, as a sentence; empty for the level `good`. */
             impactReason: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Start of the latest request.
+             */
             lastSeen: string;
             /**
              * Format: int64
-             * @description Nanoseconds; 0 when every row is streaming.
+             * @description P50 of the duration, nanoseconds; 0 when every response is streaming.
              */
             p50Duration: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description P95 of the duration, nanoseconds; 0 when every response is streaming.
+             */
             p95Duration: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description P99 of the duration, nanoseconds; 0 when every response is streaming.
+             */
             p99Duration: number;
             /**
              * Format: int64
-             * @description Of these, all but status 400 to 499.
+             * @description Errors except those with status 400 to 499.
              */
             serverErrorCount: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Requests with a streaming response.
+             */
             streamCount: number;
-            /** @description At most 24 buckets over the range; all of them, zeros included. */
+            /** @description Requests over the range in at most 24 buckets, empty buckets included. */
             trend: components["schemas"]["TrendPoint"][];
         };
         /**
-         * @description What Endpoints can be sorted by.
+         * @description Orders of Endpoints.
          * @enum {string}
          */
         EndpointGroupOrder: "impact" | "count" | "p50_duration" | "p95_duration" | "p99_duration" | "avg_duration" | "last_seen" | "endpoint" | "error_rate" | "server_error_rate";
         /**
-         * @description What single requests can be sorted by.
+         * @description Orders of single requests.
          * @enum {string}
          */
         EndpointOrder: "recorded_at" | "duration" | "status_code";
         /** @description `POST /api/endpoints/endpoint`. */
         EndpointPage: {
+            /** @description The requests of this page. */
             data: components["schemas"]["EndpointRow"][];
+            /** @description Position of this page in the list. */
             pagination: components["schemas"]["PageInfo"];
+            /** @description Statistics of the Endpoint over the range. */
             stats: components["schemas"]["EndpointStats"];
-            /** @description Requests by HTTP status. */
+            /** @description Number of requests by HTTP status. */
             statusCounts: {
                 [key: string]: number;
             };
         };
         /** @description One request that an Endpoint served. */
         EndpointRow: {
+            /** @description Version of the application; empty when unknown. */
             appVersion: string;
+            /** @description Attributes of the span. */
             attributes: components["schemas"]["AttributeMap"];
             /**
              * Format: int64
-             * @description Bytes of the response; 0 when unknown.
+             * @description Bytes of the response body; 0 when unknown.
              */
             bodySize: number;
+            /** @description `client.address`; empty when absent. */
             clientIP: string;
             /**
              * Format: int64
-             * @description Nanoseconds.
+             * @description Duration in nanoseconds.
              */
             duration: number;
             /** @description `METHOD route`, or `UNMATCHED`. */
             endpoint: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Row id.
+             */
             id: string;
+            /** @description Whether the span has no parent. */
             isRoot: boolean;
-            /** @description A streaming response (SSE, WebSocket): not part of latency figures. */
+            /** @description Whether the response is streaming (SSE, WebSocket) and excluded from latency statistics. */
             isStream: boolean;
-            /** @description Empty for a root. */
+            /** @description Id of the parent span; empty for a root. */
             parentSpanId: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Project of the row.
+             */
             projectId: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Start of the span.
+             */
             recordedAt: string;
+            /** @description `service.name` of the resource; empty when absent. */
             serverName: string;
+            /** @description Span id. */
             spanId: string;
             /**
              * Format: int32
-             * @description HTTP status; 0 when missing.
+             * @description HTTP status; 0 when absent.
              */
             statusCode: number;
+            /** @description Trace id. */
             traceId: string;
         };
-        /** @description Figures of one Endpoint over the range. */
+        /** @description Statistics of one Endpoint over the range, weighted by sampling; latencies exclude streaming responses. */
         EndpointStats: {
             /**
              * Format: double
-             * @description 0 to 1, at 500 and 2000 ms; null when every row is streaming or none is there.
+             * @description Apdex, 0 to 1, with thresholds of 500 and 2000 ms; null when there are no requests or every response is
+             *     streaming.
              */
             apdex: number | null;
             /**
              * Format: double
-             * @description Milliseconds.
+             * @description Mean duration, milliseconds.
              */
             avgDuration: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Share of requests with status 400 to 499, 0 to 1.
+             */
             clientErrorRate: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of requests.
+             */
             count: number;
             /**
              * Format: double
-             * @description 0 to 1.
+             * @description Share of requests with an error, 0 to 1.
              */
             errorRate: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Median of the duration, milliseconds.
+             */
             medianDuration: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description P95 of the duration, milliseconds.
+             */
             p95Duration: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description P99 of the duration, milliseconds.
+             */
             p99Duration: number;
             /**
              * Format: double
-             * @description Without status 400 to 499.
+             * @description Share of requests with an error, except those with status 400 to 499; 0 to 1.
              */
             serverErrorRate: number;
             /**
              * Format: double
-             * @description Requests per minute, over the time from the project's first to its last request in the range; at least a minute.
+             * @description Requests per minute between the project's first and last request in the range, at least one minute.
              */
             throughput: number;
         };
@@ -2998,142 +3361,199 @@ export interface components {
             /** @description One sentence. */
             error: string;
         };
-        /** @description An exception in short, on the page of its owner. */
+        /** @description Summary of an exception, on the page of its owner. */
         ExceptionBrief: {
+            /** @description Hash of the normalized stack trace: 16 hexadecimal digits. */
             exceptionHash: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time of the exception.
+             */
             recordedAt: string;
+            /** @description Stack trace, with symbols where they are available. */
             stackTrace: string;
         };
         /** @description Body of `POST /api/auth/finish-setup`. */
         FinishSetupRequest: {
+            /** @description Framework of the first project; `opentelemetry` when null. */
             framework?: string | null;
+            /** @description Name of the first organization. */
             organizationName: string;
+            /** @description Name of the first project: 1 to 100 letters, digits, spaces, `-`, `_` and `.`. */
             projectName: string;
-            /** @description The code that the server printed at its start. */
+            /** @description The code that the server printed at startup, if `needsSetupCode` is true. */
             setupCode?: string | null;
-            /** @description IANA name; UTC when absent. */
+            /** @description IANA name of the organization's time zone; UTC when null. */
             timezone?: string | null;
         };
         /** @description Body of `POST /api/forgot-password`. */
         ForgotPasswordRequest: {
+            /** @description E-mail address of the account. */
             email: string;
         };
         /** @description The source around one frame of a resolved stack trace. */
         FrameSource: {
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description Column of the resolved frame, from 1.
+             */
             column: number;
-            /** @description `file`, `line` and `column` are those of the resolved frame. */
+            /** @description File of the resolved frame. */
             file: string;
             /**
              * Format: int32
-             * @description Number of the first of `lines`.
+             * @description Line number of the first element of `lines`.
              */
             firstLine: number;
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description Line of the resolved frame, from 1.
+             */
             line: number;
-            /** @description At most five before the frame's line and five after it, each cut to some 200 bytes. */
+            /** @description Source lines: at most five before and five after the frame's line, each truncated to about 200 bytes. */
             lines: string[];
             /**
              * Format: int32
-             * @description Where in the frame's line, as it is here, the column is: UTF-16 units from its beginning.
+             * @description Position of the column in the frame's line as returned, in UTF-16 units from 0; null past its end.
              */
             mark: number | null;
         };
+        /** @description The source around the frames of a stack trace. */
         FrameSources: {
-            /** @description In the order of the frames; those whose source is known, each place once, at most 64. */
+            /** @description Frames with known source, in the order of the stack trace, each place once; at most 64. */
             frames: components["schemas"]["FrameSource"][];
         };
-        /** @description A client that may act for the reader. */
+        /** @description A client that may act for the user. */
         GrantView: {
+            /** @description Id of the client. */
             clientId: string;
+            /** @description Name of the client. */
             clientName: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time of the approval.
+             */
             createdAt: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of the grant.
+             */
             id: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time of the latest use; null: never used.
+             */
             lastUsedAt?: string | null;
-            /** @description The projects that it is for; null: all of the reader's. */
+            /** @description Projects that the client can access; null: all projects of the user. */
             projectIds?: string[] | null;
-            /** @description `read`, `write`, `admin`: the highest and those it contains. */
+            /** @description `read`, `write`, `admin`: the highest scope and those it includes. */
             scopes: string[];
         };
-        /** @enum {string} */
+        /**
+         * @description Why the spans of a trace are incomplete.
+         * @enum {string}
+         */
         GraphReason: "span_limit" | "missing_parents" | "window";
-        /** @enum {string} */
+        /**
+         * @description Whether the spans of a trace are complete.
+         * @enum {string}
+         */
         GraphState: "complete" | "partial" | "unavailable";
         /** @description `GET /api/has-organizations`. */
         HasOrganizations: {
+            /** @description Whether the server has an organization; false before its setup. */
             hasOrganizations: boolean;
-            /** @description Registering asks for the code that the server printed at its start. */
+            /** @description Whether registration requires the code that the server printed at startup. */
             needsSetupCode: boolean;
         };
-        /** @description Body of archive and unarchive. */
+        /** @description Body of the operations that archive and unarchive Issues. */
         HashesRequest: {
-            /** @description At most 1000, 16 hexadecimal digits each. */
+            /** @description At most 1000 hashes, 16 hexadecimal digits each. */
             hashes: string[];
         };
         /** @description `GET /health`. */
         Health: {
-            /** @description What fails, one sentence each. */
+            /** @description What fails, one sentence each; absent when nothing does. */
             problems?: string[];
             /** @description `ok`, `starting` or `failing`. */
             status: string;
         };
-        /** @enum {string} */
+        /**
+         * @description Levels of impact.
+         * @enum {string}
+         */
         ImpactLevel: "critical" | "high" | "medium" | "good";
+        /** @description The services that sent points in the range. */
         Instances: {
-            /** @description Services that sent points, by name. */
+            /** @description Names of the services, sorted. */
             instances: string[];
         };
         /** @description Body of `POST /api/organizations/{id}/invitations`. */
         InvitationRequest: {
+            /** @description E-mail address of the person. */
             email: string;
-            /** @description `admin`, `user` or `readonly`. */
+            /** @description Role of the new member: `admin`, `user` or `readonly`. */
             role: string;
         };
-        /** @description An invitation that is open or has run out. */
+        /** @description An invitation that is open or expired. */
         InvitationView: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time of creation.
+             */
             createdAt: string;
+            /** @description E-mail address of the person. */
             email: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time of expiry.
+             */
             expiresAt: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of the invitation.
+             */
             id: number;
+            /** @description Name of the member who sent it. */
             inviterName: string;
+            /** @description Role of the new member. */
             role: string;
         };
-        /** @description What the holder of an invitation's link sees. */
+        /** @description An invitation, for the person who has its link. */
         InvitedView: {
+            /** @description E-mail address of the person. */
             email: string;
-            /** @description The address has an account, which has to sign in to accept. */
+            /** @description Whether the address has an account, which must sign in to accept. */
             existsAsUser: boolean;
+            /** @description Name of the member who sent it. */
             inviterName: string;
+            /** @description Name of the organization. */
             organizationName: string;
+            /** @description Role of the new member. */
             role: string;
         };
         /** @description `POST /api/exception-stack-traces/{hash}`. */
         IssueDetail: {
+            /** @description The Issue. */
             group: components["schemas"]["IssueGroup"];
-            /** @description Latest first. */
+            /** @description Occurrences of this page, latest first. */
             occurrences: components["schemas"]["Occurrence"][];
+            /** @description Position of this page in the occurrences. */
             pagination: components["schemas"]["PageInfo"];
             relatedEntity?: components["schemas"]["RelatedEntity"] | null;
             /**
              * Format: int64
-             * @description Occurrences that `tags` is about: what its counts are shares of.
+             * @description Number of occurrences in `tags`.
              */
             taggedCount: number;
-            /** @description Over the latest 1000 occurrences; service and version first, then attributes by name. */
+            /** @description Distributions over the latest 1000 occurrences: service, version, then attributes by key. */
             tags: components["schemas"]["TagDistribution"][];
         };
-        /** @description Body of `POST /api/exception-stack-traces/{hash}`. */
+        /** @description Body of `POST /api/exception-stack-traces/{hash}`. Without both bounds, the range is all time. */
         IssueDetailRequest: {
             /**
              * Format: date-time
-             * @description Without a range: all time.
+             * @description Start of the time range, inclusive; 24 hours before `toDate` when only this is null.
              * @default null
              */
             fromDate: string | null;
@@ -3141,54 +3561,70 @@ export interface components {
             pagination: components["schemas"]["PageRequest"] | null;
             /**
              * Format: date-time
+             * @description End of the time range, exclusive; now when only this is null.
              * @default null
              */
             toDate: string | null;
         };
-        /** @description An Issue: all exceptions of one normalised stack trace. Counts are weighted by sampling. */
+        /** @description An Issue: the exceptions of one normalized stack trace. Counts are weighted by sampling. */
         IssueGroup: {
+            /** @description Whether the Issue is archived. */
             archived: boolean;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of occurrences in the range.
+             */
             count: number;
-            /** @description 16 hexadecimal digits. */
+            /** @description Hash of the normalized stack trace: 16 hexadecimal digits. */
             exceptionHash: string;
+            /** @description Exception type of the latest occurrence; empty when absent. */
             exceptionType: string;
             /**
              * Format: date-time
-             * @description In the range asked for.
+             * @description Time of the first occurrence in the range.
              */
             firstSeen: string;
-            /** @description One point per hour, or per whole number of hours so that at most 168 points cover the range; zeros included. */
+            /** @description Occurrences per hour, or per number of hours for which 168 points cover the range; zeros included. */
             hourlyTrend: components["schemas"]["TrendPoint"][];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time of the latest occurrence in the range.
+             */
             lastSeen: string;
+            /** @description Message of the latest occurrence; empty when absent. */
             message: string;
+            /** @description Name of the latest occurrence's owner; empty without an owner. */
             ownerName: string;
             ownerType: components["schemas"]["OwnerType"] | null;
-            /** @description Of the latest occurrence. */
+            /** @description Stack trace of the latest occurrence. */
             stackTrace: string;
+            /** @description Title of the Issue. */
             title: string;
         };
         /** @description Body of `POST /api/exception-stack-traces`. */
         IssueListRequest: {
             /**
              * Format: date-time
+             * @description Start of the time range, inclusive; 24 hours before `toDate` when null.
              * @default null
              */
             fromDate: string | null;
-            /** @default false */
+            /**
+             * @description Include archived Issues.
+             * @default false
+             */
             includeArchived: boolean;
             /** @default null */
             orderBy: components["schemas"]["IssueOrder"] | null;
             /** @default null */
             pagination: components["schemas"]["PageRequest"] | null;
             /**
-             * @description Part of the type, message or stack trace, in any case; or a whole hash.
+             * @description Substring of the type, message or stack trace, ASCII case ignored; or a whole hash.
              * @default null
              */
             search: string | null;
             /**
-             * @description `all` (default), `issues` or `messages` (OTLP brings no messages).
+             * @description `all` (default), `issues` or `messages` (always empty for OTLP).
              * @default null
              */
             searchType: string | null;
@@ -3196,39 +3632,50 @@ export interface components {
             sortDirection: components["schemas"]["SortDirection"] | null;
             /**
              * Format: date-time
+             * @description End of the time range, exclusive; now when null.
              * @default null
              */
             toDate: string | null;
         };
         /**
-         * @description What Issues can be sorted by.
+         * @description Orders of Issues.
          * @enum {string}
          */
         IssueOrder: "last_seen" | "first_seen" | "count";
+        /** @description Stored records of one signal. */
         KeptCount: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of records.
+             */
             count: number;
+            /** @description `traces`, `metrics` or `logs`. */
             signal: string;
         };
-        /** @description The latest span, whenever it came. */
+        /** @description The latest span of the project, at any time. */
         LastSpan: {
+            /** @description Name of the span. */
             name: string;
             /**
              * Format: date-time
-             * @description The span's start.
+             * @description Start of the span.
              */
             receivedAt: string;
+            /** @description `service.name` of its resource. */
             serviceName: string;
+            /** @description Trace id. */
             traceId: string;
         };
         /** @description Body of `POST /api/login/mfa/mail`. */
         LinkMailRequest: {
+            /** @description `mfaToken` of the login. */
             mfaToken: string;
         };
-        /** @description Every list body. Both times default to the last 24 hours. */
+        /** @description Body of the lists of Endpoints, Tasks and AI Traces. */
         ListRequest_AiTraceGroupOrder: {
             /**
              * Format: date-time
+             * @description Start of the time range, inclusive; 24 hours before `toDate` when null.
              * @default null
              */
             fromDate: string | null;
@@ -3237,12 +3684,12 @@ export interface components {
             /** @default null */
             pagination: components["schemas"]["PageRequest"] | null;
             /**
-             * @description `root`: only entry points without a parent; `non_root`: only those another trace started; empty: both.
+             * @description `root`: only rows without a parent; `non_root`: only rows with a parent; empty or null: both.
              * @default null
              */
             rootFilter: string | null;
             /**
-             * @description Part of a name, in any case.
+             * @description Substring, ASCII case ignored: of the name, or of attribute values on the page of one name.
              * @default null
              */
             search: string | null;
@@ -3250,15 +3697,16 @@ export interface components {
             sortDirection: components["schemas"]["SortDirection"] | null;
             /**
              * Format: date-time
-             * @description Must not be before `fromDate` (422).
+             * @description End of the time range, exclusive; now when null. Must not be before `fromDate` (422).
              * @default null
              */
             toDate: string | null;
         };
-        /** @description Every list body. Both times default to the last 24 hours. */
+        /** @description Body of the lists of Endpoints, Tasks and AI Traces. */
         ListRequest_AiTraceOrder: {
             /**
              * Format: date-time
+             * @description Start of the time range, inclusive; 24 hours before `toDate` when null.
              * @default null
              */
             fromDate: string | null;
@@ -3267,12 +3715,12 @@ export interface components {
             /** @default null */
             pagination: components["schemas"]["PageRequest"] | null;
             /**
-             * @description `root`: only entry points without a parent; `non_root`: only those another trace started; empty: both.
+             * @description `root`: only rows without a parent; `non_root`: only rows with a parent; empty or null: both.
              * @default null
              */
             rootFilter: string | null;
             /**
-             * @description Part of a name, in any case.
+             * @description Substring, ASCII case ignored: of the name, or of attribute values on the page of one name.
              * @default null
              */
             search: string | null;
@@ -3280,15 +3728,16 @@ export interface components {
             sortDirection: components["schemas"]["SortDirection"] | null;
             /**
              * Format: date-time
-             * @description Must not be before `fromDate` (422).
+             * @description End of the time range, exclusive; now when null. Must not be before `fromDate` (422).
              * @default null
              */
             toDate: string | null;
         };
-        /** @description Every list body. Both times default to the last 24 hours. */
+        /** @description Body of the lists of Endpoints, Tasks and AI Traces. */
         ListRequest_EndpointGroupOrder: {
             /**
              * Format: date-time
+             * @description Start of the time range, inclusive; 24 hours before `toDate` when null.
              * @default null
              */
             fromDate: string | null;
@@ -3297,12 +3746,12 @@ export interface components {
             /** @default null */
             pagination: components["schemas"]["PageRequest"] | null;
             /**
-             * @description `root`: only entry points without a parent; `non_root`: only those another trace started; empty: both.
+             * @description `root`: only rows without a parent; `non_root`: only rows with a parent; empty or null: both.
              * @default null
              */
             rootFilter: string | null;
             /**
-             * @description Part of a name, in any case.
+             * @description Substring, ASCII case ignored: of the name, or of attribute values on the page of one name.
              * @default null
              */
             search: string | null;
@@ -3310,15 +3759,16 @@ export interface components {
             sortDirection: components["schemas"]["SortDirection"] | null;
             /**
              * Format: date-time
-             * @description Must not be before `fromDate` (422).
+             * @description End of the time range, exclusive; now when null. Must not be before `fromDate` (422).
              * @default null
              */
             toDate: string | null;
         };
-        /** @description Every list body. Both times default to the last 24 hours. */
+        /** @description Body of the lists of Endpoints, Tasks and AI Traces. */
         ListRequest_EndpointOrder: {
             /**
              * Format: date-time
+             * @description Start of the time range, inclusive; 24 hours before `toDate` when null.
              * @default null
              */
             fromDate: string | null;
@@ -3327,12 +3777,12 @@ export interface components {
             /** @default null */
             pagination: components["schemas"]["PageRequest"] | null;
             /**
-             * @description `root`: only entry points without a parent; `non_root`: only those another trace started; empty: both.
+             * @description `root`: only rows without a parent; `non_root`: only rows with a parent; empty or null: both.
              * @default null
              */
             rootFilter: string | null;
             /**
-             * @description Part of a name, in any case.
+             * @description Substring, ASCII case ignored: of the name, or of attribute values on the page of one name.
              * @default null
              */
             search: string | null;
@@ -3340,15 +3790,16 @@ export interface components {
             sortDirection: components["schemas"]["SortDirection"] | null;
             /**
              * Format: date-time
-             * @description Must not be before `fromDate` (422).
+             * @description End of the time range, exclusive; now when null. Must not be before `fromDate` (422).
              * @default null
              */
             toDate: string | null;
         };
-        /** @description Every list body. Both times default to the last 24 hours. */
+        /** @description Body of the lists of Endpoints, Tasks and AI Traces. */
         ListRequest_TaskGroupOrder: {
             /**
              * Format: date-time
+             * @description Start of the time range, inclusive; 24 hours before `toDate` when null.
              * @default null
              */
             fromDate: string | null;
@@ -3357,12 +3808,12 @@ export interface components {
             /** @default null */
             pagination: components["schemas"]["PageRequest"] | null;
             /**
-             * @description `root`: only entry points without a parent; `non_root`: only those another trace started; empty: both.
+             * @description `root`: only rows without a parent; `non_root`: only rows with a parent; empty or null: both.
              * @default null
              */
             rootFilter: string | null;
             /**
-             * @description Part of a name, in any case.
+             * @description Substring, ASCII case ignored: of the name, or of attribute values on the page of one name.
              * @default null
              */
             search: string | null;
@@ -3370,15 +3821,16 @@ export interface components {
             sortDirection: components["schemas"]["SortDirection"] | null;
             /**
              * Format: date-time
-             * @description Must not be before `fromDate` (422).
+             * @description End of the time range, exclusive; now when null. Must not be before `fromDate` (422).
              * @default null
              */
             toDate: string | null;
         };
-        /** @description Every list body. Both times default to the last 24 hours. */
+        /** @description Body of the lists of Endpoints, Tasks and AI Traces. */
         ListRequest_TaskOrder: {
             /**
              * Format: date-time
+             * @description Start of the time range, inclusive; 24 hours before `toDate` when null.
              * @default null
              */
             fromDate: string | null;
@@ -3387,12 +3839,12 @@ export interface components {
             /** @default null */
             pagination: components["schemas"]["PageRequest"] | null;
             /**
-             * @description `root`: only entry points without a parent; `non_root`: only those another trace started; empty: both.
+             * @description `root`: only rows without a parent; `non_root`: only rows with a parent; empty or null: both.
              * @default null
              */
             rootFilter: string | null;
             /**
-             * @description Part of a name, in any case.
+             * @description Substring, ASCII case ignored: of the name, or of attribute values on the page of one name.
              * @default null
              */
             search: string | null;
@@ -3400,64 +3852,76 @@ export interface components {
             sortDirection: components["schemas"]["SortDirection"] | null;
             /**
              * Format: date-time
-             * @description Must not be before `fromDate` (422).
+             * @description End of the time range, exclusive; now when null. Must not be before `fromDate` (422).
              * @default null
              */
             toDate: string | null;
         };
+        /** @description Selects records whose attribute equals a value. */
         LogAttributeFilter: {
+            /** @description Key of the attribute. */
             key: string;
+            /** @description Where the attribute is looked up; `any` when absent. */
             scope?: components["schemas"]["LogScope"];
+            /** @description The value as a string. */
             value: string;
         };
-        /** @description One bucket. */
+        /** @description One bucket of the histogram. */
         LogBucket: {
-            /** @description Records by severity text ("" when unknown). */
+            /** @description Number of records by severity text; "" when unknown. */
             counts: {
                 [key: string]: number;
             };
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Start of the bucket.
+             */
             timestamp: string;
         };
         /** @description `POST /api/logs/histogram`. */
         LogHistogram: {
-            /** @description Buckets with a record, by time. */
+            /** @description Buckets with at least one record, by time. */
             buckets: components["schemas"]["LogBucket"][];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Width of a bucket in minutes.
+             */
             intervalMinutes: number;
-            /** @description Most records first; at most 200. */
+            /** @description Services by number of records, descending; at most 200. */
             services: components["schemas"]["ServiceCount"][];
         };
         /** @description Body of `POST /api/logs` and `POST /api/logs/histogram`. */
         LogListRequest: {
             /**
-             * @description With `traceId`: the records of every project that the caller may open. 422 without one. Ignored by the histogram.
+             * @description With `traceId`: records of every project that the user can open. 422 without `traceId`. Ignored by the
+             *     histogram.
              * @default false
              */
             allProjects: boolean;
             /**
-             * @description All must hold; at most 20.
+             * @description Conditions that must all be met; at most 20.
              * @default []
              */
             attributeFilters: components["schemas"]["LogAttributeFilter"][];
             /**
-             * @description Leave the records of this trace out.
+             * @description Exclude records of this trace.
              * @default null
              */
             excludeTraceId: string | null;
             /**
              * Format: date-time
+             * @description Start of the time range, inclusive; 24 hours before `toDate` when null.
              * @default null
              */
             fromDate: string | null;
             /**
-             * @description Only records that carry a trace id and a span id: the Logs tab of a trace.
+             * @description Only records with a trace id and a span id, as in the Logs tab of a trace.
              * @default false
              */
             linkedOnly: boolean;
             /**
              * Format: int32
-             * @description OTLP number: this and above.
+             * @description Minimum OTLP severity number; 0 or null: all records.
              * @default null
              */
             minSeverity: number | null;
@@ -3466,250 +3930,335 @@ export interface components {
             /** @default null */
             pagination: components["schemas"]["PageRequest"] | null;
             /**
-             * @description In any case. Over more than 24 hours it needs a service, a trace, a severity or an attribute filter (422).
+             * @description Substring, ASCII case ignored. A body search over more than 24 hours needs a service, a trace, a severity or an
+             *     attribute filter (422).
              * @default null
              */
             search: string | null;
-            /** @default body */
+            /**
+             * @description What `search` matches; `body` when absent.
+             * @default body
+             */
             searchType: components["schemas"]["LogSearch"];
-            /** @default null */
+            /**
+             * @description Only records of this service; all when null.
+             * @default null
+             */
             serviceName: string | null;
             /** @default null */
             sortDirection: components["schemas"]["SortDirection"] | null;
             /**
-             * @description 16 hexadecimal digits.
+             * @description Only records of this span: 16 hexadecimal digits.
              * @default null
              */
             spanId: string | null;
             /**
              * Format: date-time
+             * @description End of the time range, exclusive; now when null.
              * @default null
              */
             toDate: string | null;
             /**
-             * @description 32 hexadecimal digits, dashes allowed.
+             * @description Only records of this trace: 32 hexadecimal digits, dashes allowed.
              * @default null
              */
             traceId: string | null;
         };
         /**
-         * @description What log records can be sorted by.
+         * @description Orders of log records.
          * @enum {string}
          */
         LogOrder: "timestamp";
-        /** @enum {string} */
+        /**
+         * @description Where an attribute of a log record is looked up.
+         * @enum {string}
+         */
         LogScope: "resource" | "scope" | "log" | "any";
-        /** @enum {string} */
+        /**
+         * @description What a search matches.
+         * @enum {string}
+         */
         LogSearch: "body" | "attribute";
         /** @description One log record. */
         LogView: {
-            /** @description Text, or JSON of any other value. */
+            /** @description The body: a string, or JSON of any other value. */
             body: string;
+            /** @description Name of the event; empty when absent. */
             eventName: string;
             /**
              * Format: uuid
-             * @description Made from the record's content, so that it stays the same between requests.
+             * @description Id computed from the record's content, equal in every response.
              */
             id: string;
+            /** @description Attributes of the record. */
             logAttributes: components["schemas"]["AttributeMap"];
-            /** @description Empty when absent. */
+            /** @description Time at which the record was observed; empty when absent. */
             observedTimestamp: string;
-            /** @description The project that it was sent to. */
+            /** @description Project of the record. */
             project: components["schemas"]["ProjectName"];
+            /** @description Attributes of the resource. */
             resourceAttributes: components["schemas"]["AttributeMap"];
+            /** @description Attributes of the instrumentation scope. */
             scopeAttributes: components["schemas"]["AttributeMap"];
+            /** @description Name of the instrumentation scope. */
             scopeName: string;
+            /** @description `service.name` of the resource; empty when absent. */
             serviceName: string;
             /**
              * Format: int32
-             * @description OTLP number, 0 to 24.
+             * @description OTLP severity number, 0 to 24; 0 when unknown.
              */
             severityNumber: number;
-            /** @description Upper case; empty when unknown. */
+            /** @description Severity in upper case; empty when unknown. */
             severityText: string;
-            /** @description Empty when absent. */
+            /** @description Span id; empty when absent. */
             spanId: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time of the record.
+             */
             timestamp: string;
-            /** @description Empty when absent. */
+            /** @description Trace id; empty when absent. */
             traceId: string;
         };
         /** @description `POST /api/login`. */
         LoginAnswer: {
+            /** @description Organizations of the user. */
             organizations: components["schemas"]["OrganizationView"][];
+            /** @description Projects that the user can open. */
             projects: components["schemas"]["ProjectView"][];
-            /** @description JWT, for 7 days. */
+            /** @description JWT, valid for 7 days. */
             token: string;
+            /** @description The user's account. */
             user: components["schemas"]["UserView"];
         };
-        /** @description What a login needs to draw the first page. */
+        /** @description The user's account, projects and organizations. */
         LoginBundle: {
+            /** @description Organizations of the user. */
             organizations: components["schemas"]["OrganizationView"][];
+            /** @description Projects that the user can open. */
             projects: components["schemas"]["ProjectView"][];
+            /** @description The user's account. */
             user: components["schemas"]["UserView"];
         };
-        /** @description What a password opens: everything, or the second step. */
+        /** @description Result of a password login: the login, or a request for the second factor. */
         LoginOutcome: components["schemas"]["LoginAnswer"] | components["schemas"]["SecondFactorNeeded"];
         /** @description Body of `POST /api/login`. */
         LoginRequest: {
+            /** @description E-mail address of the account. */
             email: string;
+            /** @description Password of the account. */
             password: string;
         };
         /** @description Body of `POST /api/auth/logout`. */
         LogoutRequest: {
+            /** @description The refresh token of the login to end. */
             refresh_token?: string | null;
         };
+        /** @description A member of an organization. */
         MemberView: {
+            /** @description E-mail address. */
             email: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time at which the member joined.
+             */
             joinedAt: string;
+            /** @description Name of the person. */
             name: string;
-            /** @description Instead of the role above. */
+            /** @description Roles in single projects, which replace `role` there. */
             projectRoles: components["schemas"]["ProjectRole"][];
-            /** @description `owner`, `admin`, `user` or `readonly`. */
+            /** @description Role in the organization: `owner`, `admin`, `user` or `readonly`. */
             role: string;
-            /** @description Signs in with a second factor. */
+            /** @description Whether the member signs in with a second factor. */
             twoFactor: boolean;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of the account.
+             */
             userId: number;
         };
+        /** @description One message of a conversation. */
         Message: {
+            /** @description Content of the message; may be empty. */
             content: string;
-            /** @description `system`, `user`, `assistant`, `tool` or what the sender wrote. */
+            /** @description `system`, `user`, `assistant`, `tool` or another role of the sender. */
             role: string;
+            /** @description Calls of tools in the message; absent when there are none. */
             toolCalls?: components["schemas"]["ToolCall"][];
         };
-        /** @description One line (or one line per group) of a chart. */
+        /** @description One line of a chart, or one line per group. */
         MetricQuery: {
-            /** @default avg */
+            /**
+             * @description How the points of a bucket are combined; `avg` when absent.
+             * @default avg
+             */
             aggregation: components["schemas"]["Aggregation"];
             /**
-             * @description A tag: one series per value, at most 200.
+             * @description A tag; each of its values is a series, at most 200. Null: one series.
              * @default null
              */
             groupBy: string | null;
-            /** @default  */
+            /**
+             * @description Name of the metric.
+             * @default
+             */
             name: string;
             /**
-             * @description Equal to, by tag; at most 20. `server_name` is the service.
+             * @description Required values by tag; at most 20. `server_name` is the service.
              * @default {}
              */
             tagFilters: {
                 [key: string]: string;
             };
         };
-        /** @description The answer to one query, at its place. */
+        /** @description The answer to the query at the same position. */
         MetricResult: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Width of a bucket in minutes.
+             */
             intervalMinutes: number;
+            /** @description Name of the metric. */
             name: string;
-            /** @description By group; `__all__` without `groupBy`. Empty for an unknown metric. Buckets without points are absent. */
+            /**
+             * @description Points by group; the key is `__all__` without `groupBy`. Empty for an unknown metric. Buckets without points are
+             *     absent.
+             */
             series: {
                 [key: string]: components["schemas"]["ValuePoint"][];
             };
-            /** @description True when there were more than 200 groups; absent otherwise. */
+            /** @description True when there were more than 200 groups; else absent. */
             truncatedGroups?: boolean;
+            /** @description Unit of the metric; may be empty. */
             unit: string;
         };
         /** @description `POST /api/metrics/query`. */
         MetricsAnswer: {
             /**
              * Format: int64
-             * @description The width in effect.
+             * @description Width of a bucket in minutes.
              */
             intervalMinutes: number;
+            /** @description Answers in the order of the queries. */
             results: components["schemas"]["MetricResult"][];
         };
         /** @description Body of `POST /api/metrics/query`. */
         MetricsRequest: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Start of the time range, inclusive.
+             */
             from: string;
             /**
              * Format: int64
-             * @description 0 or absent: chosen by the range. Widened so that no series has more than 2000 points.
+             * @description Width of a bucket in minutes; 0 or null: chosen by the range. Widened so that no series has more than 2000
+             *     points.
              */
             intervalMinutes?: number | null;
-            /** @description At least one, at most 50. */
+            /** @description 1 to 50 queries. */
             queries: components["schemas"]["MetricQuery"][];
             /**
              * Format: date-time
-             * @description Not before `from`, at most 731 days after it (422).
+             * @description End of the time range, exclusive; not before `from`, at most 731 days after it (422).
              */
             to: string;
         };
-        /** @description A file that stack traces asked for in vain. */
+        /** @description A file that is needed to resolve stack traces and is not uploaded. */
         MissingSymbols: {
             /** @description The debug id; empty when only a file name is known. */
             debugId: string;
             /** @description `debug_file`, `mapping` or `source_map`. */
             kind: string;
-            /** @description A script's file name, or the architecture of native code; may be empty. */
+            /** @description File name of a script, or architecture of native code; may be empty. */
             name: string;
-            /** @description The path of a script's URL, which tells scripts of one name apart; else empty. */
+            /** @description Path of a script's URL, which distinguishes scripts of one name; else empty. */
             path: string;
         };
-        /** @description A login that replaces the caller's. */
+        /** @description A login that replaces the current one. */
         NewLogin: {
-            /** @description JWT, for 7 days. */
+            /** @description JWT, valid for 7 days. */
             token: string;
         };
         /** @description Body of `POST /api/organizations`. */
         NewOrganizationRequest: {
+            /** @description Name of the organization. */
             name: string;
-            /** @description IANA name; UTC when absent. */
+            /** @description IANA name of the organization's time zone; UTC when null. */
             timezone?: string | null;
         };
-        /** @description A passkey that was just added. */
+        /** @description A passkey that was added. */
         NewPasskey: components["schemas"]["PasskeyView"] & {
-            /** @description For who had none; shown this once. */
+            /** @description Recovery codes, if the account had none; shown only here. */
             recoveryCodes?: string[] | null;
         };
         /** @description Body of `POST /api/me/passkeys/finish`. */
         NewPasskeyRequest: {
+            /** @description `challengeId` of the creation options. */
             challengeId: string;
+            /** @description The new credential. */
             credential: components["schemas"]["RegistrationResponse"];
+            /** @description Name of the passkey. */
             name: string;
         };
         /** @description A new personal access token. */
         NewPersonalToken: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time of creation.
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time of expiry; null: never.
+             */
             expiresAt?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of the token.
+             */
             id: number;
+            /** @description Name of the token. */
             name: string;
+            /** @description First characters of the token. */
             prefix: string;
+            /** @description Projects that the token can access; null: all projects of its creator. */
             projectIds?: string[] | null;
+            /** @description `read`, `write`, `admin`: the highest scope and those it includes. */
             scopes: string[];
-            /** @description Shown this once. */
+            /** @description The token, which is shown only here. */
             token: string;
         };
         /** @description Body of `POST /api/personal-access-tokens`. */
         NewPersonalTokenRequest: {
             /**
              * Format: int32
-             * @description 90 when absent.
+             * @description Days until the token expires; 90 when null.
              */
             expiresInDays?: number | null;
+            /** @description Name of the token. */
             name: string;
-            /** @description The projects that it is for; all of its maker's when absent. */
+            /** @description Projects that the token can access; all projects of its creator when null. */
             projectIds?: string[] | null;
-            /** @description `read`, `write` (and `read`) or `admin` (and both); `read` and `write` when absent. */
+            /** @description `read`, `write` (includes `read`) or `admin` (includes both); `read` and `write` when null. */
             scopes?: string[] | null;
         };
+        /** @description A project to create. */
         NewProjectEntry: {
+            /** @description Framework of the project; `opentelemetry` when null. */
             framework?: string | null;
-            /** @description 1 to 100 letters, digits, spaces, `-`, `_` and `.`. */
+            /** @description Name of the project: 1 to 100 letters, digits, spaces, `-`, `_` and `.`. */
             name: string;
         };
         /** @description Body of `POST /api/projects`. */
         NewProjectRequest: {
+            /** @description Framework of the project; `opentelemetry` when null. */
             framework?: string | null;
+            /** @description Name of the project: 1 to 100 letters, digits, spaces, `-`, `_` and `.`. */
             name: string;
             /**
              * Format: int64
-             * @description The first organisation the user may write in, when absent.
+             * @description Number of the organization; the first one in which the user may write when null.
              */
             organizationId?: number | null;
         };
@@ -3717,132 +4266,180 @@ export interface components {
         NewProjectsRequest: {
             /**
              * Format: int64
-             * @description The first one the caller may write to when absent.
+             * @description Number of the organization; the first one in which the caller may write when null.
              */
             organizationId?: number | null;
-            /** @description 1 to 50. */
+            /** @description 1 to 50 projects. */
             projects: components["schemas"]["NewProjectEntry"][];
         };
-        /** @description A setup token, shown this once. */
+        /** @description A new setup token. */
         NewSetupToken: {
-            /** @description Where the program reaches this server. */
+            /** @description URL of this server for the setup program. */
             backendUrl: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time of expiry.
+             */
             expiresAt: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of the token.
+             */
             id: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of the organization.
+             */
             organizationId: number;
-            /** @description `tws_...` */
+            /** @description The token, `tws_...`, which is shown only here. */
             token: string;
         };
-        /** @description A project's new token. The old one is taken for its grace. */
+        /** @description A project's new token. The old one stays valid for the grace period. */
         NewToken: {
-            /** @description 32 hexadecimal digits. */
+            /** @description The token: 32 hexadecimal digits. */
             token: string;
         };
         /** @description A project's new upload token, under both of its names. WIRE 4.1. */
         NewUploadToken: {
-            /** @description 32 hexadecimal digits. */
+            /** @description The token: 32 hexadecimal digits. */
             sourceMapToken: string;
-            /** @description The same. */
+            /** @description Same as `sourceMapToken`. */
             token: string;
         };
-        /** @description One exception. */
+        /** @description One recorded exception. */
         Occurrence: {
+            /** @description Version of the application; empty when unknown. */
             appVersion: string;
-            /** @description The span's attributes, the event's on top. */
+            /** @description Attributes of the span or log record, overridden by those of the exception event. */
             attributes: components["schemas"]["AttributeMap"];
+            /** @description Hash of the normalized stack trace: 16 hexadecimal digits. */
             exceptionHash: string;
+            /** @description `exception.type`; empty when absent. */
             exceptionType: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Row id.
+             */
             id: string;
-            /** @description Always false over OTLP. */
+            /** @description Always false for OTLP. */
             isMessage: boolean;
+            /** @description `exception.message`; empty when absent. */
             message: string;
-            /** @description Row id of the owner; empty when nobody owns it. */
+            /** @description Row id of the owner; empty without an owner. */
             ownerId: string;
+            /** @description Name of the owner; empty without an owner. */
             ownerName: string;
             ownerType: components["schemas"]["OwnerType"] | null;
-            /** @description As it was sent, where symbols changed it. */
+            /** @description Stack trace as sent; null unless symbolication changed it. */
             rawStackTrace: string | null;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time of the exception.
+             */
             recordedAt: string;
+            /** @description `service.name` of the resource; empty when absent. */
             serverName: string;
+            /** @description Id of the exception's span; empty when absent. */
             spanId: string;
+            /** @description Stack trace, with symbols where they are available. */
             stackTrace: string;
+            /** @description Trace id; empty when absent. */
             traceId: string;
-            /** @description `endpoint`, `task` or empty: the kind of the owner. */
+            /** @description Kind of the owner: `endpoint` or `task`; empty without an owner. */
             traceType: string;
         };
         /** @description `POST /api/exception-stack-traces/by-id/{id}`. */
         OccurrenceDetail: {
+            /** @description The occurrence. */
             exception: components["schemas"]["Occurrence"];
             relatedEntity?: components["schemas"]["RelatedEntity"] | null;
         };
-        /** @description Body of `PUT /api/organizations/{id}/settings`: what is absent stays. */
+        /** @description Body of `PUT /api/organizations/{id}/settings`. Null fields are not changed. */
         OrganizationSettingsRequest: {
+            /** @description Name of the organization. */
             name?: string | null;
-            /** @description Only who has a second factor turns it on. */
+            /** @description Whether members need a second factor. Only users with a second factor can turn it on. */
             requireTwoFactor?: boolean | null;
+            /** @description IANA name of the organization's time zone. */
             timezone?: string | null;
         };
-        /** @description What an organisation's admins set. */
+        /** @description Settings of an organization. */
         OrganizationSettingsView: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of the organization.
+             */
             id: number;
+            /** @description Name of the organization. */
             name: string;
-            /** @description Members without a second factor open nothing in it. */
+            /** @description Whether members without a second factor are denied access to the organization. */
             requireTwoFactor: boolean;
+            /** @description IANA name of the organization's time zone. */
             timezone: string;
         };
+        /** @description An organization of the user. */
         OrganizationView: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of the organization.
+             */
             id: number;
+            /** @description Name of the organization. */
             name: string;
-            /** @description `owner`, `admin`, `user` or `readonly`. */
+            /** @description The user's role: `owner`, `admin`, `user` or `readonly`. */
             role: string;
+            /** @description IANA name of the organization's time zone. */
             timezone: string;
         };
         /** @description `GET /api/dashboard/overview`. */
         Overview: {
+            /** @description Numbers of stored rows in the range. */
             counts: components["schemas"]["Counts"];
-            /** @description Something was stored for the project, ever. */
+            /** @description Whether anything was ever stored for the project. */
             hasData: boolean;
-            /** @description Latest first; at most five, none archived. */
+            /** @description The latest Issues that are not archived; at most five. */
             recentIssues: components["schemas"]["IssueGroup"][];
-            /** @description By impact; at most five. */
+            /** @description The Endpoints with the highest impact; at most five. */
             worstEndpoints: components["schemas"]["EndpointGroup"][];
         };
         /** @description Body of `POST /api/me/passkeys/start` and `DELETE /api/me/passkeys/{id}`. */
         OwnPassword: {
-            /** @description One's own, once more; not asked of those who have none. */
+            /** @description The user's password; null for an account without one. */
             password?: string | null;
         };
         /**
-         * @description What owns an exception: the nearest of these above its span.
+         * @description Kinds of owners. The owner of an exception is the nearest Endpoint or Task at or above its span.
          * @enum {string}
          */
         OwnerType: "endpoint" | "task";
-        /** @description Where the answered page is in the whole list. */
+        /** @description The position of a page in its list. */
         PageInfo: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of the page, from 1.
+             */
             page: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Maximum number of rows per page.
+             */
             pageSize: number;
             /**
              * Format: int64
-             * @description Rows in the whole list.
+             * @description Number of rows in the list.
              */
             total: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of pages.
+             */
             totalPages: number;
         };
-        /** @description Which page of a list. */
+        /** @description Selects a page of a list. */
         PageRequest: {
             /**
              * Format: int64
-             * @description From 1.
+             * @description Number of the page, from 1.
              * @default 1
              */
             page: number;
@@ -3855,539 +4452,697 @@ export interface components {
         };
         /** @description One page of a list. */
         Page_AiTraceGroup: {
-            /** @description Never null. */
+            /** @description Rows of the page. */
             data: components["schemas"]["AiTraceGroup"][];
+            /** @description Position of this page in the list. */
             pagination: components["schemas"]["PageInfo"];
         };
         /** @description One page of a list. */
         Page_AiTraceRow: {
-            /** @description Never null. */
+            /** @description Rows of the page. */
             data: components["schemas"]["AiTraceRow"][];
+            /** @description Position of this page in the list. */
             pagination: components["schemas"]["PageInfo"];
         };
         /** @description One page of a list. */
         Page_EndpointGroup: {
-            /** @description Never null. */
+            /** @description Rows of the page. */
             data: components["schemas"]["EndpointGroup"][];
+            /** @description Position of this page in the list. */
             pagination: components["schemas"]["PageInfo"];
         };
         /** @description One page of a list. */
         Page_EndpointRow: {
-            /** @description Never null. */
+            /** @description Rows of the page. */
             data: components["schemas"]["EndpointRow"][];
+            /** @description Position of this page in the list. */
             pagination: components["schemas"]["PageInfo"];
         };
         /** @description One page of a list. */
         Page_IssueGroup: {
-            /** @description Never null. */
+            /** @description Rows of the page. */
             data: components["schemas"]["IssueGroup"][];
+            /** @description Position of this page in the list. */
             pagination: components["schemas"]["PageInfo"];
         };
         /** @description One page of a list. */
         Page_LogView: {
-            /** @description Never null. */
+            /** @description Rows of the page. */
             data: components["schemas"]["LogView"][];
+            /** @description Position of this page in the list. */
             pagination: components["schemas"]["PageInfo"];
         };
         /** @description One page of a list. */
         Page_SymbolFile: {
-            /** @description Never null. */
+            /** @description Rows of the page. */
             data: components["schemas"]["SymbolFile"][];
+            /** @description Position of this page in the list. */
             pagination: components["schemas"]["PageInfo"];
         };
         /** @description One page of a list. */
         Page_TaskGroup: {
-            /** @description Never null. */
+            /** @description Rows of the page. */
             data: components["schemas"]["TaskGroup"][];
+            /** @description Position of this page in the list. */
             pagination: components["schemas"]["PageInfo"];
         };
         /** @description One page of a list. */
         Page_TaskRow: {
-            /** @description Never null. */
+            /** @description Rows of the page. */
             data: components["schemas"]["TaskRow"][];
+            /** @description Position of this page in the list. */
             pagination: components["schemas"]["PageInfo"];
         };
+        /** @description An accepted algorithm. */
         PasskeyAlgorithm: {
             /**
              * Format: int64
-             * @description COSE's number.
+             * @description COSE algorithm identifier.
              */
             alg: number;
             /** @description Always `public-key`. */
             type: string;
         };
-        /** @description What a new passkey is made from. */
+        /** @description Options for the creation of a passkey. */
         PasskeyCreation: {
-            /** @description For the answer; five minutes. */
+            /** @description Id to send with the result, valid for five minutes. */
             challengeId: string;
+            /** @description Options for `navigator.credentials.create`. */
             options: components["schemas"]["CreationOptions"];
         };
+        /** @description A known passkey. */
         PasskeyDescriptor: {
+            /** @description Credential id. */
             id: string;
+            /** @description How the authenticator is reached; absent when unknown. */
             transports?: string[];
             /** @description Always `public-key`. */
             type: string;
         };
         /** @description Body of `POST /api/login/passkey/finish`. */
         PasskeyLoginFinish: {
+            /** @description `challengeId` of the sign-in options. */
             challengeId: string;
+            /** @description The passkey's response. */
             credential: components["schemas"]["AuthenticationResponse"];
         };
         /** @description Body of `POST /api/login/passkey/start`. */
         PasskeyLoginStart: {
-            /** @description For passkeys that do not know whose they are; absent: any that the browser has. */
+            /** @description E-mail address of the account, for passkeys that are not discoverable; null: any passkey of the browser. */
             email?: string | null;
         };
         /** @description Body of `PUT /api/me/passkeys/{id}`. */
         PasskeyName: {
+            /** @description New name of the passkey. */
             name: string;
         };
+        /** @description The user of a new passkey. */
         PasskeyOwner: {
+            /** @description Name of the person. */
             displayName: string;
+            /** @description User handle. */
             id: string;
+            /** @description E-mail address. */
             name: string;
         };
+        /** @description The relying party. */
         PasskeyParty: {
+            /** @description Domain of this server. */
             id: string;
+            /** @description Display name of the server. */
             name: string;
         };
-        /** @description What a passkey proves itself with. */
+        /** @description Options for a sign-in with a passkey. */
         PasskeyRequest: {
-            /** @description For the answer; five minutes. */
+            /** @description Id to send with the result, valid for five minutes. */
             challengeId: string;
+            /** @description Options for `navigator.credentials.get`. */
             options: components["schemas"]["RequestOptions"];
         };
         /** @description Body of `POST /api/login/mfa/passkey/start`. */
         PasskeySecondStepStart: {
+            /** @description `mfaToken` of the login or step-up. */
             mfaToken: string;
         };
+        /** @description A passkey of the user. */
         PasskeyView: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time of creation.
+             */
             createdAt: string;
-            /** Format: int64 */
-            id: number;
-            /** Format: date-time */
-            lastUsedAt?: string | null;
-            name: string;
-        };
-        /** @description One's own password, once more. */
-        PasswordRequest: {
-            password: string;
-        };
-        /** @description A personal access token, after the day it was made. */
-        PersonalTokenView: {
-            /** Format: date-time */
-            createdAt: string;
-            /** Format: date-time */
-            expiresAt?: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of the passkey.
+             */
             id: number;
             /**
              * Format: date-time
-             * @description To the minute.
+             * @description Time of the latest use; null: never used.
              */
             lastUsedAt?: string | null;
+            /** @description Name of the passkey. */
             name: string;
-            /** @description Its first characters. */
+        };
+        /** @description Confirmation with the user's password. */
+        PasswordRequest: {
+            /** @description The user's password. */
+            password: string;
+        };
+        /** @description A personal access token, without the token itself. */
+        PersonalTokenView: {
+            /**
+             * Format: date-time
+             * @description Time of creation.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description Time of expiry; null: never.
+             */
+            expiresAt?: string | null;
+            /**
+             * Format: int64
+             * @description Number of the token.
+             */
+            id: number;
+            /**
+             * Format: date-time
+             * @description Time of the latest use, with a precision of one minute; null: never used.
+             */
+            lastUsedAt?: string | null;
+            /** @description Name of the token. */
+            name: string;
+            /** @description First characters of the token. */
             prefix: string;
-            /** @description The projects that it is for; null: all of its maker's. */
+            /** @description Projects that the token can access; null: all projects of its creator. */
             projectIds?: string[] | null;
-            /** @description `read`, `write`, `admin`: the highest and those it contains. */
+            /** @description `read`, `write`, `admin`: the highest scope and those it includes. */
             scopes: string[];
         };
+        /** @description A project of a plan. */
         PlannedProjectView: {
+            /** @description Framework of the project. */
             framework: string;
+            /** @description Name of the project. */
             name: string;
         };
-        /** @description Body of `PUT /api/me`: what is absent stays. */
+        /** @description Body of `PUT /api/me`. Null fields are not changed. */
         ProfileRequest: {
+            /** @description Name of the person. */
             name?: string | null;
             /** @description `system`, `light` or `dark`. */
             theme?: string | null;
-            /** @description IANA name. */
+            /** @description IANA name of the time zone. */
             timezone?: string | null;
         };
-        /** @description Body of `PUT /api/projects`: what is absent stays. */
+        /** @description Body of `PUT /api/projects`. Null fields are not changed. */
         ProjectChangeRequest: {
+            /** @description Create AI Traces from model calls that other conventions describe without `gen_ai.*`. */
             aiConventions?: boolean | null;
-            /** @description At most 50; an empty list lets all pages send. */
+            /** @description Origins of web pages that may send with the project's token; at most 50, empty: all. */
             allowedOrigins?: string[] | null;
             /**
              * Format: int64
-             * @description 0: as the server has it.
+             * @description Maximum bytes of export bodies per UTC day, inflated; 0: the server's setting.
              */
             dailyBytesMax?: number | null;
             /**
              * Format: int64
-             * @description 0: as the server has it.
+             * @description Maximum number of spans, log records and metric points per UTC day; 0: the server's setting.
              */
             dailyRecordsMax?: number | null;
+            /** @description Drop successful health checks. */
             dropHealthyHealthchecks?: boolean | null;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Share of traces with an error that is stored, 0 to 1.
+             */
             errorSampleRate?: number | null;
+            /** @description Framework of the project. */
             framework?: string | null;
-            /** @description At most 50. */
+            /** @description Paths of health checks; at most 50. */
             healthcheckPaths?: string[] | null;
+            /** @description Create Issues from exceptions on log records. */
             issuesFromLogs?: boolean | null;
+            /** @description Store roots that match no Endpoint, Task or AI Trace as plain spans. */
             keepUnmatchedRoots?: boolean | null;
+            /** @description Name of the project: 1 to 100 letters, digits, spaces, `-`, `_` and `.`. */
             name?: string | null;
-            /** @description At most 20. */
+            /** @description Labels of profiles that are stored; at most 20. */
             profileLabelAllowlist?: string[] | null;
             /**
              * Format: int64
-             * @description 0: as the server has it.
+             * @description Maximum number of spans, log records and metric points per second; 0: the server's setting.
              */
             recordsPerSecondMax?: number | null;
             /**
              * Format: int32
-             * @description 0: as long as the server has it.
+             * @description Retention of telemetry in days; 0: the server's setting.
              */
             retentionDays?: number | null;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Share of traces without an error that is stored, 0 to 1.
+             */
             sampleRate?: number | null;
         };
+        /** @description A project. */
         ProjectName: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Id of the project.
+             */
             id: string;
+            /** @description Name of the project. */
             name: string;
         };
         /** @description A role in one project. */
         ProjectRole: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Id of the project.
+             */
             projectId: string;
-            /** @description `user` or `readonly`. */
+            /** @description Role in the project: `user` or `readonly`. */
             role: string;
         };
-        /** @description A member's roles in single projects: these and no others. */
+        /** @description A member's roles in single projects. The list is complete: other project roles are removed. */
         ProjectRoles: {
+            /** @description The roles. */
             projectRoles: components["schemas"]["ProjectRole"][];
         };
-        /** @description What is stored of what a project receives. */
+        /** @description Settings for the telemetry of a project. */
         ProjectSettings: {
-            /** @description AI Traces from model calls that OpenInference, Langfuse and the Vercel AI SDK describe without `gen_ai.*`. */
+            /**
+             * @description Create AI Traces from model calls that OpenInference, Langfuse and the Vercel AI SDK describe without
+             *     `gen_ai.*`.
+             */
             aiConventions: boolean;
             /**
-             * @description Origins of web pages that may send with the project's token, `https://shop.example` or `https://*.shop.example`;
-             *     none: all may. Senders that are no browsers are not asked.
+             * @description Origins of web pages that may send with the project's token, such as `https://shop.example` or
+             *     `https://*.shop.example`; empty: all. Senders other than browsers are not restricted.
              */
             allowedOrigins: string[];
             /**
              * Format: int64
-             * @description Bytes of bodies, inflated, that are taken a day (UTC); 0: as the server has it. Beyond it exports hear 429.
+             * @description Maximum bytes of export bodies per UTC day, inflated; 0: the server's setting. Exports beyond it get 429.
              */
             dailyBytesMax: number;
             /**
              * Format: int64
-             * @description Spans, log records and metric points a day (UTC); 0: as the server has it.
+             * @description Maximum number of spans, log records and metric points per UTC day; 0: the server's setting.
              */
             dailyRecordsMax: number;
-            /** @description Leave out health checks that succeed. */
+            /** @description Drop successful health checks. */
             dropHealthyHealthchecks: boolean;
             /**
              * Format: double
-             * @description Share of error traces recorded, 0 to 1.
+             * @description Share of traces with an error that is stored, 0 to 1.
              */
             errorSampleRate: number;
-            /** @description Paths that are health checks. */
+            /** @description Paths of health checks. */
             healthcheckPaths: string[];
-            /** @description Issues from exceptions on log records. */
+            /** @description Create Issues from exceptions on log records. */
             issuesFromLogs: boolean;
-            /** @description Keep roots that match nothing as plain Spans. */
+            /** @description Store roots that match no Endpoint, Task or AI Trace as plain spans. */
             keepUnmatchedRoots: boolean;
-            /** @description Labels of profiles that are kept. */
+            /** @description Labels of profiles that are stored. */
             profileLabelAllowlist: string[];
             /**
              * Format: int64
-             * @description As many of these a second, on average over ten seconds; 0: as the server has it.
+             * @description Maximum number of spans, log records and metric points per second, averaged over ten seconds; 0: the server's
+             *     setting.
              */
             recordsPerSecondMax: number;
             /**
              * Format: int32
-             * @description Days that telemetry is kept; 0: as long as the server has it.
+             * @description Retention of telemetry in days; 0: the server's setting.
              */
             retentionDays: number;
             /**
              * Format: double
-             * @description Share of normal traces recorded, 0 to 1.
+             * @description Share of traces without an error that is stored, 0 to 1.
              */
             sampleRate: number;
         };
+        /** @description A project. */
         ProjectView: {
-            /** @description Where exporters reach this server. */
+            /** @description URL of this server for exporters. */
             backendUrl: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time of the project's creation.
+             */
             createdAt: string;
-            /** @description The project holds demo data: `/api/organizations/{id}/demo`. */
+            /** @description Whether the project contains demo data, see `/api/organizations/{id}/demo`. */
             demo: boolean;
+            /** @description Framework of the project. */
             framework: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Id of the project.
+             */
             id: string;
+            /** @description Name of the project. */
             name: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of the project's organization.
+             */
             organizationId: number;
             /**
              * Format: date-time
-             * @description The same of the upload token.
+             * @description End of the replaced upload token's validity; absent without one, and for users who may not see tokens.
              */
             previousSourceMapTokenExpiresAt?: string | null;
             /**
              * Format: date-time
-             * @description Until when the replaced token is taken too; for those who see tokens.
+             * @description End of the replaced token's validity; absent without one, and for users who may not see tokens.
              */
             previousTokenExpiresAt?: string | null;
-            /** @description The reader's role in it. */
+            /** @description The user's role in the project: `owner`, `admin`, `user` or `readonly`. */
             role: string;
+            /** @description Settings of the project. */
             settings: components["schemas"]["ProjectSettings"];
-            /** @description What symbol uploads send; absent for read-only members. */
+            /** @description The token for symbol uploads; absent for read-only members. */
             sourceMapToken?: string | null;
-            /** @description What exporters send; 32 hexadecimal digits. */
+            /** @description The token for exporters: 32 hexadecimal digits. */
             token: string;
         };
+        /** @description Endpoints, Tasks, AI Traces and Issues in the last hour of the range. */
         Promoted: {
-            /** @description Without runs of tools. */
+            /** @description AI Traces except runs of tools. */
             aiTraces: components["schemas"]["PromotedCount"];
+            /** @description Endpoints. */
             endpoints: components["schemas"]["PromotedCount"];
+            /** @description Issues. */
             issues: components["schemas"]["PromotedCount"];
+            /** @description Tasks. */
             tasks: components["schemas"]["PromotedCount"];
         };
-        /** @description What spans and log records were promoted to, in the last hour of the range. */
+        /** @description Endpoints, Tasks, AI Traces or Issues in the last hour of the range. */
         PromotedCount: {
             /**
              * Format: int64
-             * @description Occurrences, weighted by sampling.
+             * @description Number of occurrences, weighted by sampling.
              */
             count: number;
-            /** @description The most frequent name, or the Issue's hash; null without any. */
+            /** @description The most frequent name, or the hash of the most frequent Issue; null when there are none. */
             first?: string | null;
             /**
              * Format: int64
-             * @description Distinct ones.
+             * @description Number of distinct names, or of Issues.
              */
             names: number;
         };
-        /** @description RFC 9728. */
+        /** @description Protected resource metadata of RFC 9728. */
         ProtectedResource: {
+            /** @description URLs of its authorization servers. */
             authorization_servers: string[];
+            /** @description Supported ways to send a token. */
             bearer_methods_supported: string[];
+            /** @description URL of the resource. */
             resource: string;
+            /** @description Supported scopes. */
             scopes_supported: string[];
         };
+        /** @description An identity provider. */
         ProviderView: {
             /** @description `google`, `github` or `oidc`. */
             id: string;
+            /** @description Display name of the provider. */
             name: string;
         };
         /** @description `GET /api/auth/providers`. */
         ProvidersAnswer: {
-            /** @description Whether people sign in with passkeys. */
+            /** @description Whether users can sign in with passkeys. */
             passkeys: boolean;
-            /** @description Whether people sign in with a password. */
+            /** @description Whether users can sign in with a password. */
             password: boolean;
+            /** @description Identity providers with which users can sign in. */
             providers: components["schemas"]["ProviderView"][];
             /** @description Whether the first account can be registered. */
             registration: boolean;
         };
+        /** @description New recovery codes. */
         RecoveryCodes: {
-            /** @description Each opens once. */
+            /** @description The codes; each can be used once. */
             recoveryCodes: string[];
         };
         /** @description One refused request whose token belongs to no project. */
         RefusalView: {
+            /** @description Network address of the sender. */
             address: string;
-            /** @description One sentence. */
+            /** @description The reason in one sentence. */
             message: string;
+            /** @description Path of the request. */
             path: string;
             /** @description `bad_token` or `grpc`. */
             reason: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time of the request.
+             */
             time: string;
-            /** @description The first four characters of the token; empty when there was none. */
+            /** @description First four characters of the token; empty when there was none. */
             tokenStart: string;
+            /** @description User agent of the sender. */
             userAgent: string;
         };
-        /** @description `GET /api/refusals`: newest first. */
+        /** @description `GET /api/refusals`: refused requests, newest first. */
         Refusals: {
+            /** @description The refused requests. */
             data: components["schemas"]["RefusalView"][];
         };
         /** @description `POST /api/register`. */
         RegisterAnswer: {
+            /** @description Organizations of the user. */
             organizations: components["schemas"]["OrganizationView"][];
             /** @description The new project. */
             project: components["schemas"]["ProjectView"];
+            /** @description Projects that the user can open. */
             projects: components["schemas"]["ProjectView"][];
-            /** @description JWT, for 7 days. */
+            /** @description JWT, valid for 7 days. */
             token: string;
+            /** @description The new account. */
             user: components["schemas"]["UserView"];
         };
         /** @description Body of `POST /api/register`. */
         RegisterRequest: {
+            /** @description E-mail address of the new account. */
             email: string;
+            /** @description Framework of the first project; `opentelemetry` when null. */
             framework?: string | null;
+            /** @description Name of the person. */
             name: string;
+            /** @description Name of the new organization. */
             organizationName: string;
+            /** @description Password of the new account. */
             password: string;
-            /** @description 1 to 100 letters, digits, spaces, `-`, `_` and `.`. */
+            /** @description Name of the first project: 1 to 100 letters, digits, spaces, `-`, `_` and `.`. */
             projectName: string;
-            /** @description The code that the server printed at its start. */
+            /** @description The code that the server printed at startup, if `needsSetupCode` is true. */
             setupCode?: string | null;
-            /** @description IANA name; UTC when absent. */
+            /** @description IANA name of the organization's time zone; UTC when null. */
             timezone?: string | null;
         };
-        /** @description RFC 7591, 3.2.1. */
+        /** @description Client registration response of RFC 7591, section 3.2.1. */
         RegisteredClient: {
+            /** @description Id of the client. */
             client_id: string;
             /**
              * Format: int64
-             * @description Seconds since the epoch.
+             * @description Time of the registration, seconds since the epoch.
              */
             client_id_issued_at: number;
+            /** @description Name of the client. */
             client_name: string;
+            /** @description Grant types that the client may use. */
             grant_types: string[];
+            /** @description Redirect URIs of the client. */
             redirect_uris: string[];
+            /** @description Response types that the client may use. */
             response_types: string[];
+            /** @description Always `none`. */
             token_endpoint_auth_method: string;
         };
-        /** @description `RegistrationResponseJSON`, as far as it is read. */
+        /** @description The fields of `RegistrationResponseJSON` of WebAuthn that are read. */
         RegistrationResponse: {
+            /** @description Credential id. */
             id: string;
+            /** @description The authenticator's response. */
             response: components["schemas"]["AttestationResponse"];
         };
-        /** @description A file that is not kept. */
+        /** @description A rejected file. */
         RejectedFile: {
-            /** @description Why: one sentence. */
+            /** @description The reason, as one sentence. */
             error: string;
-            /** @description As its sender called it. */
+            /** @description The file name that the client sent. */
             name: string;
         };
         /** @description The Endpoint or Task that owns an occurrence. */
         RelatedEntity: {
             /**
              * Format: int64
-             * @description Nanoseconds.
+             * @description Duration in nanoseconds.
              */
             duration: number;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Row id of the entity.
+             */
             id: string;
+            /** @description Name of the entity. */
             name: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Start of the entity's span.
+             */
             recordedAt: string;
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description HTTP status; 0 when absent.
+             */
             statusCode: number;
+            /** @description Trace id. */
             traceId: string;
+            /** @description Kind of the entity. */
             traceType: components["schemas"]["TraceType"];
         };
-        /** @description Requests, or records of `series`. */
+        /** @description Requests of one signal by outcome and reason. */
         RequestCount: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of requests.
+             */
             count: number;
             /**
              * Format: date-time
-             * @description When that was.
+             * @description Time of that request; absent like `lastMessage`.
              */
             lastAt?: string | null;
-            /** @description What the last sender that was refused so heard; absent when that was before the server's start. */
+            /** @description Error message of the latest request rejected for this reason; absent when that was before the server's start. */
             lastMessage?: string | null;
             /** @description `accepted` or `rejected`. */
             outcome: string;
-            /** @description Empty when accepted. */
+            /** @description Why the requests were rejected; empty when accepted. */
             reason: string;
+            /** @description `traces`, `metrics` or `logs`. */
             signal: string;
         };
-        /** @description `PublicKeyCredentialRequestOptionsJSON` */
+        /** @description `PublicKeyCredentialRequestOptionsJSON` of WebAuthn. */
         RequestOptions: {
-            /** @description Empty: any that the authenticator has for this server. */
+            /** @description Passkeys that are accepted; empty: any passkey for this server. */
             allowCredentials: components["schemas"]["PasskeyDescriptor"][];
+            /** @description The challenge. */
             challenge: string;
+            /** @description Domain of this server. */
             rpId: string;
             /**
              * Format: int64
-             * @description Milliseconds.
+             * @description Time limit, milliseconds.
              */
             timeout: number;
+            /** @description Whether the user must be verified. */
             userVerification: string;
         };
         /** @description Body of `POST /api/password-reset/{token}`. */
         ResetPasswordRequest: {
-            /** @description Ends the account's personal access tokens too. */
+            /** @description Whether to revoke the account's personal access tokens too; false when null. */
             endPersonalAccessTokens?: boolean | null;
+            /** @description The new password. */
             password: string;
         };
         /** @description `GET /api/password-reset/{token}`. */
         ResetView: {
+            /** @description E-mail address of the account; absent when the link is not valid. */
             email?: string | null;
+            /** @description Whether the link can be used. */
             valid: boolean;
         };
-        /** @description A stack trace to try. */
+        /** @description A stack trace to resolve. */
         ResolveRequest: {
-            /** @description Of the build, where the trace does not say it. */
+            /** @description Debug id of the build, if the stack trace does not contain it. */
             debugId?: string | null;
-            /** @description As `telemetry.sdk.language`; without it the form of the frames decides. */
+            /** @description `telemetry.sdk.language`; when null, derived from the form of the frames. */
             language?: string | null;
+            /** @description The stack trace. */
             stackTrace: string;
         };
+        /** @description A resolved stack trace. */
         ResolvedTrace: {
-            /** @description Raw frames recognised. */
+            /** @description Number of recognized raw frames. */
             frames: number;
+            /** @description Files that are needed and not uploaded. */
             missing: components["schemas"]["MissingSymbols"][];
-            /** @description Of these, resolved. */
+            /** @description Number of these frames that were resolved. */
             resolved: number;
-            /** @description As sent, where nothing was found. */
+            /** @description The stack trace; unchanged when nothing was resolved. */
             stackTrace: string;
         };
         /** @description Body of `POST /api/me/sessions/revoke`. */
         RevokeSessionsRequest: {
-            /** @description Removes one's passkeys too. */
+            /** @description Whether to remove the user's passkeys too; false when null. */
             endPasskeys?: boolean | null;
-            /** @description Ends one's personal access tokens too. */
+            /** @description Whether to revoke the user's personal access tokens too; false when null. */
             endPersonalAccessTokens?: boolean | null;
         };
         /** @description Body of `PUT /api/organizations/{id}/members/{userId}`. */
         RoleRequest: {
-            /** @description `admin`, `user` or `readonly`. */
+            /** @description New role: `admin`, `user` or `readonly`. */
             role: string;
         };
-        /** @description Body of the routes that replace a token. */
+        /** @description Body of the operations that replace a token. */
         RotateTokenRequest: {
             /**
              * Format: int64
-             * @description Hours that the old token is taken for, 0 to 168; 24 when absent.
+             * @description Hours for which the old token stays valid, 0 to 168; 24 when null.
              */
             graceHours?: number | null;
         };
-        /** @description The password was right; `POST /api/login/mfa` is next. */
+        /** @description The password is correct; `POST /api/login/mfa` must follow. */
         SecondFactorNeeded: {
             /** @description `totp`, `passkey`, `recovery`. */
             methods: string[];
             /** @description Always true. */
             mfaRequired: boolean;
-            /** @description For five minutes. */
+            /** @description Token for the second step, valid for five minutes. */
             mfaToken: string;
         };
         /** @description Body of `POST /api/login/mfa`: one of the codes, a passkey and its challenge, or a password. */
         SecondFactorRequest: {
+            /** @description `challengeId` of the passkey options. */
             challengeId?: string | null;
-            /** @description Six digits. */
+            /** @description Code of the authenticator app: six digits. */
             code?: string | null;
-            /** @description Where `methods` names `email`: the code that `POST /api/login/mfa/mail` sends. */
+            /** @description The code mailed by `POST /api/login/mfa/mail`, if `methods` contains `email`. */
             mailCode?: string | null;
+            /** @description `mfaToken` of the password login. */
             mfaToken: string;
             passkey?: components["schemas"]["AuthenticationResponse"] | null;
-            /** @description Where `methods` names `password`. */
+            /** @description The password, if `methods` contains `password`. */
             password?: string | null;
+            /** @description A recovery code. */
             recoveryCode?: string | null;
         };
+        /** @description Log records of one service. */
         ServiceCount: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of records.
+             */
             count: number;
+            /** @description Name of the service. */
             name: string;
         };
-        /** @description A service, as its latest resource describes it. */
+        /** @description A service, with the attributes of its latest resource. */
         ServiceSeen: {
             /** @description `telemetry.sdk.language` */
             language?: string | null;
             /**
              * Format: date-time
-             * @description When anything was received last, by the minute.
+             * @description Minute of the latest receipt of any signal.
              */
             lastSeen: string;
             /** @description Log records. */
@@ -4407,63 +5162,96 @@ export interface components {
         };
         /** @description `GET /api/services`. */
         Services: {
+            /** @description Endpoints, Tasks, AI Traces and Issues in the last hour of the range. */
             promoted: components["schemas"]["Promoted"];
-            /** @description Latest first. */
+            /** @description Services, the latest receipt first; at most 200. */
             services: components["schemas"]["ServiceSeen"][];
-            /** @description There are more services than are listed. */
+            /** @description Whether there are more services than are listed. */
             truncated: boolean;
         };
-        /** @description One of one's sessions. */
+        /** @description A session of the user. */
         SessionView: {
-            /** @description Where it was last seen. */
+            /** @description Network address of the latest request. */
             address: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time of the sign-in.
+             */
             createdAt: string;
-            /** @description The session of this request. */
+            /** @description Whether it is the session of this request. */
             current: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time of expiry.
+             */
             expiresAt: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of the session.
+             */
             id: number;
             /**
              * Format: date-time
-             * @description To the minute.
+             * @description Time of the latest request, with a precision of one minute.
              */
             lastSeenAt: string;
-            /** @description Of the browser or program that signed in. */
+            /** @description User agent of the client that signed in. */
             userAgent: string;
         };
-        /** @description A plan that waits for its person's answer. */
+        /** @description A plan that waits for the user's decision. */
         SetupDraftView: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time of the proposal.
+             */
             createdAt: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time of expiry.
+             */
             expiresAt: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of the draft.
+             */
             id: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of the organization.
+             */
             organizationId: number;
+            /** @description The proposed projects. */
             projects: components["schemas"]["PlannedProjectView"][];
         };
+        /** @description The organization of a setup token. */
         SetupOrganization: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of the organization.
+             */
             id: number;
+            /** @description Name of the organization. */
             name: string;
         };
-        /** @description Body of `POST /api/setup/plan` and of a draft's approval. */
+        /** @description Body of `POST /api/setup/plan` and of the approval of a draft. */
         SetupPlanRequest: {
-            /** @description 1 to 50. */
+            /** @description 1 to 50 projects. */
             projects: components["schemas"]["NewProjectEntry"][];
         };
-        /** @description What a setup token is for, and how far it is. */
+        /** @description The purpose and state of a setup token. */
         SetupSessionView: {
-            /** @description Where exporters reach this server. */
+            /** @description URL of this server for exporters. */
             backendUrl: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time of expiry.
+             */
             expiresAt: string;
+            /** @description The organization of the new projects. */
             organization: components["schemas"]["SetupOrganization"];
+            /** @description The proposed projects; empty before a proposal. */
             plan: components["schemas"]["PlannedProjectView"][];
-            /** @description What was made, once approved. */
+            /** @description The created projects; empty before the approval. */
             projects: components["schemas"]["ProjectView"][];
             /** @description `open`, `proposed`, `approved` or `refused`. */
             status: string;
@@ -4472,7 +5260,7 @@ export interface components {
         SetupTokenRequest: {
             /**
              * Format: int64
-             * @description The first one the caller may write to when absent.
+             * @description Number of the organization; the first one in which the caller may write when null.
              */
             organizationId?: number | null;
         };
@@ -4480,101 +5268,125 @@ export interface components {
         SignalSeen: {
             /**
              * Format: int64
-             * @description In the range.
+             * @description Number of records in the range.
              */
             count: number;
             /**
              * Format: int64
-             * @description In the last hour of the range.
+             * @description Number of records in the last hour of the range.
              */
             lastHour: number;
             /**
              * Format: date-time
-             * @description When the last of them was received, by the minute; null without any.
+             * @description Minute of the latest receipt; null when there was none.
              */
             lastSeen?: string | null;
         };
-        /** @description An accepted slowness of one Endpoint. */
+        /** @description The accepted slowness of one Endpoint. */
         SlowOffset: {
             /**
              * Format: int64
-             * @description Milliseconds added to the impact thresholds; 0 when none is set.
+             * @description Milliseconds added to the latency thresholds of the impact; 0 when none is set.
              */
             offsetMs: number;
+            /** @description Why it is accepted; may be empty. */
             reason: string;
         };
         /** @description Body of `POST /api/endpoints/slow`. */
         SlowOffsetRequest: {
+            /** @description Name of the Endpoint. */
             endpoint: string;
             /**
              * Format: int64
-             * @description 0 removes the offset.
+             * @description Milliseconds to add to the latency thresholds of the impact; 0 removes the offset.
              */
             offsetMs: number;
+            /** @description Why it is accepted; may be empty. */
             reason?: string;
         };
-        /** @enum {string} */
+        /**
+         * @description Sort directions.
+         * @enum {string}
+         */
         SortDirection: "asc" | "desc";
-        /** @description A condition on an attribute of the span, or else of its resource. */
+        /** @description Selects spans whose attribute, or else whose resource's attribute, equals a value. */
         SpanAttributeFilter: {
+            /** @description Key of the attribute. */
             key: string;
+            /** @description The value as a string. */
             value: string;
         };
+        /** @description An event of a span. */
         SpanEvent: {
+            /** @description Attributes of the event. */
             attributes: components["schemas"]["AttributeMap"];
+            /** @description Name of the event. */
             name: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time of the event.
+             */
             time: string;
         };
-        /** @description How much of the trace is shown, and why not all of it. */
+        /** @description Completeness of the spans of a trace. */
         SpanGraphStatus: {
+            /** @description Why they are not; empty when complete. */
             reasons: components["schemas"]["GraphReason"][];
             /**
              * Format: int64
-             * @description Spans in the answer.
+             * @description Number of returned spans.
              */
             shown: number;
+            /** @description Whether the spans are complete. */
             state: components["schemas"]["GraphState"];
             /**
              * Format: int64
-             * @description Spans in the window.
+             * @description Number of spans in the window.
              */
             total: number;
         };
+        /** @description A link to another span. */
         SpanLink: {
+            /** @description Attributes of the link. */
             attributes: components["schemas"]["AttributeMap"];
+            /** @description Id of the other span. */
             spanId: string;
+            /** @description Trace id of the other span. */
             traceId: string;
         };
         /** @description Body of `POST /api/spans`. */
         SpanListRequest: {
             /**
-             * @description All must hold; at most 20.
+             * @description Conditions that must all be met; at most 20.
              * @default []
              */
             attributeFilters: components["schemas"]["SpanAttributeFilter"][];
             /**
              * Format: date-time
+             * @description Start of the time range, inclusive; 24 hours before `toDate` when null.
              * @default null
              */
             fromDate: string | null;
             /**
              * Format: int32
+             * @description Only spans of this OTLP kind.
              * @default null
              */
             kind: number | null;
             /**
              * Format: double
+             * @description Maximum duration in milliseconds.
              * @default null
              */
             maxDurationMs: number | null;
             /**
              * Format: double
+             * @description Minimum duration in milliseconds.
              * @default null
              */
             minDurationMs: number | null;
             /**
-             * @description Part of the span's name, in any case.
+             * @description Substring of the span's name, ASCII case ignored.
              * @default null
              */
             name: string | null;
@@ -4583,228 +5395,292 @@ export interface components {
             /** @default null */
             pagination: components["schemas"]["PageRequest"] | null;
             /**
-             * @description Only spans without a parent: a list of traces. `serviceName` and `attributeFilters` then hold for a trace of which
-             *     any one span meets all of them; everything else is asked of the listed span.
+             * @description Only spans without a parent: a list of traces. `serviceName` and `attributeFilters` then select traces in which
+             *     any one span meets all of them; the other conditions apply to the listed span.
              * @default false
              */
             rootsOnly: boolean;
-            /** @default null */
+            /**
+             * @description Only spans of this service; all when null.
+             * @default null
+             */
             serviceName: string | null;
             /** @default null */
             sortDirection: components["schemas"]["SortDirection"] | null;
             /**
              * Format: int32
+             * @description Only spans of this OTLP status.
              * @default null
              */
             status: number | null;
             /**
              * Format: date-time
-             * @description At most the days that the project keeps, and one more, after `fromDate` (422).
+             * @description End of the time range, exclusive; now when null. The range is at most the project's retention and one day (422).
              * @default null
              */
             toDate: string | null;
             /**
-             * @description 32 hexadecimal digits, dashes allowed.
+             * @description Only spans of this trace: 32 hexadecimal digits, dashes allowed.
              * @default null
              */
             traceId: string | null;
         };
         /**
-         * @description What spans can be sorted by.
+         * @description Orders of spans.
          * @enum {string}
          */
         SpanOrder: "start_time" | "duration";
         /** @description `POST /api/spans`. */
         SpanPage: {
+            /** @description Spans of this page. */
             data: components["schemas"]["SpanView"][];
-            /** @description With `rootsOnly`: more than 50,000 inner spans matched, and only the latest of them were looked at. */
+            /** @description With `rootsOnly`: whether more than 50,000 inner spans matched, of which only the latest were examined. */
             isPartial: boolean;
+            /** @description Position of this page in the list. */
             pagination: components["schemas"]["PageInfo"];
-            /** @description Every service with a span in the range, whatever the filters; at most 200, by name. */
+            /** @description Services with a span in the range, regardless of filters, sorted; at most 200. */
             services: string[];
         };
         /** @description A stored span. */
         SpanView: {
+            /** @description Attributes of the span. */
             attributes: components["schemas"]["AttributeMap"];
-            /** @description `db.query.text` or `db.statement`: what a database span is shown by. */
+            /** @description `db.query.text` or `db.statement`; absent when the span has neither. */
             dbStatement?: string | null;
             /**
              * Format: int32
-             * @description Steps below the topmost stored ancestor; 0 in plain lists.
+             * @description Number of stored ancestors; 0 in plain lists.
              */
             depth: number;
             /**
              * Format: int64
-             * @description Nanoseconds.
+             * @description Duration in nanoseconds.
              */
             duration: number;
             /**
              * Format: uuid
-             * @description Row id of the Endpoint, Task or AI Trace this span is.
+             * @description Row id of the span's Endpoint, Task or AI Trace; absent when it is none.
              */
             entityId?: string | null;
+            /** @description Name of the span's Endpoint, Task or AI Trace; absent when it is none. */
             entityName?: string | null;
+            /** @description Events of the span. */
             events: components["schemas"]["SpanEvent"][];
-            /** @description It names a parent that is not among the spans shown. Always false in plain lists. */
+            /** @description Whether the parent is not among the returned spans; always false in plain lists. */
             hasMissingParent: boolean;
             /**
              * Format: int32
-             * @description HTTP status, when there is one.
+             * @description HTTP status; absent when the span has none.
              */
             httpStatus?: number | null;
+            /** @description Whether the span is an AI Trace. */
             isAiTrace: boolean;
+            /** @description Whether the span is an Endpoint. */
             isEndpoint: boolean;
+            /** @description Whether the span is a Task. */
             isTask: boolean;
+            /** @description Links of the span. */
             links: components["schemas"]["SpanLink"][];
+            /** @description Name of the span. */
             name: string;
-            /** @description Empty for a root. */
+            /** @description Id of the parent span; empty for a root. */
             parentSpanId: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Project of the span.
+             */
             projectId: string;
             /**
              * Format: date-time
-             * @description The same as `startTime`.
+             * @description Same as `startTime`.
              */
             recordedAt: string;
             resourceAttributes?: components["schemas"]["AttributeMap"] | null;
+            /** @description Name of the instrumentation scope. */
             scopeName: string;
+            /** @description `service.name` of the resource; empty when absent. */
             serviceName: string;
+            /** @description Span id. */
             spanId: string;
             /**
              * Format: int32
              * @description OTLP kind: 0 unspecified, 1 INTERNAL, 2 SERVER, 3 CLIENT, 4 PRODUCER, 5 CONSUMER.
              */
             spanKind: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Start of the span.
+             */
             startTime: string;
             /**
              * Format: int32
              * @description OTLP status: 0 unset, 1 ok, 2 error.
              */
             statusCode: number;
+            /** @description Status message; empty when absent. */
             statusMessage: string;
+            /** @description Trace id. */
             traceId: string;
         };
+        /** @description A configured identity provider. */
         SsoProviderView: {
-            /** @description People who were not invited are let in. */
+            /** @description Whether people without an invitation can sign in. */
             autoCreate: boolean;
+            /** @description Client id of this server at the provider. */
             clientId: string;
-            /** @description Always true: those that are not set up are not listed. */
+            /** @description Always true: only configured providers are listed. */
             enabled: boolean;
             /** @description `google`, `github` or `oidc`. */
             id: string;
+            /** @description URL of the OpenID Connect issuer; null for a provider without one. */
             issuer: string | null;
+            /** @description Display name of the provider. */
             name: string;
+            /** @description Claim with the person's roles; null: roles are not taken from the provider. */
             roleClaim: string | null;
-            /** @description Values of the claim, and the roles they mean. */
+            /** @description Roles by value of the claim. */
             roleMap: {
                 [key: string]: string;
             };
         };
-        /** @description Sign-in elsewhere, as the operator has set it up for the whole server. Secrets are not shown. */
+        /** @description Sign-in with identity providers, as configured for the whole server. Secrets are not returned. */
         SsoView: {
-            /** @description Passwords are taken too. */
+            /** @description Whether passwords are accepted too. */
             passwordLogin: boolean;
+            /** @description Configured providers. */
             providers: components["schemas"]["SsoProviderView"][];
         };
-        /** @description A change that says what came of it in one word. */
+        /** @description Confirmation of a change. */
         StatusAnswer: {
+            /** @description What was done, in one word, such as `deleted`. */
             status: string;
         };
-        /** @description What needs a fresh proof is allowed until then. */
+        /** @description Confirmation of a step-up. */
         StepUpAnswer: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description End of the period in which operations that require step-up are allowed.
+             */
             until: string;
         };
         /** @description Body of `POST /api/me/step-up`: the password; or `mfaToken` with a code, or with a passkey and its challenge. */
         StepUpRequest: {
+            /** @description `challengeId` of the passkey options. */
             challengeId?: string | null;
-            /** @description Six digits. */
+            /** @description Code of the authenticator app: six digits. */
             code?: string | null;
+            /** @description `mfaToken` of the step-up methods, for a code or passkey. */
             mfaToken?: string | null;
             passkey?: components["schemas"]["AuthenticationResponse"] | null;
+            /** @description The user's password. */
             password?: string | null;
         };
-        /** @description How one can prove who one is. */
+        /** @description Ways in which the user can authenticate again. */
         StepUpWays: {
             /** @description `password`, `totp`, `passkey`. */
             methods: string[];
-            /** @description For `totp` and `passkey`, five minutes; a challenge comes from `POST /api/login/mfa/passkey/start`. */
+            /**
+             * @description Token for `totp` and `passkey`, valid for five minutes, see `POST /api/login/mfa/passkey/start`; null without
+             *     these methods.
+             */
             mfaToken?: string | null;
-            /** @description Providers to sign in with anew: `GET /api/auth/start/{provider}?fresh=true`. */
+            /** @description Providers for a new sign-in: `GET /api/auth/start/{provider}?fresh=true`. */
             providers: string[];
         };
         /** @description One uploaded file, or one architecture of it. */
         SymbolFile: {
-            /** @description Of native code: `arm64`, `arm64e`, `x64`, `arm`, `ia32`, `riscv64` or `any`. */
+            /** @description Architecture of native code: `arm64`, `arm64e`, `x64`, `arm`, `ia32`, `riscv64` or `any`; null for other files. */
             arch: string | null;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Size in bytes.
+             */
             bytes: number;
-            /** @description Without it nothing can be looked up in a native file. */
+            /** @description Whether a native file has debug information, without which it resolves nothing. */
             hasDebugInfo: boolean;
-            /** @description Names it in `DELETE /api/symbols`. */
+            /** @description Key of the file in `DELETE /api/symbols`. */
             key: string;
             /** @description `dsym`, `elf`, `dart`, `mapping`, `source_map` or `script`. */
             kind: string;
             /**
              * Format: date-time
-             * @description When a stack trace was resolved with it last, to about an hour; null: never.
+             * @description Latest time a stack trace was resolved with the file, within about an hour; null: never.
              */
             lastUsedAt: string | null;
-            /** @description As its sender called it. */
+            /** @description File name given by the sender. */
             name: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time of the upload.
+             */
             uploadedAt: string;
             uploadedBy: components["schemas"]["UploadedBy"] | null;
-            /** @description Of the app, when the sender said it: the latest that it was sent for. */
+            /** @description Latest version of the application for which the file was uploaded; null when the sender gave none. */
             version: string | null;
-            /** @description Every version that the same content was sent for, the latest first. */
+            /** @description All versions for which the same content was uploaded, latest first. */
             versions: string[];
         };
+        /** @description Result of a removal. */
         SymbolFileRemoved: {
+            /** @description Whether the file existed. */
             removed: boolean;
         };
-        /** @description How the values of one attribute are spread over the occurrences. */
+        /** @description Distribution of the values of one attribute over the occurrences. */
         TagDistribution: {
             /**
              * Format: int64
-             * @description Occurrences that have one of them.
+             * @description Number of occurrences with the attribute.
              */
             count: number;
             /**
              * Format: int64
-             * @description Values there are, with those that `values` leaves out.
+             * @description Number of distinct values, including those not in `values`.
              */
             distinct: number;
+            /** @description Key of the attribute. */
             key: string;
-            /** @description Most frequent first; at most ten. */
+            /** @description The most frequent values first, at most ten. */
             values: components["schemas"]["TagValue"][];
         };
+        /** @description A value of an attribute. */
         TagValue: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of occurrences with the value.
+             */
             count: number;
+            /** @description The value. */
             value: string;
         };
+        /** @description The values of a tag. */
         TagValues: {
-            /** @description By text; at most 1000. */
+            /** @description The values, sorted; at most 1000. */
             values: string[];
         };
-        /** @description Buckets without runs are absent. */
+        /** @description A chart of Tasks. Buckets without runs are absent. */
         TaskChart: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Width of a bucket in minutes.
+             */
             intervalMinutes: number;
+            /** @description Points of all lines. */
             series: components["schemas"]["TaskChartPoint"][];
-            /** @description The lines: at most five names, then "Other" when there are more. */
+            /** @description Names of the lines: at most five, then "Other" when there are more. */
             tasks: string[];
         };
-        /** @description One value of one line. */
+        /** @description One point of a chart line. */
         TaskChartPoint: {
+            /** @description Name of the line. */
             task: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Start of the bucket.
+             */
             timestamp: string;
             /**
              * Format: double
-             * @description Milliseconds; runs for `count`.
+             * @description Milliseconds; for `count`, the number of runs.
              */
             value: number;
         };
@@ -4812,24 +5688,29 @@ export interface components {
         TaskChartRequest: {
             /**
              * Format: date-time
+             * @description Start of the time range, inclusive; 24 hours before `toDate` when null.
              * @default null
              */
             fromDate: string | null;
             /**
              * Format: int64
-             * @description 0 or absent: chosen by the range.
+             * @description Width of a bucket in minutes; 0 or null: chosen by the range.
              * @default null
              */
             intervalMinutes: number | null;
-            /** @default total_time */
+            /**
+             * @description The metric; `total_time` when absent.
+             * @default total_time
+             */
             metricType: components["schemas"]["ChartMetric"];
             /**
-             * @description One Task alone; otherwise the top five and "Other".
+             * @description Only this Task; when null, the top five Tasks and "Other".
              * @default null
              */
             task: string | null;
             /**
              * Format: date-time
+             * @description End of the time range, exclusive; now when null.
              * @default null
              */
             toDate: string | null;
@@ -4837,157 +5718,226 @@ export interface components {
         /** @description `POST /api/tasks/{id}`. */
         TaskDetail: {
             exception?: components["schemas"]["ExceptionBrief"] | null;
-            /** @description All exceptions of the trace. */
+            /** @description Exceptions of the trace. */
             exceptions: components["schemas"]["Occurrence"][];
+            /** @description Whether `spans` is not empty. */
             hasSpans: boolean;
-            /** @description Captured messages; OTLP brings none. */
+            /** @description Captured messages; always empty for OTLP. */
             messages: components["schemas"]["Occurrence"][];
+            /** @description Whether `spans` is complete. */
             spanGraphStatus: components["schemas"]["SpanGraphStatus"];
-            /** @description The whole trace of this project, 24 hours either side, in waterfall order. */
+            /** @description Spans of the trace in this project, within 24 hours of it, in waterfall order. */
             spans: components["schemas"]["SpanView"][];
+            /** @description The run. */
             task: components["schemas"]["TaskRow"];
         };
-        /** @description All runs of one Task in the range. Counts are weighted by sampling. */
+        /** @description The runs of one Task in the range. Counts are weighted by sampling. */
         TaskGroup: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Mean duration, nanoseconds.
+             */
             avgDuration: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of runs.
+             */
             count: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of failed runs.
+             */
             errorCount: number;
+            /** @description Whether any row is not the root of its trace. */
             hasNonRoot: boolean;
+            /** @description Whether any row is the root of its trace. */
             hasRoot: boolean;
             /**
              * Format: double
-             * @description `count x (P95 - P50)`, nanoseconds: the default order.
+             * @description `count x (P95 - P50)`, nanoseconds; the default order.
              */
             impact: number;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Start of the latest run.
+             */
             lastSeen: string;
             /**
              * Format: int64
-             * @description Nanoseconds.
+             * @description P50 of the duration, nanoseconds.
              */
             p50Duration: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description P95 of the duration, nanoseconds.
+             */
             p95Duration: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description P99 of the duration, nanoseconds.
+             */
             p99Duration: number;
+            /** @description Name of the Task. */
             taskName: string;
-            /** @description At most 24 buckets over the range; all of them, zeros included. */
+            /** @description Runs over the range in at most 24 buckets, empty buckets included. */
             trend: components["schemas"]["TrendPoint"][];
         };
         /**
-         * @description What Tasks can be sorted by. `task` and `task_name` are the same.
+         * @description Orders of Tasks. `task` and `task_name` are equivalent.
          * @enum {string}
          */
         TaskGroupOrder: "impact" | "count" | "p50_duration" | "p95_duration" | "p99_duration" | "avg_duration" | "last_seen" | "task" | "task_name" | "error_rate";
         /**
-         * @description What single runs can be sorted by.
+         * @description Orders of single runs.
          * @enum {string}
          */
         TaskOrder: "recorded_at" | "duration";
         /** @description `POST /api/tasks/task`. */
         TaskPage: {
+            /** @description The runs of this page. */
             data: components["schemas"]["TaskRow"][];
+            /** @description Position of this page in the list. */
             pagination: components["schemas"]["PageInfo"];
+            /** @description Statistics of the Task over the range. */
             stats: components["schemas"]["TaskStats"];
         };
         /** @description One run of a Task. */
         TaskRow: {
+            /** @description Version of the application; empty when unknown. */
             appVersion: string;
+            /** @description Attributes of the span. */
             attributes: components["schemas"]["AttributeMap"];
+            /** @description `client.address`; empty when absent. */
             clientIP: string;
             /**
              * Format: int64
-             * @description Nanoseconds.
+             * @description Duration in nanoseconds.
              */
             duration: number;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Row id.
+             */
             id: string;
+            /** @description Whether the span has no parent. */
             isRoot: boolean;
+            /** @description Whether the run is streaming and excluded from latency statistics. */
             isStream: boolean;
-            /** @description Empty for a root. */
+            /** @description Id of the parent span; empty for a root. */
             parentSpanId: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Project of the row.
+             */
             projectId: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Start of the span.
+             */
             recordedAt: string;
+            /** @description `service.name` of the resource; empty when absent. */
             serverName: string;
+            /** @description Span id. */
             spanId: string;
             /**
              * Format: int32
-             * @description Always 0 over OTLP.
+             * @description Always 0 for OTLP.
              */
             statusCode: number;
+            /** @description Name of the Task. */
             taskName: string;
+            /** @description Trace id. */
             traceId: string;
         };
-        /** @description Figures of one Task over the range. */
+        /** @description Statistics of one Task over the range, weighted by sampling. */
         TaskStats: {
             /**
              * Format: double
-             * @description Milliseconds.
+             * @description Mean duration, milliseconds.
              */
             avgDuration: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of runs.
+             */
             count: number;
             /**
              * Format: double
-             * @description 0 to 1.
+             * @description Share of failed runs, 0 to 1.
              */
             errorRate: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description Median of the duration, milliseconds.
+             */
             medianDuration: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description P95 of the duration, milliseconds.
+             */
             p95Duration: number;
-            /** Format: double */
+            /**
+             * Format: double
+             * @description P99 of the duration, milliseconds.
+             */
             p99Duration: number;
             /**
              * Format: double
-             * @description Runs per minute, over the time from the project's first to its last run in the range; at least a minute.
+             * @description Runs per minute between the project's first and last run in the range, at least one minute.
              */
             throughput: number;
         };
-        /** @description RFC 6749, 5.1. */
+        /** @description Access token response of RFC 6749, section 5.1. */
         TokenAnswer: {
+            /** @description The access token. */
             access_token: string;
+            /** @description E-mail address of the user. */
             email: string;
             /**
              * Format: int64
-             * @description Seconds until the access token ends.
+             * @description Seconds until the access token expires.
              */
             expires_in: number;
+            /** @description The refresh token, which every refresh replaces. */
             refresh_token: string;
-            /** @description What was granted: `read`, `read write` or `read write admin`. */
+            /** @description Granted scopes: `read`, `read write` or `read write admin`. */
             scope: string;
-            /** @description `Bearer` */
+            /** @description Always `Bearer`. */
             token_type: string;
         };
-        /** @description Body of `POST /api/auth/token`, as JSON or a form. Which fields are needed depends on the grant. */
+        /** @description Body of `POST /api/auth/token`, as JSON or a form. The required fields depend on the grant. */
         TokenRequest: {
+            /** @description Id of the client. */
             client_id?: string | null;
+            /** @description The authorization code, for `authorization_code`. */
             code?: string | null;
+            /** @description PKCE code verifier, for `authorization_code`. */
             code_verifier?: string | null;
+            /** @description The device code, for the device grant. */
             device_code?: string | null;
             /** @description `device_code`, `urn:ietf:params:oauth:grant-type:device_code`, `refresh_token` or `authorization_code`. */
             grant_type?: string | null;
+            /** @description Redirect URI of the authorization request, for `authorization_code`. */
             redirect_uri?: string | null;
+            /** @description The refresh token, for `refresh_token`. */
             refresh_token?: string | null;
+            /** @description URL of the resource server, RFC 8707. */
             resource?: string | null;
         };
+        /** @description A call of a tool by a model. */
         ToolCall: {
-            /** @description JSON text as the model wrote it. */
+            /** @description Arguments as JSON, as the model wrote them. */
             arguments: string;
+            /** @description Name of the tool. */
             name: string;
         };
-        /** @description An authenticator that is being set up. */
+        /** @description The secret of an authenticator app that is being set up. */
         TotpSetup: {
-            /** @description The same as a picture. */
+            /** @description The URI as a QR code, an SVG image. */
             qrSvg: string;
-            /** @description Base32, to be typed. */
+            /** @description The secret in Base32. */
             secret: string;
-            /** @description `otpauth://totp/...` */
+            /** @description The secret as a URI: `otpauth://totp/...`. */
             uri: string;
         };
         /** @description One Endpoint, Task or AI Trace of a distributed trace. */
@@ -4995,24 +5945,38 @@ export interface components {
             aiTrace?: components["schemas"]["AiTraceRow"] | null;
             endpoint?: components["schemas"]["EndpointRow"] | null;
             exception?: components["schemas"]["ExceptionBrief"] | null;
-            /** @description Span id of the nearest entity above this one, in any project; empty when there is none. */
+            /** @description Span id of the nearest entity above, in any project; empty when there is none. */
             parentEntitySpanId: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Project of the entity.
+             */
             projectId: string;
+            /** @description Name of the project. */
             projectName: string;
+            /** @description Completeness of the spans. */
             spanGraphStatus: components["schemas"]["SpanGraphStatus"];
+            /** @description Id of the entity's span. */
             spanId: string;
-            /** @description The spans below this entity that belong to no nearer one. */
+            /** @description Spans at and below this entity that belong to no nearer one. */
             spans: components["schemas"]["SpanView"][];
             task?: components["schemas"]["TaskRow"] | null;
+            /** @description Trace id. */
             traceId: string;
+            /** @description Kind of the entity. */
             traceType: components["schemas"]["TraceType"];
         };
-        /** @enum {string} */
+        /**
+         * @description Kinds of entities.
+         * @enum {string}
+         */
         TraceType: "endpoint" | "task" | "ai_trace";
         /** @description One point of a small trend line. */
         TrendPoint: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of occurrences in the bucket.
+             */
             count: number;
             /**
              * Format: date-time
@@ -5022,49 +5986,68 @@ export interface components {
         };
         /** @description `GET /api/me/two-factor`. */
         TwoFactorView: {
+            /** @description Passkeys of the account. */
             passkeys: components["schemas"]["PasskeyView"][];
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of unused recovery codes.
+             */
             recoveryCodesLeft: number;
+            /** @description Whether an authenticator app is set up. */
             totp: boolean;
         };
+        /** @description Result of unarchiving. */
         Unarchived: {
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of unarchived Issues.
+             */
             unarchived: number;
         };
-        /** @description What was kept. */
+        /** @description The result of an upload. */
         Uploaded: {
-            /** @description Files that are not kept. Left out when there are none. */
+            /** @description The rejected files. Omitted if there are none. */
             rejected?: components["schemas"]["RejectedFile"][];
-            /** @description Files; one with several architectures counts once. */
+            /** @description The number of accepted files. A file with several architectures counts once. */
             uploaded: number;
-            /** @description What the sender should know of files that are kept. Left out when there is nothing. */
+            /** @description Warnings about accepted files. Omitted if there are none. */
             warnings?: string[];
         };
-        /** @description Who sent a file. An upload token is the project's, not a person's. */
+        /** @description The sender of a file. An upload token belongs to the project, not to a person. */
         UploadedBy: {
-            /** @description Its network address, for those who may read the audit log; else null. */
+            /** @description Network address of the sender; null for users who may not read the audit log. */
             address: string | null;
             /** @description The kind of credential: `upload_token`. */
             credential: string;
-            /** @description As the tool calls itself; may be empty. */
+            /** @description User agent of the upload tool; may be empty. */
             userAgent: string;
         };
+        /** @description A user account. */
         UserView: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time of the registration.
+             */
             createdAt: string;
+            /** @description E-mail address. */
             email: string;
+            /** @description Whether the e-mail address is confirmed. */
             emailVerified: boolean;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of the account.
+             */
             id: number;
+            /** @description Name of the person. */
             name: string;
             /** @description `system`, `light` or `dark`. */
             theme: string;
-            /** @description IANA name, once chosen. */
+            /** @description IANA name of the time zone; null until chosen. */
             timezone?: string | null;
-            /** @description Signs in with a second factor. */
+            /** @description Whether signing in requires a second factor. */
             twoFactor: boolean;
         };
-        /** @description One point of a chart, of one of its lines. */
+        /** @description One point of a chart line. */
         ValuePoint: {
             /**
              * Format: date-time
@@ -5073,17 +6056,26 @@ export interface components {
             timestamp: string;
             /**
              * Format: double
-             * @description Integers beyond 2^53 are exact where the function takes one point's value: `min`, `max`, `last`.
+             * @description The value. Integers beyond 2^53 are exact for functions that return a point's value: `min`, `max`, `last`.
              */
             value: number;
         };
-        /** @description The same with how many stack traces asked for it. */
+        /** @description A missing file with the stack traces that need it. */
         WaitingForSymbols: components["schemas"]["MissingSymbols"] & {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time of the first stack trace.
+             */
             firstSeen: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Time of the latest stack trace.
+             */
             lastSeen: string;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Number of stack traces that need it.
+             */
             traces: number;
         };
     };
@@ -5104,7 +6096,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5124,7 +6116,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5147,7 +6139,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5156,7 +6148,7 @@ export interface operations {
                     "application/json": components["schemas"]["AckView"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5174,7 +6166,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5206,7 +6198,7 @@ export interface operations {
                     "application/json": components["schemas"]["AckView"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5224,7 +6216,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5247,7 +6239,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5256,7 +6248,7 @@ export interface operations {
                     "application/json": components["schemas"]["AckView"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5274,7 +6266,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5306,7 +6298,7 @@ export interface operations {
                     "application/json": components["schemas"]["AckView"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5324,7 +6316,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5338,7 +6330,7 @@ export interface operations {
     listAiTraces: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -5351,7 +6343,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5360,7 +6352,7 @@ export interface operations {
                     "application/json": components["schemas"]["Page_AiTraceRow"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5369,7 +6361,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5378,7 +6370,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5387,7 +6379,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5396,7 +6388,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5405,7 +6397,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -5419,7 +6411,7 @@ export interface operations {
     chartAiTraces: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -5432,7 +6424,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5441,7 +6433,7 @@ export interface operations {
                     "application/json": components["schemas"]["AiChart"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5450,7 +6442,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5459,7 +6451,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5468,7 +6460,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5477,7 +6469,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5486,7 +6478,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -5500,7 +6492,7 @@ export interface operations {
     groupAiTraces: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -5513,7 +6505,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5522,7 +6514,7 @@ export interface operations {
                     "application/json": components["schemas"]["Page_AiTraceGroup"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5531,7 +6523,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5540,7 +6532,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5549,7 +6541,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5558,7 +6550,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5567,7 +6559,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -5581,7 +6573,7 @@ export interface operations {
     getAiTraceGroup: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
                 /** @description Name of the AI Trace. */
                 trace: string;
@@ -5596,7 +6588,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5605,7 +6597,7 @@ export interface operations {
                     "application/json": components["schemas"]["AiTracePage"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5614,7 +6606,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5623,7 +6615,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5632,7 +6624,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5641,7 +6633,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5650,7 +6642,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5659,7 +6651,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -5673,7 +6665,7 @@ export interface operations {
     getAiTrace: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -5689,7 +6681,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5698,7 +6690,7 @@ export interface operations {
                     "application/json": components["schemas"]["AiTraceDetail"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5707,7 +6699,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5716,7 +6708,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5725,7 +6717,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5734,7 +6726,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5743,7 +6735,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5752,7 +6744,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -5766,8 +6758,11 @@ export interface operations {
     finishSignIn: {
         parameters: {
             query?: {
+                /** @description The authorization code; absent after an error. */
                 code?: string;
+                /** @description The state of the sign-in. */
                 state?: string;
+                /** @description The provider's error code; absent after a success. */
                 error?: string;
             };
             header?: never;
@@ -5786,7 +6781,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5795,7 +6790,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5819,7 +6814,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5828,7 +6823,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeviceAuthorizeAnswer"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5837,7 +6832,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5846,7 +6841,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5855,7 +6850,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5864,7 +6859,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5873,7 +6868,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -5882,7 +6877,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -5906,7 +6901,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5915,7 +6910,7 @@ export interface operations {
                     "application/json": components["schemas"]["TokenAnswer"];
                 };
             };
-            /** @description As of `/api/auth/token` */
+            /** @description Like `/api/auth/token` */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5924,7 +6919,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -5948,7 +6943,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made */
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5957,7 +6952,7 @@ export interface operations {
                     "application/json": components["schemas"]["RegisterAnswer"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5966,7 +6961,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5975,7 +6970,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5984,7 +6979,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description An organisation exists already */
+            /** @description An organization exists already */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5993,7 +6988,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6002,7 +6997,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6011,7 +7006,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6020,7 +7015,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -6053,7 +7048,7 @@ export interface operations {
                     "application/json": components["schemas"]["StatusAnswer"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6073,7 +7068,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6087,9 +7082,9 @@ export interface operations {
     startSignIn: {
         parameters: {
             query?: {
-                /** @description Where to go afterwards: a path of this server; anything else is ignored. */
+                /** @description Path of this server to go to after the sign-in; anything else is ignored. */
                 redirect?: string;
-                /** @description Asks the provider to have the person sign in again there, for step-up. */
+                /** @description Whether the provider must authenticate the user again, for step-up. */
                 fresh?: boolean;
             };
             header?: never;
@@ -6108,7 +7103,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6117,7 +7112,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6141,7 +7136,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6159,7 +7154,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -6173,9 +7168,11 @@ export interface operations {
     getOverview: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /** @description Start of the time range, inclusive; 24 hours before `to` when absent. */
                 from?: string;
+                /** @description End of the time range, exclusive; now when absent. */
                 to?: string;
             };
             header?: never;
@@ -6184,7 +7181,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6193,7 +7190,7 @@ export interface operations {
                     "application/json": components["schemas"]["Overview"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6202,7 +7199,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6211,7 +7208,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6220,7 +7217,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6229,7 +7226,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6238,7 +7235,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -6252,7 +7249,7 @@ export interface operations {
     getDevice: {
         parameters: {
             query?: {
-                /** @description In any spelling. */
+                /** @description The user code; case and dashes are ignored. */
                 user_code?: string;
             };
             header?: never;
@@ -6261,7 +7258,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6270,7 +7267,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeviceView"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6279,7 +7276,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6288,7 +7285,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6297,7 +7294,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6315,7 +7312,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6324,7 +7321,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6333,7 +7330,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -6366,7 +7363,7 @@ export interface operations {
                     "application/json": components["schemas"]["StatusAnswer"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6375,7 +7372,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6384,7 +7381,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6393,7 +7390,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6402,7 +7399,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Answered already */
+            /** @description The request was approved or denied already */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6420,7 +7417,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6429,7 +7426,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6438,7 +7435,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -6471,7 +7468,7 @@ export interface operations {
                     "application/json": components["schemas"]["StatusAnswer"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6480,7 +7477,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6489,7 +7486,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6498,7 +7495,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6507,7 +7504,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Answered already */
+            /** @description The request was approved or denied already */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -6525,7 +7522,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6534,7 +7531,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6543,7 +7540,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -6557,7 +7554,7 @@ export interface operations {
     getDistributedTrace: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -6573,7 +7570,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6582,7 +7579,7 @@ export interface operations {
                     "application/json": components["schemas"]["DistributedTrace"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6591,7 +7588,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6600,7 +7597,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6609,7 +7606,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6618,7 +7615,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6627,7 +7624,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6636,7 +7633,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -6650,7 +7647,7 @@ export interface operations {
     getDrops: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -6663,7 +7660,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6672,7 +7669,7 @@ export interface operations {
                     "application/json": components["schemas"]["Drops"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6681,7 +7678,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6690,7 +7687,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6699,7 +7696,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6708,7 +7705,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6717,7 +7714,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -6731,7 +7728,7 @@ export interface operations {
     listEndpoints: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -6744,7 +7741,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6753,7 +7750,7 @@ export interface operations {
                     "application/json": components["schemas"]["Page_EndpointRow"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6762,7 +7759,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6771,7 +7768,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6780,7 +7777,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6789,7 +7786,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6798,7 +7795,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -6812,7 +7809,7 @@ export interface operations {
     chartEndpoints: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -6825,7 +7822,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6834,7 +7831,7 @@ export interface operations {
                     "application/json": components["schemas"]["EndpointChart"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6843,7 +7840,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6852,7 +7849,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6861,7 +7858,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6870,7 +7867,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6879,7 +7876,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -6893,7 +7890,7 @@ export interface operations {
     getEndpoint: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
                 /** @description Name of the Endpoint. */
                 endpoint: string;
@@ -6908,7 +7905,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6917,7 +7914,7 @@ export interface operations {
                     "application/json": components["schemas"]["EndpointPage"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -6926,7 +7923,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6935,7 +7932,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6944,7 +7941,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6953,7 +7950,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6962,7 +7959,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -6971,7 +7968,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -6985,7 +7982,7 @@ export interface operations {
     groupEndpoints: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -6998,7 +7995,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7007,7 +8004,7 @@ export interface operations {
                     "application/json": components["schemas"]["Page_EndpointGroup"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7016,7 +8013,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7025,7 +8022,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7034,7 +8031,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7043,7 +8040,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7052,7 +8049,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -7066,7 +8063,7 @@ export interface operations {
     getSlowOffset: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
                 /** @description Name of the Endpoint. */
                 endpoint: string;
@@ -7077,7 +8074,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7086,7 +8083,7 @@ export interface operations {
                     "application/json": components["schemas"]["SlowOffset"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7095,7 +8092,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7104,7 +8101,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7113,7 +8110,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7122,7 +8119,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7131,7 +8128,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -7145,7 +8142,7 @@ export interface operations {
     setSlowOffset: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -7158,7 +8155,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7167,7 +8164,7 @@ export interface operations {
                     "application/json": components["schemas"]["SlowOffset"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7176,7 +8173,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7185,7 +8182,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7194,7 +8191,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7203,7 +8200,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7212,7 +8209,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -7226,7 +8223,7 @@ export interface operations {
     getEndpointRequest: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -7242,7 +8239,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7251,7 +8248,7 @@ export interface operations {
                     "application/json": components["schemas"]["EndpointDetail"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7260,7 +8257,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7269,7 +8266,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7278,7 +8275,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7287,7 +8284,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7296,7 +8293,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7305,7 +8302,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -7319,7 +8316,7 @@ export interface operations {
     listIssues: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -7332,7 +8329,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7341,7 +8338,7 @@ export interface operations {
                     "application/json": components["schemas"]["Page_IssueGroup"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7350,7 +8347,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7359,7 +8356,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7368,7 +8365,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7377,7 +8374,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7386,7 +8383,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -7400,7 +8397,7 @@ export interface operations {
     archiveIssues: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -7413,7 +8410,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7422,7 +8419,7 @@ export interface operations {
                     "application/json": components["schemas"]["Archived"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7431,7 +8428,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7440,7 +8437,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7449,7 +8446,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7458,7 +8455,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7467,7 +8464,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -7481,7 +8478,7 @@ export interface operations {
     getOccurrence: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -7497,7 +8494,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7506,7 +8503,7 @@ export interface operations {
                     "application/json": components["schemas"]["OccurrenceDetail"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7515,7 +8512,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7524,7 +8521,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7533,7 +8530,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7542,7 +8539,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7551,7 +8548,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7560,7 +8557,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -7574,7 +8571,7 @@ export interface operations {
     unarchiveIssues: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -7587,7 +8584,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7596,7 +8593,7 @@ export interface operations {
                     "application/json": components["schemas"]["Unarchived"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7605,7 +8602,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7614,7 +8611,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7623,7 +8620,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7632,7 +8629,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7641,7 +8638,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -7655,7 +8652,7 @@ export interface operations {
     getIssue: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -7671,7 +8668,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7680,7 +8677,7 @@ export interface operations {
                     "application/json": components["schemas"]["IssueDetail"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7689,7 +8686,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7698,7 +8695,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7707,7 +8704,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -7716,7 +8713,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7725,7 +8722,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7734,7 +8731,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -7748,17 +8745,17 @@ export interface operations {
     exportTable: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
                 /** @description `spans`, `endpoints`, `tasks`, `ai_traces`, `exceptions`, `logs`, `metric_points` or `ingest_counts`. */
                 table: string;
-                /** @description The first moment, RFC 3339. */
+                /** @description Start of the time range, RFC 3339. */
                 from: string;
-                /** @description The moment after the last, RFC 3339. */
+                /** @description End of the time range (exclusive), RFC 3339. */
                 to: string;
                 /** @description `parquet`, `ndjson` or `csv`; `parquet` when absent. */
                 format?: string;
-                /** @description `true`: every project that the caller may read. */
+                /** @description `true`: export every project that the caller may read, instead of `projectId` alone. */
                 allProjects?: boolean;
             };
             header?: never;
@@ -7776,7 +8773,7 @@ export interface operations {
                     "application/vnd.apache.parquet": string;
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7785,7 +8782,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7794,7 +8791,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7803,7 +8800,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7812,7 +8809,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7821,7 +8818,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -7845,7 +8842,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Asked for */
+            /** @description The request was accepted */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7854,7 +8851,7 @@ export interface operations {
                     "application/json": components["schemas"]["Done"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7863,7 +8860,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7872,7 +8869,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7881,7 +8878,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -7890,7 +8887,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -7899,7 +8896,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -7908,7 +8905,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -7928,7 +8925,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7951,7 +8948,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7960,7 +8957,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvitedView"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -7969,7 +8966,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7978,7 +8975,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7987,7 +8984,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8005,7 +9002,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8014,7 +9011,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8023,7 +9020,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8032,7 +9029,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -8068,7 +9065,7 @@ export interface operations {
                     "application/json": components["schemas"]["LoginAnswer"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8077,7 +9074,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8086,7 +9083,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8095,7 +9092,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8122,7 +9119,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8131,7 +9128,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8140,7 +9137,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8149,7 +9146,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -8181,7 +9178,7 @@ export interface operations {
                     "application/json": components["schemas"]["Done"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8190,7 +9187,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8199,7 +9196,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8208,7 +9205,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8217,7 +9214,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A member already */
+            /** @description The user is a member already */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8235,7 +9232,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8244,7 +9241,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8253,7 +9250,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8262,7 +9259,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -8284,7 +9281,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8293,7 +9290,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvitedView"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8302,7 +9299,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8311,7 +9308,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8320,7 +9317,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8338,7 +9335,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8347,7 +9344,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8356,7 +9353,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8365,7 +9362,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -8400,7 +9397,7 @@ export interface operations {
                     "application/json": components["schemas"]["LoginAnswer"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8409,7 +9406,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8418,7 +9415,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8427,7 +9424,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8454,7 +9451,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8463,7 +9460,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8472,7 +9469,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8481,7 +9478,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -8512,7 +9509,7 @@ export interface operations {
                     "application/json": components["schemas"]["Done"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8521,7 +9518,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8530,7 +9527,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8539,7 +9536,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8548,7 +9545,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A member already */
+            /** @description The user is a member already */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8566,7 +9563,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8575,7 +9572,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8584,7 +9581,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8593,7 +9590,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -8617,7 +9614,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer, or that a second factor is needed */
+            /** @description The session, or the available second factors */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8626,7 +9623,7 @@ export interface operations {
                     "application/json": components["schemas"]["LoginOutcome"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8635,7 +9632,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8644,7 +9641,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8662,7 +9659,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8671,7 +9668,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8680,7 +9677,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8689,7 +9686,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -8713,7 +9710,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8722,7 +9719,7 @@ export interface operations {
                     "application/json": components["schemas"]["LoginAnswer"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8731,7 +9728,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8740,7 +9737,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8749,7 +9746,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8758,7 +9755,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8767,7 +9764,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8776,7 +9773,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -8809,7 +9806,7 @@ export interface operations {
                     "application/json": components["schemas"]["StatusAnswer"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8818,7 +9815,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8827,7 +9824,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8836,7 +9833,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8845,7 +9842,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description It was sent before */
+            /** @description The code was sent before */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8854,7 +9851,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8863,7 +9860,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8872,7 +9869,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8881,7 +9878,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -8905,7 +9902,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8914,7 +9911,7 @@ export interface operations {
                     "application/json": components["schemas"]["PasskeyRequest"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8923,7 +9920,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8932,7 +9929,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8941,7 +9938,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -8950,7 +9947,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -8959,7 +9956,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -8968,7 +9965,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -8977,7 +9974,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -9001,7 +9998,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9010,7 +10007,7 @@ export interface operations {
                     "application/json": components["schemas"]["LoginAnswer"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9019,7 +10016,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9028,7 +10025,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9037,7 +10034,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9046,7 +10043,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9055,7 +10052,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9064,7 +10061,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9073,7 +10070,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -9097,7 +10094,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9106,7 +10103,7 @@ export interface operations {
                     "application/json": components["schemas"]["PasskeyRequest"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9115,7 +10112,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9124,7 +10121,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9133,7 +10130,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9142,7 +10139,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9151,7 +10148,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9160,7 +10157,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9169,7 +10166,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -9183,7 +10180,7 @@ export interface operations {
     listLogs: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -9196,7 +10193,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9205,7 +10202,7 @@ export interface operations {
                     "application/json": components["schemas"]["Page_LogView"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9214,7 +10211,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9223,7 +10220,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9232,7 +10229,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9241,7 +10238,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9250,7 +10247,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -9264,7 +10261,7 @@ export interface operations {
     histogramLogs: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -9277,7 +10274,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9286,7 +10283,7 @@ export interface operations {
                     "application/json": components["schemas"]["LogHistogram"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9295,7 +10292,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9304,7 +10301,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9313,7 +10310,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9322,7 +10319,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9331,7 +10328,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -9355,7 +10352,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9364,7 +10361,7 @@ export interface operations {
                     "application/json": components["schemas"]["UserView"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9373,7 +10370,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9382,7 +10379,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9391,7 +10388,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9400,7 +10397,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9409,7 +10406,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -9429,7 +10426,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9438,7 +10435,7 @@ export interface operations {
                     "application/json": components["schemas"]["GrantView"][];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9447,7 +10444,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9456,7 +10453,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9465,7 +10462,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9474,7 +10471,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9483,7 +10480,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -9515,7 +10512,7 @@ export interface operations {
                     "application/json": components["schemas"]["StatusAnswer"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9524,7 +10521,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9533,7 +10530,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9542,7 +10539,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9551,7 +10548,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9560,7 +10557,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9569,7 +10566,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -9589,7 +10586,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9598,7 +10595,7 @@ export interface operations {
                     "application/json": components["schemas"]["LoginBundle"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9607,7 +10604,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9616,7 +10613,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9625,7 +10622,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9634,7 +10631,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9643,7 +10640,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -9672,7 +10669,7 @@ export interface operations {
                     "application/json": components["schemas"]["StatusAnswer"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9681,7 +10678,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9690,7 +10687,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9699,7 +10696,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9708,7 +10705,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9717,7 +10714,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -9750,7 +10747,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewPasskey"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9759,7 +10756,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9768,7 +10765,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9777,7 +10774,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9786,7 +10783,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description It is known already */
+            /** @description The passkey is registered already */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -9795,7 +10792,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9804,7 +10801,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9813,7 +10810,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9822,7 +10819,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -9846,7 +10843,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9855,7 +10852,7 @@ export interface operations {
                     "application/json": components["schemas"]["PasskeyCreation"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9864,7 +10861,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9873,7 +10870,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9882,7 +10879,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9891,7 +10888,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9900,7 +10897,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -9909,7 +10906,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9918,7 +10915,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -9954,7 +10951,7 @@ export interface operations {
                     "application/json": components["schemas"]["StatusAnswer"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9963,7 +10960,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9972,7 +10969,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9981,7 +10978,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -9990,7 +10987,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9999,7 +10996,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10008,7 +11005,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -10035,7 +11032,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Gone */
+            /** @description Deleted */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10044,7 +11041,7 @@ export interface operations {
                     "application/json": components["schemas"]["StatusAnswer"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10053,7 +11050,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10062,7 +11059,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10071,7 +11068,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10080,7 +11077,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10089,7 +11086,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10098,7 +11095,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10107,7 +11104,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -10131,7 +11128,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10140,7 +11137,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewLogin"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10149,7 +11146,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10158,7 +11155,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10167,7 +11164,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10176,7 +11173,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10185,7 +11182,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10194,7 +11191,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -10208,9 +11205,9 @@ export interface operations {
     securityLog: {
         parameters: {
             query?: {
-                /** @description Lines older than this one's id. */
+                /** @description Only entries older than the one with this id. */
                 before?: number;
-                /** @description 1 to 200; 50 when absent. */
+                /** @description The size of a page: 1 to 200, by default 50. */
                 limit?: number;
             };
             header?: never;
@@ -10219,7 +11216,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10228,7 +11225,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuditPage"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10237,7 +11234,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10246,7 +11243,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10255,7 +11252,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10264,7 +11261,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10273,7 +11270,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -10293,7 +11290,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10302,7 +11299,7 @@ export interface operations {
                     "application/json": components["schemas"]["SessionView"][];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10311,7 +11308,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10320,7 +11317,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10329,7 +11326,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10338,7 +11335,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10347,7 +11344,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -10371,7 +11368,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10380,7 +11377,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewLogin"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10389,7 +11386,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10398,7 +11395,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10407,7 +11404,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10416,7 +11413,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10425,7 +11422,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -10457,7 +11454,7 @@ export interface operations {
                     "application/json": components["schemas"]["StatusAnswer"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10466,7 +11463,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10475,7 +11472,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10484,7 +11481,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -10493,7 +11490,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10502,7 +11499,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10511,7 +11508,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -10535,7 +11532,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Proved */
+            /** @description Authenticated */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10544,7 +11541,7 @@ export interface operations {
                     "application/json": components["schemas"]["StepUpAnswer"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10553,7 +11550,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10562,7 +11559,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10571,7 +11568,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10580,7 +11577,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10589,7 +11586,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10598,7 +11595,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -10618,7 +11615,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10627,7 +11624,7 @@ export interface operations {
                     "application/json": components["schemas"]["StepUpWays"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10636,7 +11633,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10645,7 +11642,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10654,7 +11651,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10663,7 +11660,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10672,7 +11669,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10681,7 +11678,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -10701,7 +11698,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10710,7 +11707,7 @@ export interface operations {
                     "application/json": components["schemas"]["TwoFactorView"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10719,7 +11716,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10728,7 +11725,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10737,7 +11734,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10746,7 +11743,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10755,7 +11752,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -10779,7 +11776,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10788,7 +11785,7 @@ export interface operations {
                     "application/json": components["schemas"]["RecoveryCodes"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10797,7 +11794,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10806,7 +11803,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10815,7 +11812,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10824,7 +11821,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10833,7 +11830,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10842,7 +11839,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -10866,7 +11863,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10875,7 +11872,7 @@ export interface operations {
                     "application/json": components["schemas"]["TotpSetup"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10884,7 +11881,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10893,7 +11890,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10902,7 +11899,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description There is one already */
+            /** @description An authenticator app is set up already */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10911,7 +11908,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -10920,7 +11917,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -10929,7 +11926,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10938,7 +11935,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -10962,7 +11959,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Off */
+            /** @description Removed */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10971,7 +11968,7 @@ export interface operations {
                     "application/json": components["schemas"]["StatusAnswer"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -10980,7 +11977,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -10989,7 +11986,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -10998,7 +11995,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11007,7 +12004,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -11016,7 +12013,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11025,7 +12022,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -11049,7 +12046,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11058,7 +12055,7 @@ export interface operations {
                     "application/json": components["schemas"]["RecoveryCodes"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11067,7 +12064,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11076,7 +12073,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11085,7 +12082,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11094,7 +12091,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -11103,7 +12100,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11112,7 +12109,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -11126,9 +12123,11 @@ export interface operations {
     discoverMetrics: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /** @description Start of the time range, inclusive; 7 days before `to` when absent. */
                 from?: string;
+                /** @description End of the time range, exclusive; now when absent. */
                 to?: string;
             };
             header?: never;
@@ -11137,7 +12136,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11146,7 +12145,7 @@ export interface operations {
                     "application/json": components["schemas"]["DiscoveredMetrics"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11155,7 +12154,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11164,7 +12163,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11173,7 +12172,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11182,7 +12181,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11191,7 +12190,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -11205,9 +12204,11 @@ export interface operations {
     discoverInstances: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /** @description Start of the time range, inclusive; 7 days before `to` when absent. */
                 from?: string;
+                /** @description End of the time range, exclusive; now when absent. */
                 to?: string;
             };
             header?: never;
@@ -11216,7 +12217,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11225,7 +12226,7 @@ export interface operations {
                     "application/json": components["schemas"]["Instances"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11234,7 +12235,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11243,7 +12244,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11252,7 +12253,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11261,7 +12262,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11270,7 +12271,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -11284,13 +12285,15 @@ export interface operations {
     discoverTagValues: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
                 /** @description Name of the metric. */
                 name: string;
-                /** @description Tag. */
+                /** @description The tag. */
                 key: string;
+                /** @description Start of the time range, inclusive; 7 days before `to` when absent. */
                 from?: string;
+                /** @description End of the time range, exclusive; now when absent. */
                 to?: string;
             };
             header?: never;
@@ -11299,7 +12302,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11308,7 +12311,7 @@ export interface operations {
                     "application/json": components["schemas"]["TagValues"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11317,7 +12320,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11326,7 +12329,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11335,7 +12338,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11344,7 +12347,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11353,7 +12356,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -11367,7 +12370,7 @@ export interface operations {
     queryMetrics: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -11380,7 +12383,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11389,7 +12392,7 @@ export interface operations {
                     "application/json": components["schemas"]["MetricsAnswer"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11398,7 +12401,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11407,7 +12410,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11416,7 +12419,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11425,7 +12428,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11434,7 +12437,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -11458,7 +12461,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11467,7 +12470,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConsentAnswer"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11476,7 +12479,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11485,7 +12488,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11494,7 +12497,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11503,7 +12506,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11512,7 +12515,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11521,7 +12524,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -11535,7 +12538,9 @@ export interface operations {
     getClient: {
         parameters: {
             query?: {
+                /** @description Id of the client. */
                 client_id?: string;
+                /** @description Redirect URI of the authorization request. */
                 redirect_uri?: string;
             };
             header?: never;
@@ -11544,7 +12549,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11553,7 +12558,7 @@ export interface operations {
                     "application/json": components["schemas"]["ClientView"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11562,7 +12567,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11571,7 +12576,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11580,7 +12585,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11589,7 +12594,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11598,7 +12603,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11607,7 +12612,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -11631,7 +12636,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11640,7 +12645,7 @@ export interface operations {
                     "application/json": components["schemas"]["ConsentAnswer"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11649,7 +12654,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11658,7 +12663,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11667,7 +12672,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -11676,7 +12681,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11685,7 +12690,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11694,7 +12699,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -11727,7 +12732,7 @@ export interface operations {
                     "application/json": components["schemas"]["RegisteredClient"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11736,7 +12741,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11745,7 +12750,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11754,7 +12759,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11763,7 +12768,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -11772,7 +12777,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11781,7 +12786,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -11805,7 +12810,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made */
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -11814,7 +12819,7 @@ export interface operations {
                     "application/json": components["schemas"]["OrganizationView"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11823,7 +12828,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11832,7 +12837,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11841,7 +12846,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11850,7 +12855,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11859,7 +12864,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -11873,15 +12878,15 @@ export interface operations {
     auditLog: {
         parameters: {
             query?: {
-                /** @description Lines older than this one's id. */
+                /** @description Only entries older than the one with this id. */
                 before?: number;
-                /** @description 1 to 200; 50 when absent. An export is not cut into pages. */
+                /** @description The size of a page: 1 to 200, by default 50. Ignored by exports. */
                 limit?: number;
-                /** @description An action or the kind of thing: `project.change`, `project`. */
+                /** @description Only this action, or actions on this kind of object: `project.change`, `project`. */
                 action?: string;
-                /** @description What this person did. */
+                /** @description Only actions of this user. */
                 userId?: number;
-                /** @description `true`: also what happened to the accounts of the organization's members, sign-ins among it. */
+                /** @description `true`: also entries about the accounts of the organization's members, such as sign-ins. */
                 accounts?: boolean;
             };
             header?: never;
@@ -11892,7 +12897,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -11901,7 +12906,7 @@ export interface operations {
                     "application/json": components["schemas"]["AuditPage"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11910,7 +12915,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -11919,7 +12924,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -11928,7 +12933,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -11937,7 +12942,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -11946,7 +12951,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -11962,15 +12967,15 @@ export interface operations {
             query: {
                 /** @description `csv` or `jsonl`. */
                 format: string;
-                /** @description Lines older than this one's id. */
+                /** @description Only entries older than the one with this id. */
                 before?: number;
-                /** @description 1 to 200; 50 when absent. An export is not cut into pages. */
+                /** @description The size of a page: 1 to 200, by default 50. Ignored by exports. */
                 limit?: number;
-                /** @description An action or the kind of thing: `project.change`, `project`. */
+                /** @description Only this action, or actions on this kind of object: `project.change`, `project`. */
                 action?: string;
-                /** @description What this person did. */
+                /** @description Only actions of this user. */
                 userId?: number;
-                /** @description `true`: also what happened to the accounts of the organization's members, sign-ins among it. */
+                /** @description `true`: also entries about the accounts of the organization's members, such as sign-ins. */
                 accounts?: boolean;
             };
             header?: never;
@@ -11990,7 +12995,7 @@ export interface operations {
                     "text/csv": string;
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -11999,7 +13004,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12008,7 +13013,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12017,7 +13022,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12026,7 +13031,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12035,7 +13040,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -12057,7 +13062,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12066,7 +13071,7 @@ export interface operations {
                     "application/json": components["schemas"]["DemoView"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12075,7 +13080,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12084,7 +13089,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12093,7 +13098,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12102,7 +13107,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12111,7 +13116,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -12137,7 +13142,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description There is demo data */
+            /** @description Demo data exists already */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12146,7 +13151,7 @@ export interface operations {
                     "application/json": components["schemas"]["DemoView"];
                 };
             };
-            /** @description It is being loaded */
+            /** @description Loading has started */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -12155,7 +13160,7 @@ export interface operations {
                     "application/json": components["schemas"]["DemoView"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12164,7 +13169,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12173,7 +13178,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12182,7 +13187,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12191,7 +13196,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12200,7 +13205,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -12222,7 +13227,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12231,7 +13236,7 @@ export interface operations {
                     "application/json": components["schemas"]["InvitationView"][];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12240,7 +13245,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12249,7 +13254,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12258,7 +13263,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12267,7 +13272,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12276,7 +13281,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -12311,7 +13316,7 @@ export interface operations {
                     "application/json": components["schemas"]["Done"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12320,7 +13325,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12329,7 +13334,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12338,7 +13343,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description A member already, or invited already */
+            /** @description The address belongs to a member, or has an invitation */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -12347,7 +13352,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12356,7 +13361,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12365,7 +13370,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -12397,7 +13402,7 @@ export interface operations {
                     "application/json": components["schemas"]["Done"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12406,7 +13411,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12415,7 +13420,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12424,7 +13429,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12433,7 +13438,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12442,7 +13447,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12451,7 +13456,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -12473,7 +13478,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12482,7 +13487,7 @@ export interface operations {
                     "application/json": components["schemas"]["MemberView"][];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12491,7 +13496,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12500,7 +13505,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12509,7 +13514,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12518,7 +13523,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12527,7 +13532,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -12554,7 +13559,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12563,7 +13568,7 @@ export interface operations {
                     "application/json": components["schemas"]["MemberView"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12572,7 +13577,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12581,7 +13586,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12590,7 +13595,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12599,7 +13604,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12608,7 +13613,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12617,7 +13622,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -12649,7 +13654,7 @@ export interface operations {
                     "application/json": components["schemas"]["Done"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12658,7 +13663,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12667,7 +13672,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12676,7 +13681,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12685,7 +13690,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12694,7 +13699,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12703,7 +13708,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -12726,7 +13731,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12735,7 +13740,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProjectRoles"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12744,7 +13749,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12753,7 +13758,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12762,7 +13767,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12771,7 +13776,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12780,7 +13785,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12789,7 +13794,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -12816,7 +13821,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12825,7 +13830,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProjectRoles"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12834,7 +13839,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12843,7 +13848,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12852,7 +13857,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -12861,7 +13866,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12870,7 +13875,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12879,7 +13884,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -12901,7 +13906,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12910,7 +13915,7 @@ export interface operations {
                     "application/json": components["schemas"]["OrganizationSettingsView"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12919,7 +13924,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -12928,7 +13933,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -12937,7 +13942,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12946,7 +13951,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12955,7 +13960,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -12981,7 +13986,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -12990,7 +13995,7 @@ export interface operations {
                     "application/json": components["schemas"]["OrganizationSettingsView"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -12999,7 +14004,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13008,7 +14013,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13017,7 +14022,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13026,7 +14031,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13035,7 +14040,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -13057,7 +14062,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13066,7 +14071,7 @@ export interface operations {
                     "application/json": components["schemas"]["SsoView"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13075,7 +14080,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13084,7 +14089,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13093,7 +14098,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13102,7 +14107,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13111,7 +14116,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -13227,7 +14232,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13236,7 +14241,7 @@ export interface operations {
                     "application/json": components["schemas"]["ResetView"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13245,7 +14250,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13254,7 +14259,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13263,7 +14268,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13272,7 +14277,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -13281,7 +14286,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13290,7 +14295,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -13326,7 +14331,7 @@ export interface operations {
                     "application/json": components["schemas"]["Done"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13335,7 +14340,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13344,7 +14349,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13353,7 +14358,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13362,7 +14367,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -13371,7 +14376,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13380,7 +14385,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -13402,7 +14407,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13411,7 +14416,7 @@ export interface operations {
                     "application/json": components["schemas"]["ResetView"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13420,7 +14425,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13429,7 +14434,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13438,7 +14443,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13447,7 +14452,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -13456,7 +14461,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13465,7 +14470,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -13500,7 +14505,7 @@ export interface operations {
                     "application/json": components["schemas"]["Done"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13509,7 +14514,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13518,7 +14523,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13527,7 +14532,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13536,7 +14541,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -13545,7 +14550,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13554,7 +14559,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -13574,7 +14579,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13583,7 +14588,7 @@ export interface operations {
                     "application/json": components["schemas"]["PersonalTokenView"][];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13592,7 +14597,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13601,7 +14606,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13610,7 +14615,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13619,7 +14624,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13628,7 +14633,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -13652,7 +14657,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made */
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -13661,7 +14666,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewPersonalToken"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13670,7 +14675,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13679,7 +14684,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13688,7 +14693,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13697,7 +14702,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13706,7 +14711,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -13729,7 +14734,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Gone */
+            /** @description Deleted */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13738,7 +14743,7 @@ export interface operations {
                     "application/json": components["schemas"]["StatusAnswer"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13747,7 +14752,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13756,7 +14761,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13765,7 +14770,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -13774,7 +14779,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13783,7 +14788,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13792,7 +14797,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -13812,7 +14817,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13821,7 +14826,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProjectView"][];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13830,7 +14835,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13839,7 +14844,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13848,7 +14853,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13857,7 +14862,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13866,7 +14871,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -13880,7 +14885,7 @@ export interface operations {
     changeProject: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -13893,7 +14898,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13902,7 +14907,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProjectView"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13911,7 +14916,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13920,7 +14925,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -13929,7 +14934,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13938,7 +14943,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13947,7 +14952,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -13971,7 +14976,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made */
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -13980,7 +14985,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProjectView"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -13989,7 +14994,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -13998,7 +15003,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14007,7 +15012,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14016,7 +15021,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14025,7 +15030,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -14039,7 +15044,7 @@ export interface operations {
     deleteProject: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -14061,7 +15066,7 @@ export interface operations {
                     "application/json": components["schemas"]["Done"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -14070,7 +15075,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14079,7 +15084,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14088,7 +15093,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14097,7 +15102,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14106,7 +15111,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -14130,7 +15135,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made */
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -14139,7 +15144,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProjectView"][];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -14148,7 +15153,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14157,7 +15162,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14166,7 +15171,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14175,7 +15180,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14184,7 +15189,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -14198,7 +15203,7 @@ export interface operations {
     rotateUploadToken: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -14211,7 +15216,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14220,7 +15225,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewUploadToken"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -14229,7 +15234,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14238,7 +15243,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14247,7 +15252,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14256,7 +15261,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14265,7 +15270,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -14279,7 +15284,7 @@ export interface operations {
     endPreviousUploadToken: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -14297,7 +15302,7 @@ export interface operations {
                     "application/json": components["schemas"]["Done"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -14306,7 +15311,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14315,7 +15320,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14324,7 +15329,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14333,7 +15338,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14342,7 +15347,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14351,7 +15356,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -14365,7 +15370,7 @@ export interface operations {
     rotateToken: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -14378,7 +15383,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14387,7 +15392,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewToken"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -14396,7 +15401,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14405,7 +15410,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14414,7 +15419,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14423,7 +15428,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14432,7 +15437,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -14446,7 +15451,7 @@ export interface operations {
     endPreviousToken: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -14464,7 +15469,7 @@ export interface operations {
                     "application/json": components["schemas"]["Done"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -14473,7 +15478,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14482,7 +15487,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14491,7 +15496,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14500,7 +15505,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14509,7 +15514,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14518,7 +15523,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -14538,7 +15543,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14547,7 +15552,7 @@ export interface operations {
                     "application/json": components["schemas"]["Refusals"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -14556,7 +15561,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14565,7 +15570,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14574,7 +15579,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14583,7 +15588,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14592,7 +15597,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -14625,7 +15630,7 @@ export interface operations {
                     "application/json": components["schemas"]["RegisterAnswer"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -14634,7 +15639,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14643,7 +15648,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14652,7 +15657,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description An organisation exists already */
+            /** @description An organization exists already */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -14661,7 +15666,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14670,7 +15675,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -14679,7 +15684,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14688,7 +15693,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -14702,9 +15707,11 @@ export interface operations {
     getServices: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /** @description Start of the time range, inclusive; 24 hours before `to` when absent. */
                 from?: string;
+                /** @description End of the time range, exclusive; now when absent. */
                 to?: string;
             };
             header?: never;
@@ -14713,7 +15720,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14722,7 +15729,7 @@ export interface operations {
                     "application/json": components["schemas"]["Services"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -14731,7 +15738,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14740,7 +15747,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14749,7 +15756,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14758,7 +15765,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14767,7 +15774,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -14791,7 +15798,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made */
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -14800,7 +15807,7 @@ export interface operations {
                     "application/json": components["schemas"]["NewSetupToken"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -14809,7 +15816,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14818,7 +15825,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14827,7 +15834,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14836,7 +15843,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14845,7 +15852,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -14865,7 +15872,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -14874,7 +15881,7 @@ export interface operations {
                     "application/json": components["schemas"]["SetupDraftView"][];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -14883,7 +15890,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14892,7 +15899,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14901,7 +15908,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -14910,7 +15917,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14919,7 +15926,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -14946,7 +15953,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made */
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -14955,7 +15962,7 @@ export interface operations {
                     "application/json": components["schemas"]["ProjectView"][];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -14964,7 +15971,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -14973,7 +15980,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -14982,7 +15989,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -14991,7 +15998,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The plan is another */
+            /** @description The plan has changed */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -15000,7 +16007,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -15009,7 +16016,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15018,7 +16025,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -15050,7 +16057,7 @@ export interface operations {
                     "application/json": components["schemas"]["StatusAnswer"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -15059,7 +16066,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -15068,7 +16075,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15077,7 +16084,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -15086,7 +16093,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -15095,7 +16102,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15104,7 +16111,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -15128,7 +16135,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15137,7 +16144,7 @@ export interface operations {
                     "application/json": components["schemas"]["SetupSessionView"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -15146,7 +16153,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -15155,7 +16162,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15164,7 +16171,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description It was answered already */
+            /** @description The plan was approved or refused already */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -15173,7 +16180,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -15182,7 +16189,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -15191,7 +16198,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15200,7 +16207,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -15220,7 +16227,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15229,7 +16236,7 @@ export interface operations {
                     "application/json": components["schemas"]["SetupSessionView"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -15238,7 +16245,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -15247,7 +16254,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15256,7 +16263,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -15265,7 +16272,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many requests of this address in this minute; `Retry-After` says when to come back. */
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
             429: {
                 headers: {
                     [name: string]: unknown;
@@ -15274,7 +16281,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15283,7 +16290,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -15307,7 +16314,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Some are kept */
+            /** @description At least one file was accepted */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15316,7 +16323,7 @@ export interface operations {
                     "application/json": components["schemas"]["Uploaded"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -15325,7 +16332,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -15334,7 +16341,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15343,7 +16350,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -15352,7 +16359,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15361,7 +16368,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -15375,7 +16382,7 @@ export interface operations {
     listSpans: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -15388,7 +16395,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15397,7 +16404,7 @@ export interface operations {
                     "application/json": components["schemas"]["SpanPage"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -15406,7 +16413,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -15415,7 +16422,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15424,7 +16431,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -15433,7 +16440,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15442,7 +16449,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -15456,9 +16463,9 @@ export interface operations {
     getSpan: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
-                /** @description Any time within 24 hours of the span; without it the span is looked for in all time. */
+                /** @description A time within 24 hours of the span, which is searched first; all time is searched when absent. */
                 at?: string;
             };
             header?: never;
@@ -15472,7 +16479,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15481,7 +16488,7 @@ export interface operations {
                     "application/json": components["schemas"]["SpanView"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -15490,7 +16497,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -15499,7 +16506,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15508,7 +16515,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -15517,7 +16524,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -15526,7 +16533,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15535,7 +16542,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -15549,15 +16556,15 @@ export interface operations {
     listSymbols: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
-                /** @description From 1; 1 when absent. */
+                /** @description Page number, from 1; 1 when absent. */
                 page?: number;
-                /** @description 1 to 100; 20 when absent. */
+                /** @description Files per page, 1 to 100; 20 when absent. */
                 pageSize?: number;
-                /** @description Part of a name, a version, a key or a debug id, in any case. */
+                /** @description Substring of a name, a version, a key or a debug id, ignoring case. */
                 search?: string;
-                /** @description As `kind` of the files. */
+                /** @description Only files of this `kind`. */
                 kind?: string;
                 /** @description `uploaded`, `used`, `name` or `size`; `uploaded` when absent. */
                 orderBy?: "uploaded" | "used" | "name" | "size";
@@ -15570,7 +16577,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15579,7 +16586,7 @@ export interface operations {
                     "application/json": components["schemas"]["Page_SymbolFile"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -15588,7 +16595,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -15597,7 +16604,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15606,7 +16613,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -15615,7 +16622,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15624,7 +16631,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -15638,9 +16645,9 @@ export interface operations {
     removeSymbols: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
-                /** @description As listed. */
+                /** @description Key of the file, as listed. */
                 key?: string;
             };
             header?: never;
@@ -15649,7 +16656,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15658,7 +16665,7 @@ export interface operations {
                     "application/json": components["schemas"]["SymbolFileRemoved"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -15667,7 +16674,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -15676,7 +16683,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15685,7 +16692,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -15694,7 +16701,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15703,7 +16710,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -15717,7 +16724,7 @@ export interface operations {
     listMissingSymbols: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -15726,7 +16733,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15735,7 +16742,7 @@ export interface operations {
                     "application/json": components["schemas"]["WaitingForSymbols"][];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -15744,7 +16751,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -15753,7 +16760,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15762,7 +16769,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -15771,7 +16778,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15780,7 +16787,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -15794,7 +16801,7 @@ export interface operations {
     resolveStackTrace: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -15807,7 +16814,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15816,7 +16823,7 @@ export interface operations {
                     "application/json": components["schemas"]["ResolvedTrace"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -15825,7 +16832,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -15834,7 +16841,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15843,7 +16850,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -15852,7 +16859,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15861,7 +16868,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -15875,7 +16882,7 @@ export interface operations {
     sourcesOfStackTrace: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -15888,7 +16895,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15897,7 +16904,7 @@ export interface operations {
                     "application/json": components["schemas"]["FrameSources"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -15906,7 +16913,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -15915,7 +16922,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -15924,7 +16931,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -15933,7 +16940,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -15942,7 +16949,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -15966,7 +16973,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Some are kept */
+            /** @description At least one file was accepted */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -15975,7 +16982,7 @@ export interface operations {
                     "application/json": components["schemas"]["Uploaded"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -15984,7 +16991,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -15993,7 +17000,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -16002,7 +17009,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -16011,7 +17018,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16020,7 +17027,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -16034,7 +17041,7 @@ export interface operations {
     listTasks: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -16047,7 +17054,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16056,7 +17063,7 @@ export interface operations {
                     "application/json": components["schemas"]["Page_TaskRow"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -16065,7 +17072,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -16074,7 +17081,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -16083,7 +17090,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -16092,7 +17099,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16101,7 +17108,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -16115,7 +17122,7 @@ export interface operations {
     chartTasks: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -16128,7 +17135,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16137,7 +17144,7 @@ export interface operations {
                     "application/json": components["schemas"]["TaskChart"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -16146,7 +17153,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -16155,7 +17162,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -16164,7 +17171,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -16173,7 +17180,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16182,7 +17189,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -16196,7 +17203,7 @@ export interface operations {
     groupTasks: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -16209,7 +17216,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16218,7 +17225,7 @@ export interface operations {
                     "application/json": components["schemas"]["Page_TaskGroup"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -16227,7 +17234,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -16236,7 +17243,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -16245,7 +17252,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -16254,7 +17261,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16263,7 +17270,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -16277,7 +17284,7 @@ export interface operations {
     getTask: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
                 /** @description Name of the Task. */
                 task: string;
@@ -16292,7 +17299,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16301,7 +17308,7 @@ export interface operations {
                     "application/json": components["schemas"]["TaskPage"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -16310,7 +17317,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -16319,7 +17326,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -16328,7 +17335,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -16337,7 +17344,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -16346,7 +17353,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16355,7 +17362,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;
@@ -16369,7 +17376,7 @@ export interface operations {
     getTaskRun: {
         parameters: {
             query: {
-                /** @description Missing or malformed: 400; of a project one may not open: 403. */
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
             };
             header?: never;
@@ -16385,7 +17392,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The answer */
+            /** @description Success */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -16394,7 +17401,7 @@ export interface operations {
                     "application/json": components["schemas"]["TaskDetail"];
                 };
             };
-            /** @description The request cannot be read. */
+            /** @description The request is malformed. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -16403,7 +17410,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No token, or a bad one. */
+            /** @description No credential, or an invalid one. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -16412,7 +17419,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Not a project one may open. */
+            /** @description The credential does not permit this. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -16421,7 +17428,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description No such thing in this project. */
+            /** @description The object does not exist. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -16430,7 +17437,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Readable, but against a rule of the operation. */
+            /** @description The request violates a rule of the operation. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -16439,7 +17446,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description Too many questions at once; `Retry-After` says when to come back. */
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -16448,7 +17455,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
             };
-            /** @description The deadline of the question passed. */
+            /** @description The query exceeded its deadline. */
             504: {
                 headers: {
                     [name: string]: unknown;

@@ -1,9 +1,9 @@
-// Whether this browser is signed in. The session itself is a cookie that no script can read (HttpOnly, SameSite=Strict);
-// kept here is only that there is one, so that pages know without asking. Of the user, nothing but the chosen theme.
+// Whether this browser is signed in. The session is a cookie that scripts cannot read (HttpOnly, SameSite=Strict).
+// Local storage holds only a flag that it exists, so that pages need no request, and no user data except the theme.
 
 const KEY = "tidewatch.signed-in";
-/** Held the session before it was a cookie. */
-const OLD = "tidewatch.token";
+/** Key that held the session before it was a cookie. */
+const LEGACY_KEY = "tidewatch.token";
 
 export function hasSession(): boolean {
   try {
@@ -15,13 +15,13 @@ export function hasSession(): boolean {
 
 export function keepSession(): void {
   localStorage.setItem(KEY, "1");
-  localStorage.removeItem(OLD);
+  localStorage.removeItem(LEGACY_KEY);
 }
 
-/** Forgets it. The cookie ends with `signOut` (account-me.ts), or has ended already. */
+/** Clears the flag. The cookie is ended by `signOut` (account-me.ts) or has expired already. */
 export function endSession(): void {
   localStorage.removeItem(KEY);
-  localStorage.removeItem(OLD);
+  localStorage.removeItem(LEGACY_KEY);
 }
 
 const LAST_PROJECT = "tidewatch.project";
@@ -37,14 +37,14 @@ export function rememberProject(id: string): void {
 // A sign-in through a provider leaves this page and comes back to /auth/callback in the same tab.
 const STARTED = "tidewatch.sign-in";
 
-/** Before leaving: where to go afterwards. */
+/** Stores the path to open after the sign-in. Called before this page is left. */
 export function rememberStart(next: string): void {
   try {
     sessionStorage.setItem(STARTED, next);
   } catch {}
 }
 
-/** What was remembered; null when this tab started no sign-in. */
+/** Returns the stored path; null if this tab started no sign-in. */
 export function startedFrom(): string | null {
   try {
     return sessionStorage.getItem(STARTED);

@@ -1,13 +1,14 @@
-// Proving again who one is, before credentials, roles and deletion (docs/accounts.md, "Step-up").
+// Step-up: repeated verification before changes of credentials and roles and before deletion (docs/accounts.md,
+// "Step-up").
 import type { Challenge } from "./account-types";
 import { request } from "./client";
-import { askPasskey } from "./passkeys";
+import { requestAssertion } from "./passkeys";
 
 export interface StepUpWays {
   methods: ("password" | "totp" | "passkey")[];
-  /** For a code or a passkey. */
+  /** Token for verification by a code or a passkey. */
   mfaToken?: string | null;
-  /** Providers to sign in with anew. */
+  /** Ids of the providers that accept a repeated sign-in. */
   providers: string[];
 }
 
@@ -26,6 +27,6 @@ export async function proveByPasskey(mfaToken: string): Promise<unknown> {
     "/api/login/mfa/passkey/start",
     { body: { mfaToken }, anonymous: true },
   );
-  const passkey = await askPasskey(options);
+  const passkey = await requestAssertion(options);
   return request("POST", "/api/me/step-up", { body: { mfaToken, challengeId, passkey }, challenge: true });
 }

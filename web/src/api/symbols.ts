@@ -1,18 +1,18 @@
-// Uploaded debug files and source maps, what is missing, and stack traces tried out.
+// Uploaded debug files and source maps, missing files, and trial resolution of stack traces.
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { say } from "../ui/Toasts";
+import { showToast } from "../ui/Toasts";
 import { request } from "./client";
 import { useGet, useProjectId } from "./hooks";
 import type { FileOrder, PostRoutes } from "./routes";
 import type { FrameSource, Page, ResolvedTrace, SymbolFile } from "./types";
 
-type Asked = PostRoutes["/api/symbols/resolve"]["body"];
+type ResolveBody = PostRoutes["/api/symbols/resolve"]["body"];
 
-/** Uploads come from build machines: looked for now and then while the page is open. */
+/** Polling interval: build machines upload files while the page is open. */
 const EVERY_MS = 20_000;
 
-/** Which page of the uploaded files; undefined words are no condition. */
-export interface FilesAsked {
+/** Selects a page of the uploaded files. Undefined fields do not filter. */
+export interface FileFilter {
   page: number;
   pageSize: number;
   search?: string;
@@ -21,8 +21,8 @@ export interface FilesAsked {
   sortDirection: "asc" | "desc";
 }
 
-export function useSymbolFiles(asked: FilesAsked) {
-  const query = { ...asked, page: String(asked.page), pageSize: String(asked.pageSize) };
+export function useSymbolFiles(filter: FileFilter) {
+  const query = { ...filter, page: String(filter.page), pageSize: String(filter.pageSize) };
   return useGet("/api/symbols", { every: EVERY_MS, query });
 }
 
@@ -30,36 +30,36 @@ export function useMissingSymbols(enabled = true) {
   return useGet("/api/symbols/missing", { every: EVERY_MS, enabled });
 }
 
-function resolve(projectId: string, body: Asked, signal?: AbortSignal): Promise<ResolvedTrace> {
+function resolve(projectId: string, body: ResolveBody, signal?: AbortSignal): Promise<ResolvedTrace> {
   return request("POST", "/api/symbols/resolve", { query: { projectId }, body, signal });
 }
 
-/** The trace with what is uploaded by now; null asks nothing. */
-export function useResolved(asked: Asked | null) {
+/** Resolves a trace with the files uploaded so far; null sends no request. */
+export function useResolved(body: ResolveBody | null) {
   const projectId = useProjectId();
   return useQuery({
-    queryKey: [projectId, "/api/symbols/resolve", asked],
-    queryFn: ({ signal }) => resolve(projectId, asked ?? {}, signal),
-    enabled: asked !== null,
+    queryKey: [projectId, "/api/symbols/resolve", body],
+    queryFn: ({ signal }) => resolve(projectId, body ?? {}, signal),
+    enabled: body !== null,
     staleTime: 10_000,
   });
 }
 
-/** The source around the frames of a raw trace; null asks nothing. Nobody waits for it, and without it nothing is wrong. */
-export function useSources(asked: Asked | null) {
+/** Loads the source around the frames of a raw trace; null sends no request. Pages do not wait for it. */
+export function useSources(body: ResolveBody | null) {
   const projectId = useProjectId();
   return useQuery({
-    queryKey: [projectId, "/api/symbols/sources", asked],
+    queryKey: [projectId, "/api/symbols/sources", body],
     queryFn: ({ signal }) =>
-      request<{ frames: FrameSource[] }>("POST", "/api/symbols/sources", { query: { projectId }, body: asked, signal }),
-    enabled: asked !== null,
+      request<{ frames: FrameSource[] }>("POST", "/api/symbols/sources", { query: { projectId }, body, signal }),
+    enabled: body !== null,
     staleTime: 60_000,
   });
 }
 
 export function useTryTrace() {
   const projectId = useProjectId();
-  return useMutation({ mutationFn: (body: Asked) => resolve(projectId, body) });
+  return useMutation({ mutationFn: (body: ResolveBody) => resolve(projectId, body) });
 }
 
 export function useRemoveSymbols() {
@@ -68,9 +68,9 @@ export function useRemoveSymbols() {
   return useMutation({
     mutationFn: ({ key }: SymbolFile) =>
       request<{ removed: boolean }>("DELETE", "/api/symbols", { query: { projectId, key } }),
-    // Said here: with the last file the list and its dialog are gone.
+    // Reported here, because deleting the last file unmounts the list and its dialog.
     onSuccess: ({ removed }, { key, name }) => {
-      say(removed ? `${name} is deleted` : `${name} was gone already`);
+      showToast(removed ? `${name} is deleted` : `${name} was gone already`);
       client.setQueriesData<Page<SymbolFile>>(
         { queryKey: [projectId, "/api/symbols"], exact: false },
         (files) => files && { ...files, data: files.data.filter((file) => file.key !== key) },

@@ -1,5 +1,5 @@
-// The words of the HTTP API as the pages use them: names for what docs/openapi.json generates (`npm run gen`).
-// When the server's types change, these change with them and tsc points at every page that must follow.
+// Aliases of the types generated from docs/openapi.json (`npm run gen`). When a type of the server changes, tsc reports
+// every page that uses it.
 import type { components } from "./schema";
 
 type Schemas = components["schemas"];
@@ -14,7 +14,7 @@ export interface Page<T> {
 
 export type Project = Schemas["ProjectView"];
 export type Bundle = Schemas["LoginBundle"];
-/** After registering, the first project comes along. */
+/** After registration it includes the first project. */
 export type Session = Schemas["LoginAnswer"] & { project?: Project };
 export type Registration = Schemas["RegisterRequest"];
 export type ProjectChange = Schemas["ProjectChangeRequest"];
@@ -26,7 +26,7 @@ export type EndpointDetail = Schemas["EndpointPage"];
 export type TaskRow = Schemas["TaskRow"];
 export type TaskGroup = Schemas["TaskGroup"];
 export type TaskDetail = Schemas["TaskPage"];
-/** What single runs of endpoints and tasks have in common. */
+/** Fields that rows of endpoints and tasks have in common. */
 export type Occurrence = Omit<EndpointRow, "endpoint" | "bodySize">;
 
 export type AiRow = Schemas["AiTraceRow"];
@@ -37,7 +37,7 @@ export type Conversation = Schemas["Conversation"];
 export type Message = Schemas["Message"];
 export type ToolCall = Schemas["ToolCall"];
 
-/** The three charts above the rankings, seen alike. */
+/** Common shape of the three charts above the rankings. */
 export interface ChartAnswer {
   endpoints?: string[];
   tasks?: string[];

@@ -15,7 +15,7 @@ const ticks = (from: string, to: string, intervalMs: number, width: number) => {
   ]);
 };
 
-it("stands at round times of one day, without a date", () => {
+it("has ticks at round times of one day, without a date", () => {
   expect(ticks("2026-11-22T01:10:00Z", "2026-11-22T07:10:00Z", 5 * 60_000, 600)).toEqual([
     ["02:00", "02:00"],
     ["03:00", "03:00"],
@@ -26,7 +26,7 @@ it("stands at round times of one day, without a date", () => {
   ]);
 });
 
-it("says the day where the range spans midnight", () => {
+it("includes the day if the range spans midnight", () => {
   expect(ticks("2026-11-21T12:00:00Z", "2026-11-22T12:00:00Z", HOUR / 4, 500).map(([, label]) => label)).toEqual([
     "21 Nov 12:00",
     "18:00",
@@ -49,7 +49,7 @@ it("counts midnight in the viewer's zone", () => {
   ]);
 });
 
-it("keeps to whole slots when no round step fits, and has a tick for a single slot", () => {
+it("uses whole slots if no round step fits, and has a tick for a single slot", () => {
   const odd = axisTicks(slots(0, 527 * 60_000 * 40, 527 * 60_000), 527 * 60_000, 400);
   expect(odd.length).toBeLessThanOrEqual(5);
   expect(axisTicks([0], HOUR, 400)).toHaveLength(1);

@@ -1,11 +1,11 @@
-// The time axis that charts of the same range share: which slots carry a label, and what it says.
+// The time axis shared by charts of the same range: slots with a tick, and their labels.
 import { clockMinutes, dayMonth, timeZone } from "./time";
 import { zoneOffsetMinutes } from "./zones";
 
 export interface AxisTick {
-  /** Of the slot: the tick stands under its middle. */
+  /** Index of the slot; the tick is below the slot's middle. */
   index: number;
-  /** Empty where the label would leave the plot. */
+  /** Empty if the label would extend beyond the plot. */
   label: string;
 }
 
@@ -15,10 +15,10 @@ const STEPS = [
   ...[1, 2, 5, 10, 15, 30, 60, 120, 180, 240, 360, 720].map((minutes) => minutes * MINUTE),
   ...[1, 2, 5, 10, 30, 90, 365].map((days) => days * DAY),
 ];
-/** Pixels that a label with a date needs. */
+/** Minimum width of a label with a date, in pixels. */
 const LABEL_MIN = 84;
 
-/** Ticks at round times of the viewer's zone; a label says the day when the range holds more than one. */
+/** Ticks at round times of the viewer's time zone. Labels include the day if the range spans more than one. */
 export function axisTicks(starts: number[], intervalMs: number, widthPx: number): AxisTick[] {
   if (!starts.length) return [];
   const most = Math.max(1, Math.floor(widthPx / LABEL_MIN));
@@ -33,12 +33,12 @@ export function axisTicks(starts: number[], intervalMs: number, widthPx: number)
 
   const day = (ms: number) => Math.floor(ms / DAY);
   const days = day(local[local.length - 1]) !== day(local[0]);
-  let said = Number.NaN;
+  let labelledDay = Number.NaN;
   return indices.map((index) => {
     const middle = ((index + 0.5) / starts.length) * widthPx;
     if (middle > widthPx - LABEL_MIN / 4) return { index, label: "" };
-    const isNew = days && day(local[index]) !== said;
-    said = day(local[index]);
+    const isNew = days && day(local[index]) !== labelledDay;
+    labelledDay = day(local[index]);
     const clock = step < DAY && !(isNew && local[index] % DAY === 0);
     return {
       index,

@@ -1,4 +1,4 @@
-/** A dotted name in pieces between which a line may break: after dots, underscores, slashes, colons and dashes. */
+/** Splits a name where a line may break: after dots, underscores, slashes, colons and dashes. */
 export function pieces(name: string): string[] {
   return name.match(/[^._/:-]+[._/:-]*|[._/:-]+/g) ?? [];
 }

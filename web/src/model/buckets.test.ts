@@ -40,7 +40,7 @@ it("ticks long durations at whole minutes", () => {
   expect(durationTicks(100_000)).toEqual([0, 60_000, 120_000]);
 });
 
-it("tells a measured zero from nothing", () => {
+it("distinguishes a measured zero from no measurement", () => {
   expect(hasValues([{ values: [null, null] }, { values: [] }])).toBe(false);
   expect(hasValues([{ values: [null, 0] }])).toBe(true);
 });

@@ -1,4 +1,4 @@
-// Sparse points -> one slot per interval, so that a gap in the data stays a gap in the picture.
+// Maps sparse points to one slot per interval, so that a gap in the data is a gap in the chart.
 
 /** Interval starts (ms), ascending, from the bucket of `fromMs` to the bucket of `toMs`; at most `most`. */
 export function slots(fromMs: number, toMs: number, intervalMs: number, most = 2500): number[] {
@@ -8,7 +8,7 @@ export function slots(fromMs: number, toMs: number, intervalMs: number, most = 2
   return out.length ? out : [first];
 }
 
-/** Values aligned to `starts`; null where nothing was measured. Two points in one slot are added up. */
+/** Values aligned to `starts`; null for slots without a measurement. Points of the same slot are summed. */
 export function align(
   starts: number[],
   points: { ms: number; value: number }[],
@@ -23,7 +23,7 @@ export function align(
   return out;
 }
 
-/** "Nice" axis maximum and ticks for 0..max; of nothing but zeros only the zero. */
+/** Ticks at round values for 0..max; the last tick is the axis maximum. Only a zero if max is 0. */
 export function niceTicks(max: number, wanted = 3): number[] {
   if (!(max > 0)) return [0];
   const rough = max / wanted;
@@ -38,7 +38,7 @@ const DURATION_STEPS = [
   1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400,
 ].map((s) => s * 1000);
 
-/** Ticks for an axis in milliseconds: round seconds, minutes and hours once it gets that long. */
+/** Ticks of an axis in milliseconds; long axes have ticks at round seconds, minutes and hours. */
 export function durationTicks(maxMs: number, wanted = 3): number[] {
   const step = maxMs / wanted >= 1000 ? DURATION_STEPS.find((one) => one >= maxMs / wanted) : undefined;
   if (!step) return niceTicks(maxMs, wanted);
@@ -47,7 +47,7 @@ export function durationTicks(maxMs: number, wanted = 3): number[] {
   return ticks;
 }
 
-/** Whether any slot of any line was measured; a measured zero counts. */
+/** Whether any slot of any line has a value, zero included. */
 export function hasValues(lines: { values: (number | null | undefined)[] }[]): boolean {
   return lines.some((line) => line.values.some((value) => value !== null && value !== undefined));
 }

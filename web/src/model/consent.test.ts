@@ -44,7 +44,7 @@ it.each([
   ["", ""],
 ])("typed %j reads %j", (text, want) => expect(userCode(text)).toBe(want));
 
-it("a code is whole with eight characters", () => {
+it("a code is complete with eight characters", () => {
   expect(isUserCode("ABCD-EFGH")).toBe(true);
   expect(isUserCode("ABCD-EFG")).toBe(false);
 });

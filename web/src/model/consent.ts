@@ -1,4 +1,4 @@
-// An application asks to act for someone (OAuth 2.1, authorization code with PKCE). What the address must hold.
+// Validation of an authorization request (OAuth 2.1, authorization code with PKCE).
 
 export interface ConsentSearch {
   response_type?: string;
@@ -11,7 +11,7 @@ export interface ConsentSearch {
   resource?: string;
 }
 
-/** Why the request cannot be put to anyone, in words; null when it can. */
+/** Returns the message why the request is invalid; null if it is valid. */
 export function consentProblem(search: ConsentSearch): string | null {
   if (!search.client_id) return "The link does not say which application asks (client_id is missing).";
   if (!search.redirect_uri) return "The link does not say where to go back to (redirect_uri is missing).";
@@ -24,7 +24,7 @@ export function consentProblem(search: ConsentSearch): string | null {
   return null;
 }
 
-/** Whom the answer goes to: "127.0.0.1:7777 on this computer", "app.example", "the cursor:// app". Null: nobody safe. */
+/** The recipient of the response: "127.0.0.1:7777 on this computer", "app.example". Null if the URI is unsafe. */
 export function redirectHost(uri: string): string | null {
   let url: URL;
   try {

@@ -13,10 +13,10 @@ it("splits code fences from text", () => {
 it("keeps an unfinished fence as code", () => {
   expect(splitFences("```\ncut off").map((piece) => [piece.kind, piece.text])).toEqual([["code", "cut off"]]);
 });
-it("indents JSON and leaves the rest alone", () => {
+it("indents JSON and leaves other text unchanged", () => {
   expect(prettyJson('{"a":1}')).toBe('{\n  "a": 1\n}');
   expect(prettyJson("{not json")).toBe("{not json");
 });
-it("cuts long text and says how much", () => {
+it("truncates long text and reports the omitted length", () => {
   expect(cut("abcdef", 4)).toEqual({ shown: "abcd", hidden: 2 });
 });

@@ -1,4 +1,4 @@
-// Model text -> text and code pieces. No HTML is ever made of it, so nothing in it can run.
+// Splits model output into pieces of text and code. It is never rendered as HTML, so it cannot run scripts.
 
 export interface Piece {
   kind: "text" | "code";
@@ -19,7 +19,7 @@ export function splitFences(text: string): Piece[] {
   return pieces.filter((piece) => piece.text.trim() !== "");
 }
 
-/** Indented when it is JSON, as it came otherwise. */
+/** Returns JSON indented, any other text unchanged. */
 export function prettyJson(text: string): string {
   if (!/^\s*[[{]/.test(text) || text.length > 500_000) return text;
   try {
@@ -29,7 +29,7 @@ export function prettyJson(text: string): string {
   }
 }
 
-/** First part of a long text: at most `most` characters. */
+/** Truncates text to at most `most` characters. */
 export function cut(text: string, most: number): { shown: string; hidden: number } {
   return text.length <= most ? { shown: text, hidden: 0 } : { shown: text.slice(0, most), hidden: text.length - most };
 }

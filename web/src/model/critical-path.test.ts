@@ -22,7 +22,7 @@ it("walks from the last end backwards and counts own time on the path only", () 
   const { path, own, worst } = read([
     span("a", "", 0, 100),
     span("b", "a", 0, 40),
-    // Beside b: nobody waited for it.
+    // Runs in parallel with b: no span waited for it.
     span("c", "a", 10, 20),
     span("d", "a", 45, 50),
     span("e", "d", 50, 20),
@@ -32,7 +32,7 @@ it("walks from the last end backwards and counts own time on the path only", () 
   expect(worst).toBe("b");
 });
 
-it("says when the path was in each span", () => {
+it("returns the intervals of the path in each span", () => {
   const { path } = read([span("a", "", 0, 100), span("b", "a", 20, 30)]);
   expect(path.own.get(0)).toEqual([
     { from: 50, to: 100 },
@@ -40,18 +40,18 @@ it("says when the path was in each span", () => {
   ]);
 });
 
-it("leaves out a child that outlives its parent, and time before the parent", () => {
+it("skips a child that outlives its parent, and time before the parent", () => {
   const { path, own } = read([span("a", "", 10, 50), span("early", "a", 0, 30), span("late", "a", 50, 500)]);
   expect(own).toEqual({ a: 30, early: 20 });
   expect(path.totalMs).toBe(50);
 });
 
-it("sums up to the length of the longest root", () => {
+it("the sum is the length of the longest root", () => {
   const { path, worst } = read([span("short", "", 0, 5), span("long", "", 2, 40), span("kid", "long", 2, 40)]);
   expect(path.totalMs).toBe(40);
   expect(worst).toBe("kid");
 });
 
-it("has nothing to say of an empty trace", () => {
+it("is empty for an empty trace", () => {
   expect(read([])).toMatchObject({ own: {}, worst: undefined });
 });

@@ -65,7 +65,7 @@ it.each([
   [2000, "$2,000"],
 ])("round usd %s -> %s", (value, want) => expect(usdRound(value)).toBe(want));
 
-it("reads units as people do", () => {
+it("formats units", () => {
   expect([withUnit(0.0123, "s"), withUnit(2048, "By"), withUnit(7, "{thread}"), withUnit(7, "requests")]).toEqual([
     "12.3 ms",
     "2 KiB",
@@ -82,7 +82,7 @@ it("keeps nanoseconds", () => {
   expect(exactTime("2026-06-01T12:05:00.123456789Z")).toMatch(/\.123456789$/);
 });
 
-it("says how long ago", () => {
+it("formats the age", () => {
   const now = Date.parse("2026-06-01T12:00:00Z");
   expect([ago(now - 500, now), ago(now - 4200, now), ago(now - 720_000, now), ago(now - 3 * 3_600_000, now)]).toEqual([
     "just now",

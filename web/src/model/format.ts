@@ -1,10 +1,10 @@
-// Numbers as people read them. `null` is "–", never 0.
+// Number formats. `null` is "–", never 0.
 
 export const NONE = "–";
 
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
-/** 1284 -> "1,284"; from 100,000 on "128k", "1.3M". */
+/** 1284 -> "1,284"; 100,000 and above: "128k", "1.3M". */
 export function count(value: number | null | undefined): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return NONE;
   const size = Math.abs(value);
@@ -36,12 +36,12 @@ export function durationNs(ns: number | null | undefined): string {
   return ns === null || ns === undefined ? NONE : durationMs(ns / 1e6);
 }
 
-/** Milliseconds -> "870 µs", "12.0 ms", "1.50 s", "2 min 5 s", "3 h 4 min": as many digits in every row of a column. */
+/** Milliseconds -> "870 µs", "12.0 ms", "1.50 s", "2 min 5 s", "3 h 4 min": constant precision for columns. */
 export function durationMs(ms: number | null | undefined): string {
   return durationOf(ms, three);
 }
 
-/** The same with trailing zeros left out: "12 ms", "1.5 s". For axes and choices, where values are round. */
+/** Like `durationMs`, without trailing zeros: "12 ms", "1.5 s". For axes and options, whose values are round. */
 export function durationRound(ms: number | null | undefined): string {
   return durationOf(ms, trim);
 }
@@ -66,7 +66,7 @@ function pair(ms: number, big: number, bigUnit: string, small: number, smallUnit
   return second ? `${first} ${bigUnit} ${second} ${smallUnit}` : `${first} ${bigUnit}`;
 }
 
-/** 0.0234 -> "2.34 %"; tiny but not zero is "<0.01 %". */
+/** 0.0234 -> "2.34 %"; smaller nonzero values are "<0.01 %". */
 export function percent(ratio: number | null | undefined): string {
   if (ratio === null || ratio === undefined || !Number.isFinite(ratio)) return NONE;
   if (ratio === 0) return "0 %";
@@ -82,7 +82,7 @@ export function bytes(value: number | null | undefined): string {
   return `${trim(value / 1024 ** 3)} GiB`;
 }
 
-/** US dollars with four significant digits, cents always: "$0.001234", "$1.234", "$84.12". Null (nothing priced) is "–". */
+/** US dollars: "$0.001234", "$84.12", "$1,284". Four significant digits below $1. Null (unpriced) is "–". */
 export function usd(value: number | null | undefined): string {
   if (value === null || value === undefined) return NONE;
   if (value === 0) return "$0";
@@ -92,7 +92,7 @@ export function usd(value: number | null | undefined): string {
   return `$${value.toFixed(Math.max(2, 3 - Math.floor(Math.log10(size))))}`;
 }
 
-/** The same with zeros beyond the cents left out: "$0.50", "$0.0025". For axes. */
+/** Like `usd`, without trailing zeros after the cents: "$0.50", "$0.0025". For axes. */
 export function usdRound(value: number): string {
   return usd(value).replace(/(\.\d\d\d*?)0+$/, "$1");
 }
@@ -101,12 +101,12 @@ export function plural(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;
 }
 
-/** Score between 0 and 1 with two digits. */
+/** Score from 0 to 1 with two decimals. */
 export function score(value: number | null | undefined): string {
   return value === null || value === undefined ? NONE : value.toFixed(2);
 }
 
-/** Value with the OTel unit when it has a natural reading. */
+/** Formats a value with its OpenTelemetry unit if the unit is known. */
 export function withUnit(value: number, unit: string, duration = durationMs): string {
   if (unit === "ms") return duration(value);
   if (unit === "s") return duration(value * 1000);

@@ -19,7 +19,7 @@ test("a severe advisory fails, another one is printed", () => {
   }
 });
 
-test("without a registry nothing fails, and it is said", () => {
+test("without a registry nothing fails, and a message is printed", () => {
   for (const text of ["", "not JSON", "{}", JSON.stringify({ message: "405 Method Not Allowed", statusCode: 405 })]) {
     const { fails, lines } = verdict(text);
     expect(fails).toBe(false);

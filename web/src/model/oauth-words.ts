@@ -1,6 +1,6 @@
-// Codes that the sign-in page gets from a provider's round trip, in words.
+// Messages for the error codes of a sign-in through a provider.
 
-/** Why a sign-in through a provider ended on the sign-in page (`?error=`). */
+/** Messages by the error code in `?error=` of the sign-in page. */
 const OAUTH: Record<string, string> = {
   oauth_no_email:
     "The provider did not tell an e-mail address. Make one visible to this application there, then try again.",

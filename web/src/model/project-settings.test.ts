@@ -30,7 +30,7 @@ it.each([
 });
 
 // WIRE 5.6: healthcheckPaths[<=50].
-it("takes 50 paths and not 51", () => {
+it("accepts 50 paths and rejects 51", () => {
   const lines = (count: number) => Array.from({ length: count }, (_, i) => `/p${i}`).join("\n");
   expect(healthcheckPaths(lines(50)).error).toBeNull();
   expect(healthcheckPaths(lines(51)).error).toContain("51");
@@ -61,9 +61,9 @@ it.each([
   ["-1", null],
 ])("rate %j: %j", (text, want) => expect(sampleRate(text)).toBe(want));
 
-it("0.07 reads 7", () => expect(ratePercent(0.07)).toBe("7"));
+it("0.07 is shown as 7", () => expect(ratePercent(0.07)).toBe("7"));
 
-it("a masked token is known", () => {
+it("a masked token is detected", () => {
   expect(isHiddenToken("read-only-hidden-token")).toBe(true);
   expect(isHiddenToken("9f2c51e07ab94c0f8d1e3a7b6c5d4e3f")).toBe(false);
 });
@@ -82,7 +82,7 @@ it.each([
   expect(quotaMegabytes(text)).toBe(bytes);
 });
 
-it("a limit reads as it was written", () => {
+it("a limit is shown as it was entered", () => {
   expect([limitText(0), limitText(undefined), limitText(7)]).toEqual(["", "", "7"]);
   expect([megabytesText(0), megabytesText(1572864)]).toEqual(["", "1.5"]);
 });

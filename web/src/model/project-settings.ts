@@ -1,6 +1,6 @@
-// Reading the fields of a project's settings.
+// Parsers of the fields of a project's settings.
 
-/** One path per line; at most 50 (WIRE 5.6), 4 KiB together. An error in words, or the paths. */
+/** One path per line; at most 50 (WIRE 5.6), 4 KiB in total. Returns the paths, or an error message. */
 export function healthcheckPaths(text: string): { paths: string[]; error: string | null } {
   const paths = [
     ...new Set(
@@ -18,7 +18,7 @@ export function healthcheckPaths(text: string): { paths: string[]; error: string
   return { paths, error: null };
 }
 
-/** One * may lead and one may trail; what would match every request is no path. */
+/** One leading and one trailing * are allowed. A pattern that matches every request is invalid. */
 function isPath(path: string): boolean {
   const inside = path.replace(/^\*/, "").replace(/\*$/, "");
   const all = inside === "" || (inside === "/" && path !== "/");
@@ -27,35 +27,35 @@ function isPath(path: string): boolean {
 
 export const RETENTION_DAYS_MAX = 3650;
 
-/** "" is the server's default (0); otherwise whole days, 1 to 3650. Null: unreadable. */
+/** "" is the server's default (0); otherwise whole days, 1 to 3650. Null if invalid. */
 export function retentionDays(text: string): number | null {
   if (text.trim() === "") return 0;
   const days = Number(text);
   return Number.isInteger(days) && days >= 1 && days <= RETENTION_DAYS_MAX ? days : null;
 }
 
-/** The other way round: the default is an empty field. */
+/** Inverse: the default is an empty field. */
 export function retentionText(days: number | null | undefined): string {
   return days ? String(days) : "";
 }
 
 const MEGABYTE = 1 << 20;
 
-/** A whole number of records; "" is the server's default (0). Null: unreadable. */
+/** A whole number of records; "" is the server's default (0). Null if invalid. */
 export function quotaLimit(text: string): number | null {
   if (text.trim() === "") return 0;
   const limit = Number(text);
   return Number.isSafeInteger(limit) && limit >= 1 ? limit : null;
 }
 
-/** "1.5" megabytes -> bytes; "" is the server's default (0). Null: unreadable. */
+/** "1.5" megabytes -> bytes; "" is the server's default (0). Null if invalid. */
 export function quotaMegabytes(text: string): number | null {
   if (text.trim() === "") return 0;
   const bytes = Math.round(Number(text) * MEGABYTE);
   return Number.isSafeInteger(bytes) && bytes >= 1 ? bytes : null;
 }
 
-/** The other way round: the default is an empty field. */
+/** Inverse: the default is an empty field. */
 export function limitText(limit: number | null | undefined): string {
   return limit ? String(limit) : "";
 }
@@ -64,7 +64,7 @@ export function megabytesText(bytes: number | null | undefined): string {
   return bytes ? String(Number((bytes / MEGABYTE).toPrecision(12))) : "";
 }
 
-/** One origin per line, at most 50. An error in words, or the list; the server has the last word. */
+/** One origin per line, at most 50. Returns the list, or an error message. The server validates again. */
 export function origins(text: string): { list: string[]; error: string | null } {
   const lines = text.split("\n").map((line) => line.trim());
   const list = [...new Set(lines.filter(Boolean))];
@@ -74,18 +74,18 @@ export function origins(text: string): { list: string[]; error: string | null } 
   return { list, error: null };
 }
 
-/** "12.5" % -> 0.125; null when it is no number from 0 to 100. */
+/** "12.5" % -> 0.125; null if it is not a number from 0 to 100. */
 export function sampleRate(text: string): number | null {
   const percent = Number(text);
   return text.trim() !== "" && percent >= 0 && percent <= 100 ? percent / 100 : null;
 }
 
-/** Rate -> percent without the noise of binary fractions: 0.07 -> "7". */
+/** Rate -> percent without floating-point noise: 0.07 -> "7". */
 export function ratePercent(rate: number): string {
   return String(Number((rate * 100).toPrecision(12)));
 }
 
-/** What readers without the right see instead of a token. */
+/** Whether the server masked the token for a user who may not read it. */
 export function isHiddenToken(token: string): boolean {
   return token === "" || token === "read-only-hidden-token";
 }

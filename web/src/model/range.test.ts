@@ -8,16 +8,16 @@ it.each([
   ["now-1h", "now", "2026-06-01T11:00:00.000Z", "2026-06-01T12:00:00.000Z"],
   ["now-90m", "now-30m", "2026-06-01T10:30:00.000Z", "2026-06-01T11:30:00.000Z"],
   ["2026-05-01T00:00:00Z", "2026-05-02T00:00:00Z", "2026-05-01T00:00:00.000Z", "2026-05-02T00:00:00.000Z"],
-  // swapped ends are put right
+  // swapped bounds are reordered
   ["now", "now-1d", "2026-05-31T12:00:00.000Z", "2026-06-01T12:00:00.000Z"],
-  // unreadable text falls back to the last 24 hours
+  // invalid text falls back to the last 24 hours
   ["banana", "1e9 apples", "2026-05-31T12:00:00.000Z", "2026-06-01T12:00:00.000Z"],
 ])("%s to %s", (from, to, wantFrom, wantTo) => {
   const span = resolveRange({ from, to }, NOW);
   expect([iso(span.fromMs), iso(span.toMs)]).toEqual([wantFrom, wantTo]);
 });
 
-it("names presets and odd lengths", () => {
+it("labels presets and other lengths", () => {
   expect(labelRange({ from: "now-24h", to: "now" })).toBe("Last 24 hours");
   expect(labelRange({ from: "now-90m", to: "now" })).toBe("Last 90 minutes");
 });

@@ -1,4 +1,4 @@
-// The time range lives in the URL as text: from/to are "now", "now-15m" … "now-7d" or RFC 3339.
+// The time range is text in the URL: from/to are "now", "now-15m" … "now-7d" or RFC 3339.
 import { dateTime, timeZone } from "./time";
 import { wallClockMs, zoneOffsetMinutes } from "./zones";
 
@@ -28,7 +28,7 @@ export const PRESETS: { from: string; label: string; key: string }[] = [
 const UNIT_MS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 const RELATIVE = /^now(?:-(\d{1,5})([smhdw]))?$/;
 
-/** Milliseconds since the epoch; null when the text is neither relative nor a date. */
+/** Milliseconds since the epoch; null if the text is neither relative nor a date. */
 export function resolveInstant(text: string, nowMs: number): number | null {
   const match = RELATIVE.exec(text);
   if (match) return nowMs - (match[1] ? Number(match[1]) * UNIT_MS[match[2]] : 0);
@@ -36,7 +36,7 @@ export function resolveInstant(text: string, nowMs: number): number | null {
   return Number.isNaN(absolute) ? null : absolute;
 }
 
-/** Always gives a usable span: unreadable text falls back to the default, swapped ends are put right. */
+/** Always returns a valid span: invalid text falls back to the default, swapped bounds are reordered. */
 export function resolveRange(range: Range, nowMs: number): Span {
   const from = resolveInstant(range.from, nowMs) ?? resolveInstant(DEFAULT_RANGE.from, nowMs)!;
   const to = resolveInstant(range.to, nowMs) ?? nowMs;
@@ -68,25 +68,25 @@ export function absolute(span: Span): Range {
   return { from: new Date(Math.floor(span.fromMs)).toISOString(), to: new Date(Math.ceil(span.toMs)).toISOString() };
 }
 
-/** One whole length earlier (-1) or later (+1); never past now. */
+/** Shifts the range by its length, earlier (-1) or later (+1), never past now. */
 export function shift(span: Span, direction: -1 | 1, nowMs: number): Span {
   const length = span.toMs - span.fromMs;
   const to = Math.min(span.toMs + direction * length, nowMs);
   return { fromMs: to - length, toMs: to };
 }
 
-/** Twice as long around the same middle; the end never passes now. */
+/** Doubles the length around the same middle; the end never passes now. */
 export function widen(span: Span, nowMs: number): Span {
   const half = (span.toMs - span.fromMs) / 2;
   const to = Math.min(span.toMs + half, nowMs);
   return { fromMs: to - half * 4, toMs: to };
 }
 
-/** For <input type="datetime-local">: wall clock of the viewer's zone, to the second. */
+/** Value of <input type="datetime-local">: wall clock of the viewer's time zone, to the second. */
 export function toLocalInput(ms: number): string {
   return new Date(ms + zoneOffsetMinutes(timeZone(), ms) * 60_000).toISOString().slice(0, 19);
 }
-/** The other way round; NaN when the field is not filled in. */
+/** Inverse; NaN if the field is empty. */
 export function fromLocalInput(text: string): number {
   return wallClockMs(text, timeZone());
 }

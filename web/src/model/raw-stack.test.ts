@@ -25,7 +25,7 @@ it.each([
   ["React Native", "t@index.android.bundle:1:2", "script", true],
   ["JavaScript as written", "Error: x\n    at total (/srv/app/cart.js:12:5)", "script", false],
   ["a development server", "    at total (http://localhost:5173/src/cart.js:12:5)", "script", false],
-])("%s waits for symbols", (_name, text, form, sure) => {
+])("%s needs symbols", (_name, text, form, sure) => {
   expect(rawForm(text)).toEqual({ form, sure });
 });
 
@@ -41,11 +41,11 @@ it.each([
   ["TypeScript", "    at total (/srv/app/cart.ts:12:5)"],
   ["resolved iOS", "#0  Cart.total() (Cart.swift:12:3)"],
   ["libraries only", "    at run (node:internal/a.js:1:2)\n    at lib (/srv/node_modules/b/b.min.js:1:4000)"],
-])("%s does not", (_name, text) => {
+])("%s does not need symbols", (_name, text) => {
   expect(rawForm(text)).toBeNull();
 });
 
-it("says which image a debug id belongs to", () => {
+it("maps debug ids to images", () => {
   expect([...imageNames(IOS)]).toEqual([
     ["4c4c44a355553144a12a687ac92aaa41", "Acme Kit"],
     ["11223344556677889900aabbccddeeff", "UIKitCore"],
@@ -54,12 +54,12 @@ it("says which image a debug id belongs to", () => {
   expect(osOf(DART)).toBe("android");
 });
 
-it("knows whose images nobody can upload", () => {
+it("detects images of the operating system", () => {
   expect(["UIKitCore", "libsystem_kernel.dylib", "libswiftCore.dylib", "dyld"].every(isSystemImage)).toBe(true);
   expect(["AcmeApp", "libshop.so", "", undefined].some(isSystemImage)).toBe(false);
 });
 
-it("names the scripts as the server looks for them", () => {
+it("names scripts as the server looks them up", () => {
   const text =
     "at a (https://x.example/a/app.js?v=1:1:2)\nb@b.mjs:3:4\nat c (/srv/node_modules/c.js:1:1)\nat d (cart.ts:1:1)";
   expect([...scriptNames(text)]).toEqual(["app.js", "b.mjs"]);

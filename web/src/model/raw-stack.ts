@@ -1,15 +1,15 @@
-// Whether a stack trace still shows addresses, obfuscated names or minified places: what symbols would make readable.
-// Only a guess for what to show; the server decides what it resolves.
+// Detects stack traces with raw addresses, obfuscated names or minified locations, which symbols would resolve.
+// A heuristic for the display only; the server decides what it resolves.
 
 export type RawForm = "ios" | "dart" | "native" | "java" | "script";
 
 export interface Raw {
   form: RawForm;
-  /** False: JavaScript that may as well be what its author wrote. */
+  /** False for JavaScript that may be original source. */
   sure: boolean;
 }
 
-/** Longer traces are judged by their beginning. */
+/** Only this many lines are examined. */
 const LINES_MAX = 500;
 
 const IOS = /^\s*#\d+\s+([0-9a-f]{32})\s+0x[0-9a-f]+\s+(\S.*)$/i;
@@ -18,10 +18,10 @@ const NATIVE = /^\s*#\d+\s+pc (?:0x)?[0-9a-f]{4,}\s+(\S+).*\(BuildId: ([0-9a-f]+
 const JAVA = /^\s*at (?:[^\s/]+\/)*(?:[\w$]+\.)*([\w$]+)\.([\w$<>]+)\(([^)]*)\)$/;
 const SCRIPT = /(?:^|[\s(@])([^\s()@]+):(\d+):(\d+)\)?$/;
 const SCRIPT_NAME = /\.(?:[cm]?jsx?|bundle|hbc|jsbundle)$/i;
-/** Names that R8 gives to classes and methods: a, b0, aB. */
+/** Class and method names that R8 generates: a, b0, aB. */
 const SHORT = /^[a-z][a-z0-9]?$/i;
 
-/** Null: nothing in it looks like a frame that symbols would change. */
+/** Returns the form of a raw trace; null if no line looks like a frame that symbols would resolve. */
 export function rawForm(text: string): Raw | null {
   let weak: Raw | null = null;
   for (const line of text.split("\n", LINES_MAX)) {
@@ -52,7 +52,7 @@ function isLibrary(url: string): boolean {
   return url.startsWith("node:") || url.includes("node_modules/");
 }
 
-/** What a bundler wrote: by its name, by where the code stands in it, or because a browser fetched it. */
+/** Whether a script is bundler output, by its name, by the position in it, or because a browser fetched it. */
 function isBuilt(url: string, name: string, line: number, column: number): boolean {
   if (/\.min\.[cm]?js$|\.(?:bundle|hbc|jsbundle)$/i.test(name) || /[.-][\w-]*\d[\w-]{4,}\.[cm]?js$/.test(name))
     return true;
@@ -60,7 +60,7 @@ function isBuilt(url: string, name: string, line: number, column: number): boole
   return /^https?:\/\//.test(url) && !/^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])[:/]/.test(url);
 }
 
-/** The last part of an address or path, as the server looks for it. */
+/** The last segment of a URL or path, by which the server looks up files. */
 export function fileName(url: string): string {
   return (
     url
@@ -70,7 +70,7 @@ export function fileName(url: string): string {
   );
 }
 
-/** Names of the scripts that frames stand in. */
+/** File names of the scripts in the frames. */
 export function scriptNames(text: string): Set<string> {
   const names = text.split("\n", LINES_MAX).map((line) => {
     const match = SCRIPT.exec(line.trimEnd());
@@ -79,7 +79,7 @@ export function scriptNames(text: string): Set<string> {
   return new Set(names.filter((name) => SCRIPT_NAME.test(name)));
 }
 
-/** Debug id -> the image it belongs to, where frames say both. */
+/** Debug id -> name of the image, for frames that contain both. */
 export function imageNames(text: string): Map<string, string> {
   const names = new Map<string, string>();
   for (const line of text.split("\n", LINES_MAX)) {
@@ -91,7 +91,7 @@ export function imageNames(text: string): Map<string, string> {
   return names;
 }
 
-/** `os: android` of a header, for the name of the file that Flutter writes. */
+/** `os: android` of a header; part of the name of Flutter's symbol file. */
 export function osOf(text: string): string | undefined {
   return /^os: (\w+) /m.exec(text)?.[1];
 }
@@ -99,7 +99,7 @@ export function osOf(text: string): string | undefined {
 const SYSTEM_IMAGE =
   /^(?:lib(?:system|swift|dispatch|objc|c\+\+|dyld)[\w.+-]*|libc\.so|libart\.so|libdl\.so|dyld|UIKit(?:Core)?|Foundation|CoreFoundation|CFNetwork|GraphicsServices|SwiftUI(?:Core)?|QuartzCore|Combine|AttributeGraph|WebKit|FrontBoardServices|BaseBoard|Network|CoreData)$/;
 
-/** Images of the operating system: nobody has symbols of them to upload. */
+/** Whether an image belongs to the operating system: users have no symbols of it to upload. */
 export function isSystemImage(name: string | undefined): boolean {
   return !!name && SYSTEM_IMAGE.test(name);
 }

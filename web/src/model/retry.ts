@@ -1,6 +1,6 @@
-// When a refused call may be made again.
+// When a rejected request may be retried.
 
-/** Seconds from a Retry-After header: a number, or a date (RFC 9110, 10.2.3). Null when it says nothing. */
+/** Seconds of a Retry-After header: a number, or a date (RFC 9110, 10.2.3). Null if absent or invalid. */
 export function retryAfterSeconds(header: string | null, nowMs: number): number | null {
   if (!header) return null;
   if (/^\d{1,9}$/.test(header.trim())) return Number(header) || null;
@@ -8,7 +8,7 @@ export function retryAfterSeconds(header: string | null, nowMs: number): number 
   return Number.isNaN(at) || at <= nowMs ? null : Math.ceil((at - nowMs) / 1000);
 }
 
-/** Whole seconds until `untilMs`, rounded up so that a button never wakes early; 0 when over. */
+/** Whole seconds until `untilMs`, rounded up so that no button is enabled too early; 0 if it has passed. */
 export function secondsLeft(untilMs: number, nowMs: number): number {
   return Math.max(0, Math.ceil((untilMs - nowMs) / 1000));
 }

@@ -1,4 +1,4 @@
-// The roles in words.
+// Display names of the roles.
 import type { Role } from "./roles";
 
 export const ROLE_WORDS: Record<Role, { label: string; means: string }> = {

@@ -11,7 +11,7 @@ import {
   rolesToInvite,
 } from "./roles";
 
-// WIRE 5.3: the owner's role is immutable; only the owner promotes to admin; nobody changes self.
+// WIRE 5.3: the owner's role is immutable; only the owner promotes to admin; no member changes their own role.
 it.each([
   ["owner", "admin", false, "admin user readonly"],
   ["owner", "readonly", false, "admin user readonly"],
@@ -50,9 +50,9 @@ it("roles per project are for users and read-only members", () => {
   expect(mayOverride("owner", "readonly", true)).toBe(false);
 });
 
-it("an unknown role may do the least", () => expect(asRole("superuser")).toBe("readonly"));
+it("an unknown role has the lowest permissions", () => expect(asRole("superuser")).toBe("readonly"));
 
-it("a project is made where one may write", () => {
+it("a project is created in an organization with write access", () => {
   expect(mayCreateProject([{ role: "readonly" }, { role: "user" }])).toBe(true);
   expect(mayCreateProject([{ role: "readonly" }])).toBe(false);
   expect(mayCreateProject(undefined)).toBe(false);

@@ -20,7 +20,7 @@ it.each([
   ["javascript:alert(1)", null],
   ["p/1", null],
   ["/@evil.example", "/@evil.example"],
-])("after signing in, %j leads to %j", (text, want) => expect(safePath(text)).toBe(want));
+])("after sign-in, %j redirects to %j", (text, want) => expect(safePath(text)).toBe(want));
 
 it.each([
   ["http://127.0.0.1:7/cb?code=1", "http://127.0.0.1:7/cb", "http://127.0.0.1:7/cb?code=1"],
@@ -30,4 +30,4 @@ it.each([
   ["https://app.example/other?code=1", "https://app.example/cb", null],
   ["javascript:alert(1)", "javascript:alert(1)", null],
   ["not an address", "https://app.example/cb", null],
-])("consent sends %j to %j: %j", (target, asked, want) => expect(consentTarget(target, asked)).toBe(want));
+])("consent redirects %j for %j: %j", (target, shown, want) => expect(consentTarget(target, shown)).toBe(want));

@@ -1,9 +1,9 @@
-// Where a link may send someone after signing in. Only pages of this site: everything else would be an open redirect.
+// Validates redirect targets after sign-in. Only paths of this site are allowed; others would be open redirects.
 
-/** The path when it is one of this site: a single leading slash, nothing a browser would read as another host. */
+/** Returns the path if it is on this site (a single leading slash, not parsed as another host), otherwise null. */
 export function safePath(text: string | null | undefined): string | null {
   if (!text || !/^\/(?![/\\])/.test(text)) return null;
-  // Browsers drop tabs and line ends, so "/\t/host" would become "//host"; the rest has no place in an address.
+  // Browsers remove tabs and line ends, so "/\t/host" would become "//host". The others are invalid in a URL.
   for (const char of text) if (char <= " " || char === "\\" || char === "\u007f") return null;
   const here = "https://here.invalid";
   try {
@@ -17,13 +17,13 @@ export function safePath(text: string | null | undefined): string | null {
 const NEVER = new Set(["javascript:", "data:", "vbscript:", "blob:", "file:", "about:"]);
 
 /**
- * Where the server sends the browser after consent, when it is the address that the page showed: same scheme, host and
- * path as `asked`, only the query may be longer. Null otherwise.
+ * Returns the redirect target after consent if its scheme, host and path equal those of `shown`, the address that the
+ * page displayed; the query may differ. Null otherwise.
  */
-export function consentTarget(target: string, asked: string): string | null {
+export function consentTarget(target: string, shown: string): string | null {
   try {
     const to = new URL(target);
-    const from = new URL(asked);
+    const from = new URL(shown);
     if (NEVER.has(to.protocol)) return null;
     return to.protocol === from.protocol && to.host === from.host && to.pathname === from.pathname ? to.href : null;
   } catch {

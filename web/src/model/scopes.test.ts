@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { askedScope, contained, scopeOptions, scopeWords } from "./scopes";
+import { contained, requestedScope, scopeOptions, scopeWords } from "./scopes";
 
 test.each([
   [undefined, "write"],
@@ -10,10 +10,10 @@ test.each([
   ["read write admin", "admin"],
   ["readonly", "write"],
 ] as const)("scope %j asks for %s", (text, expected) => {
-  expect(askedScope(text)).toBe(expected);
+  expect(requestedScope(text)).toBe(expected);
 });
 
-test("a scope contains those before it, and no more is offered", () => {
+test("a scope contains the scopes before it, and only these are offered", () => {
   expect(contained("write")).toEqual(["read", "write"]);
   expect(scopeOptions("write").map((one) => one.value)).toEqual(["read", "write"]);
   expect(scopeWords(["read", "write"])).toBe("Read and change");

@@ -1,4 +1,4 @@
-// What tokens may do (docs/accounts.md, "Scopes"): each scope contains those before it.
+// Scopes of tokens (docs/accounts.md, "Scopes"). Each scope contains the scopes before it.
 
 export const SCOPES = ["read", "write", "admin"] as const;
 export type Scope = (typeof SCOPES)[number];
@@ -9,13 +9,13 @@ const WORDS: Record<Scope, string> = {
   admin: "Read, change and administer",
 };
 
-/** The highest scope in OAuth's `scope`; without a known one, what clients without scopes get. */
-export function askedScope(text: string | undefined): Scope {
+/** The highest known scope in OAuth's `scope`; the default of clients without scopes if there is none. */
+export function requestedScope(text: string | undefined): Scope {
   const words = (text ?? "").split(" ");
   return SCOPES.findLast((scope) => words.includes(scope)) ?? "write";
 }
 
-/** This scope and those it contains. */
+/** The scope and the scopes that it contains. */
 export function contained(scope: Scope): Scope[] {
   return SCOPES.slice(0, SCOPES.indexOf(scope) + 1);
 }
@@ -25,7 +25,7 @@ export function scopeWords(scopes: readonly Scope[]): string {
   return highest ? WORDS[highest] : "Nothing";
 }
 
-/** For a choice of what to allow: `scope` and less. */
+/** Options of a select: `scope` and the scopes that it contains. */
 export function scopeOptions(scope: Scope): { value: Scope; label: string }[] {
   return contained(scope).map((value) => ({ value, label: WORDS[value] }));
 }

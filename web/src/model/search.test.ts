@@ -18,11 +18,11 @@ it.each([
   [{ from: "2026-06-01T12:00:00Z", q: "100% & more" }, "?from=2026-06-01T12:00:00Z&q=100%25+%26+more"],
 ])("writes %j short", (search, want) => expect(stringifySearch(search)).toBe(want));
 
-it("reads back what it wrote", () => {
+it("parses what it serialized", () => {
   expect(parseSearch(stringifySearch({ q: "a+b=c&d", attr: "k=v\nx=y" }))).toEqual({ q: "a+b=c&d", attr: "k=v\nx=y" });
 });
 
-it("ignores what it cannot read", () => {
+it("ignores invalid values", () => {
   expect([whole("2.5"), whole("-1"), whole("x"), whole("3", 1), positive("abc"), positive("2.5")]).toEqual([
     undefined,
     undefined,

@@ -1,5 +1,5 @@
-// URL search text <-> values. Unknown keys are ignored, unreadable values fall back, empty values are left out,
-// so that links stay short and old links keep working.
+// Parses and serializes URL search parameters. Unknown keys are ignored, invalid values fall back to defaults and
+// empty values are omitted, so that links stay short and old links keep working.
 
 export type SearchText = Record<string, string | undefined>;
 
@@ -65,7 +65,7 @@ export interface AttributeFilter {
   key: string;
   value: string;
 }
-/** `http.method=GET` lines joined by newlines; a value may contain "=". */
+/** Parses `http.method=GET` lines separated by newlines; a value may contain "=". */
 export function parseFilters(value: string | undefined): AttributeFilter[] {
   return (value ?? "")
     .split("\n")
@@ -78,7 +78,7 @@ export function filtersText(filters: AttributeFilter[]): string | undefined {
   return filters.length ? filters.map((filter) => `${filter.key}=${filter.value}`).join("\n") : undefined;
 }
 
-/** "resource:host.name" -> where to look and the bare key; without a known prefix wherever it is. */
+/** "resource:host.name" -> scope and key; scope "any" without a known prefix. */
 export function scoped(filter: AttributeFilter): AttributeFilter & { scope: "resource" | "scope" | "log" | "any" } {
   const match = /^(resource|scope|log):(.+)$/.exec(filter.key);
   if (!match) return { scope: "any", ...filter };

@@ -1,16 +1,16 @@
-// Secrets on the screen: what stands for them until they are asked for.
+// Masking of secrets on the screen.
 
-/** The first characters tell tokens apart; the dots do not say how long the rest is. */
+/** The first characters distinguish tokens; the number of dots does not depend on the length. */
 export function masked(secret: string): string {
   return `${secret.slice(0, 4)}${"•".repeat(16)}`;
 }
 
-/** Text with each occurrence of the secret masked. */
+/** Masks each occurrence of the secret in `text`. */
 export function maskIn(text: string, secret: string | undefined): string {
   return secret ? text.replaceAll(secret, masked(secret)) : text;
 }
 
-/** The other way round: text that was copied by hand out of a masked one. */
+/** Inverse, for text that the user copied from a masked text. */
 export function unmaskIn(text: string, secret: string | undefined): string {
   return secret ? text.replaceAll(masked(secret), secret) : text;
 }

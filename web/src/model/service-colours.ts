@@ -1,15 +1,15 @@
-// Which colour of the palette a service has: the same on every page and in every trace.
+// Assigns palette colours to services; a service has the same colour on every page.
 
 export const COLOURS = 8;
-/** Services that are remembered. */
-const KEPT = 500;
+/** Maximum number of stored services. */
+const STORED_MAX = 500;
 
-/** Slot of each service, in the order in which they were first seen. */
+/** Palette slot of each service, in the order in which the services were first seen. */
 export type Assigned = Record<string, number>;
 
 /**
- * Gives every new name the least used colour, beginning at the one its hash points to; what has one keeps it.
- * `names`: the most important first. Without new names the same object.
+ * Assigns the least used colour to every new name, starting at the colour of its hash; existing assignments stay.
+ * `names` are in order of importance. Returns the same object if no name is new.
  */
 export function assign(assigned: Assigned, names: string[]): Assigned {
   const fresh = [...new Set(names)].filter((name) => !Object.hasOwn(assigned, name));
@@ -24,12 +24,12 @@ export function assign(assigned: Assigned, names: string[]): Assigned {
     used[slot] += 1;
     next[name] = slot;
   }
-  const names_ = Object.keys(next);
-  for (const name of names_.slice(0, Math.max(0, names_.length - KEPT))) delete next[name];
+  const stored = Object.keys(next);
+  for (const name of stored.slice(0, Math.max(0, stored.length - STORED_MAX))) delete next[name];
   return next;
 }
 
-/** What was stored, as far as it can be read. */
+/** Parses the stored assignments; invalid entries are skipped. */
 export function readAssigned(text: string | null): Assigned {
   try {
     const found: unknown = JSON.parse(text ?? "{}");

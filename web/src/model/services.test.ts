@@ -19,20 +19,20 @@ function service(name: string, language: string | null, has: Partial<ServiceSeen
   };
 }
 
-test("languages and SDKs in words", () => {
+test("display names of languages and SDKs", () => {
   expect(["nodejs", "webjs", "zig", "", null].map(languageWords)).toEqual(["Node.js", "Browser", "zig", "", ""]);
   expect(sdkWords({ sdkName: "opentelemetry", sdkVersion: "1.2" })).toBe("opentelemetry 1.2");
   expect(sdkWords({ sdkName: null, sdkVersion: null })).toBe("");
 });
 
-test("a hint is the language's own where a variable is not enough", () => {
+test("a hint is specific to the language where a variable does not suffice", () => {
   expect(hintFor("metrics", "nodejs").code).toBe("OTEL_METRICS_EXPORTER=otlp");
   expect(hintFor("logs", "python").code).toContain("OTEL_PYTHON_LOGGING_AUTO_INSTRUMENTATION_ENABLED=true");
   expect(hintFor("metrics", "go")).toEqual({ words: expect.stringContaining("otlpmetrichttp") });
   expect(hintFor("traces", null).code).toBe("OTEL_TRACES_EXPORTER=otlp");
 });
 
-test("what never came is listed once for all services that need the same", () => {
+test("missing signals with the same hint are listed once for all services", () => {
   const services = [
     service("web", "nodejs", { traces: some, logs: some }),
     service("api", "java", { traces: some, logs: some }),

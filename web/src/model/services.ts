@@ -1,4 +1,4 @@
-// Which services send, what is missing from them, and what would bring it.
+// Services that send telemetry, their missing signals, and the settings that enable them.
 import type { ServiceSeen } from "../api/types";
 
 export const SIGNALS = ["traces", "metrics", "logs"] as const;
@@ -25,17 +25,17 @@ const LANGUAGES: Record<string, string> = {
   webjs: "Browser",
 };
 
-/** "Node.js", as `telemetry.sdk.language` says it; what is unknown stays as it is. */
+/** Display name of `telemetry.sdk.language`, such as "Node.js". Unknown values are returned unchanged. */
 export function languageWords(language: string | null | undefined): string {
   return language ? (LANGUAGES[language] ?? language) : "";
 }
 
-/** "opentelemetry 1.30.1", or what there is of it. */
+/** "opentelemetry 1.30.1"; missing parts are omitted. */
 export function sdkWords({ sdkName, sdkVersion }: Pick<ServiceSeen, "sdkName" | "sdkVersion">): string {
   return [sdkName, sdkVersion].filter(Boolean).join(" ");
 }
 
-/** A setting, or what to do where no setting does it. */
+/** A setting, or an instruction if no setting suffices. */
 export interface Hint {
   words: string;
   code?: string;
@@ -47,8 +47,8 @@ const VARIABLES: Record<Signal, string> = {
   logs: "OTEL_LOGS_EXPORTER=otlp",
 };
 
-/** Languages where a variable is not all, or none is read. */
-const OWN: Partial<Record<string, Partial<Record<Signal, Hint>>>> = {
+/** Languages for which the environment variable does not suffice or is not read. */
+const LANGUAGE_HINTS: Partial<Record<string, Partial<Record<Signal, Hint>>>> = {
   python: {
     logs: {
       words: "Set both, and restart:",
@@ -85,17 +85,17 @@ const OWN: Partial<Record<string, Partial<Record<Signal, Hint>>>> = {
   },
 };
 
-/** What a service in this language needs to send the signal. */
+/** How to enable the signal in a service of this language. */
 export function hintFor(signal: Signal, language: string | null | undefined): Hint {
   return (
-    OWN[language ?? ""]?.[signal] ?? {
+    LANGUAGE_HINTS[language ?? ""]?.[signal] ?? {
       words: "Set this where the service runs, and restart it:",
       code: VARIABLES[signal],
     }
   );
 }
 
-/** Services from which a signal never came, by what each needs for it. Those without a name need one first. */
+/** Named services that never sent the signal and need the same hint. */
 export interface Missing {
   signal: Signal;
   services: string[];

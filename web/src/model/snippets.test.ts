@@ -15,12 +15,12 @@ it("fills address and token into every snippet", () => {
     ...["browser", "ios", "android", "flutter", "react-native"],
     ...["edge", "cloudflare", "collector", "curl"],
   ]);
-  // The page shows group after group.
+  // The page shows one group after another.
   const groups = all.map((one) => GROUPS.indexOf(one.group));
   expect(groups).toEqual(groups.toSorted((a, b) => a - b));
 });
 
-it("asks for http/protobuf wherever an SDK reads the environment, and for TLS where the address needs it", () => {
+it("sets http/protobuf wherever an SDK reads the environment, and TLS where the address requires it", () => {
   for (const { key, steps } of snippets("http://x/api/otel", "t")) {
     for (const { code } of steps.filter((step) => step.code.includes("OTEL_EXPORTER_OTLP_ENDPOINT"))) {
       expect(code, key).toContain("OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf");
@@ -31,7 +31,7 @@ it("asks for http/protobuf wherever an SDK reads the environment, and for TLS wh
   expect(rust("http://x/api/otel")).not.toContain("reqwest-rustls");
 });
 
-it("gives curl a JSON document once the shell has filled it in", () => {
+it("curl sends a JSON document after shell expansion", () => {
   const code = snippets("https://x/api/otel", "t").at(-1)!.steps[0].code;
   const json = code.slice(code.indexOf('{"resourceSpans'), code.lastIndexOf("\nEOF"));
   const filled = json

@@ -1,5 +1,5 @@
-// How to send telemetry, per language, with the address and the token filled in.
-// `e2e/snippets.spec.ts` runs what can run on Debian: a new snippet goes into one of its lists.
+// Snippets that send telemetry, per language, with the address and the token filled in.
+// `e2e/snippets.spec.ts` runs those that can run on Debian; add every new snippet to one of its lists.
 import { android, browser, flutter, ios, reactNative } from "./snippets/client";
 import { dotnet, go, java } from "./snippets/compiled";
 import { cloudflare, collector, curl, edge } from "./snippets/edge";
@@ -9,12 +9,12 @@ import type { Group, Snippet } from "./snippets/types";
 
 export type { Group, Signal, Snippet, Step } from "./snippets/types";
 
-/** Where the examples listen: not where this server does by default. */
+/** Port of the examples; it differs from this server's default port. */
 const PORT = 3000;
 
 export const GROUPS: Group[] = ["Backend", "Frontend & mobile", "Edge", "Collector & curl"];
 
-/** `otlp` is the base address without `/v1/…`, e.g. https://tide.example.com/api/otel. In the order of `GROUPS`. */
+/** `otlp` is the base address without `/v1/…`, e.g. https://tide.example.com/api/otel. Ordered by `GROUPS`. */
 export function snippets(otlp: string, token: string, port = PORT): Snippet[] {
   const target = { otlp, token, port };
   return [

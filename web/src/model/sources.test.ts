@@ -13,7 +13,7 @@ const source = (more: Partial<FrameSource> = {}): FrameSource => ({
   ...more,
 });
 
-it("finds the source of a frame by its place, and opens the first of the user's own code", () => {
+it("finds the source of a frame by its location, and opens the first in-app frame", () => {
   const text = "E: x\n    at lib (node_modules/a.js:1:2)\n    at total (src/cart.ts:8:11)\n    at pay (src/pay.ts:3:1)";
   const blocks = foldStack(parseStack(text));
   const library = source({ file: "node_modules/a.js", line: 1, column: 2 });
@@ -26,7 +26,7 @@ it("finds the source of a frame by its place, and opens the first of the user's 
   expect(sourceOf(known, { file: "src/cart.ts", line: 8, column: 12 })).toBeUndefined();
 });
 
-it("points at the name under the column, without the indent that all lines share", () => {
+it("marks the token at the column, without the common indentation", () => {
   expect(sourceLines(source())).toEqual([
     { number: 7, isHere: false, parts: ["if (!items.length) {", "", ""] },
     { number: 8, isHere: true, parts: ["  throw ", "new", " EmptyCart(items);"] },
@@ -39,6 +39,6 @@ it.each([
   [source({ mark: null }), ["  throw new EmptyCart(items);", "", ""]],
   [source({ mark: 400 }), ["  throw new EmptyCart(items);", "", ""]],
   [source({ lines: ["", "", ""], mark: 0 }), ["", "", ""]],
-])("shows a line that is cut, or has nothing at its column", (given, parts) => {
+])("shows a truncated line, or one without a token at its column", (given, parts) => {
   expect(sourceLines(given)[1].parts).toEqual(parts);
 });

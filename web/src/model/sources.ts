@@ -1,10 +1,10 @@
-// The source around frames of a stack trace: which frame it belongs to, and its lines as they are shown.
+// Source lines around the frames of a stack trace: lookup by frame, and their display.
 import type { FrameSource } from "../api/types";
 import type { Frame, StackBlock } from "./stack";
 
 type Place = Pick<Frame, "file" | "line" | "column">;
 
-/** By file, line and column, as the resolved trace prints them. */
+/** Keyed by file, line and column, as printed in the resolved trace. */
 export type Sources = ReadonlyMap<string, FrameSource>;
 
 export function indexSources(frames: FrameSource[] = []): Sources {
@@ -19,7 +19,7 @@ function placeKey({ file, line, column }: Place): string {
   return `${file}:${line}:${column}`;
 }
 
-/** The frame whose source is open from the start: the first of the user's own code that has one, else the first. */
+/** Index of the frame whose source is open initially: the first in-app frame with source, else the first. */
 export function openAtFirst(blocks: StackBlock[], sources: Sources): number {
   const first = (fits: (frame: Frame) => boolean) =>
     blocks.find(
@@ -31,15 +31,15 @@ export function openAtFirst(blocks: StackBlock[], sources: Sources): number {
 
 export interface SourceLine {
   number: number;
-  /** The frame's own line. */
+  /** True for the line of the frame. */
   isHere: boolean;
-  /** The line around its column; what is pointed at is in the middle, and empty where nothing is. */
+  /** The line split around the token at the frame's column. The token is in the middle; empty if there is none. */
   parts: [string, string, string];
 }
 
 export function sourceLines({ line, firstLine, lines, mark }: FrameSource): SourceLine[] {
   const indent = Math.min(...lines.filter((text) => text.trim()).map((text) => text.length - text.trimStart().length));
-  // What all lines are indented by tells nothing, and costs width on a phone.
+  // The common indentation carries no information and uses width on phones.
   const cut = Number.isFinite(indent) && !lines.some((text) => text.startsWith("…")) ? indent : 0;
   return lines.map((text, i) => {
     const number = firstLine + i;
@@ -47,7 +47,7 @@ export function sourceLines({ line, firstLine, lines, mark }: FrameSource): Sour
     const shown = text.slice(cut);
     const at = isHere && mark !== null && mark >= cut ? mark - cut : null;
     if (at === null || at >= shown.length) return { number, isHere, parts: [shown, "", ""] };
-    // A whole name, or one sign.
+    // A whole identifier, or one character.
     const pointed = /^(?:[\p{L}\p{N}_$#]+|.)/u.exec(shown.slice(at))?.[0] ?? "";
     return { number, isHere, parts: [shown.slice(0, at), pointed, shown.slice(at + pointed.length)] };
   });

@@ -1,18 +1,18 @@
-// How the values of a tag are spread over the events of an issue.
+// Distribution of a tag's values over the events of an issue.
 
 export interface Tag {
   values: { value: string; count: number }[];
-  /** Values there are, with those that `values` leaves out. */
+  /** Number of distinct values, including those not in `values`. */
   distinct: number;
-  /** Events that have one of them. */
+  /** Number of events with the tag. */
   count: number;
 }
 export interface Spread {
-  /** `share` is of all events, also of those without the tag. */
+  /** `share` is relative to all events, including those without the tag. */
   rows: { value: string; count: number; share: number }[];
-  /** Values that are not in `rows`. */
+  /** Number of values not in `rows`. */
   more: number;
-  /** Events without the tag. */
+  /** Number of events without the tag. */
   without: number;
 }
 

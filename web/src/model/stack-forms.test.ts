@@ -1,14 +1,14 @@
 import { expect, it } from "vitest";
-import { askFor, type Stored, stackForms } from "./stack-forms";
+import { resolveBody, type StoredTrace, stackForms } from "./stack-forms";
 
 const ID = "4c4c44dd55553144a1e29109d2cd8082";
 const SYSTEM = "11223344556677889900aabbccddeeff";
 const RAW = `Boom\n#00 ${ID} 0x41cc Acme\n#01 ${SYSTEM} 0x1 UIKitCore`;
 const RESOLVED = `Boom\n#0  Cart.total() (Cart.swift:12:3)\n#01 ${SYSTEM} 0x1 UIKitCore`;
 const need = (debugId: string) => ({ kind: "debug_file", debugId, name: "arm64", path: "" });
-const stored = (stack: string, raw: string | null = null): Stored => ({ stack, raw, attributes: {} });
+const stored = (stack: string, raw: string | null = null): StoredTrace => ({ stack, raw, attributes: {} });
 
-it("a raw trace waits, but not for the operating system's symbols", () => {
+it("a raw trace lists missing symbols, but not those of the operating system", () => {
   const answer = { stackTrace: RAW, frames: 2, resolved: 0, missing: [need(ID), need(SYSTEM)] };
   const forms = stackForms(stored(RAW), answer);
   expect(forms).toMatchObject({
@@ -22,7 +22,7 @@ it("a raw trace waits, but not for the operating system's symbols", () => {
   expect(forms.missing).toEqual([need(ID)]);
 });
 
-it("symbols that came later resolve it when it is opened", () => {
+it("symbols uploaded later resolve the trace when it is opened", () => {
   const answer = { stackTrace: RESOLVED, frames: 2, resolved: 1, missing: [need(SYSTEM)] };
   expect(stackForms(stored(RAW), answer)).toMatchObject({
     read: RESOLVED,
@@ -33,9 +33,9 @@ it("symbols that came later resolve it when it is opened", () => {
   });
 });
 
-it("what was resolved on arrival stays so, even when the symbols are gone", () => {
-  const gone = { stackTrace: RAW, frames: 2, resolved: 0, missing: [need(ID), need(SYSTEM)] };
-  expect(stackForms(stored(RESOLVED, RAW), gone)).toMatchObject({
+it("a trace resolved on arrival stays resolved, even after its symbols are deleted", () => {
+  const withoutSymbols = { stackTrace: RAW, frames: 2, resolved: 0, missing: [need(ID), need(SYSTEM)] };
+  expect(stackForms(stored(RESOLVED, RAW), withoutSymbols)).toMatchObject({
     read: RESOLVED,
     raw: RAW,
     isResolved: true,
@@ -47,25 +47,29 @@ it("what was resolved on arrival stays so, even when the symbols are gone", () =
   expect(stackForms(stored(RESOLVED, RAW), whole)).toMatchObject({ read: "whole", isLate: true });
 });
 
-it("of JavaScript as written only what traces asked for", () => {
+it("for JavaScript that may be source, only the project's missing source maps are listed", () => {
   const text = "E: x\n    at total (/srv/app/cart.js:12:5)";
   const waiting = ["cart.js", "other.js"].map((name) => ({ kind: "source_map", debugId: "", name, path: name }));
   expect(stackForms(stored(text)).missing).toEqual([]);
   expect(stackForms(stored(text), undefined, waiting)).toMatchObject({ sure: false, missing: [waiting[0]] });
 });
 
-it("a symbolic trace asks for nothing", () => {
+it("a symbolic trace has no missing symbols", () => {
   const forms = stackForms(stored('Traceback\n  File "/srv/a.py", line 3, in f'), undefined, [need(ID)]);
   expect(forms).toMatchObject({ form: null, missing: [], isResolved: false });
 });
 
-it("asks with the language and the build that ingest knew", () => {
+it("the request has the language and the build id that ingest used", () => {
   const android = { ...stored("\tat a.b.a(SourceFile:1)"), attributes: { "app.debug.proguard_uuid": "6c2f7a3e-93a1" } };
-  expect(askFor(android, { form: "java", sure: true })).toEqual({
+  expect(resolveBody(android, { form: "java", sure: true })).toEqual({
     stackTrace: android.stack,
     language: "android",
     debugId: "6c2f7a3e-93a1",
   });
   const odd = { ...stored(RAW, "raw"), attributes: { "app.debug.build_id": "not an id" } };
-  expect(askFor(odd, { form: "ios", sure: true })).toEqual({ stackTrace: "raw", language: "swift", debugId: null });
+  expect(resolveBody(odd, { form: "ios", sure: true })).toEqual({
+    stackTrace: "raw",
+    language: "swift",
+    debugId: null,
+  });
 });

@@ -1,10 +1,10 @@
-// A stored stack trace, and what the server makes of it now: which form is shown, and what is missing.
+// Combines a stored stack trace with its current resolution: the displayed form, and the missing symbols.
 import type { MissingSymbols, ResolvedTrace } from "../api/types";
 import { imageNames, isSystemImage, type Raw, type RawForm, rawForm, scriptNames } from "./raw-stack";
 
-export interface Stored {
+export interface StoredTrace {
   stack: string;
-  /** As it was sent, where symbols changed it. */
+  /** The trace as sent; null if it was not resolved on arrival. */
   raw: string | null;
   attributes: Record<string, unknown>;
 }
@@ -12,16 +12,16 @@ export interface Stored {
 export interface StackForms {
   read: string;
   raw: string;
-  /** `read` is the work of symbols. */
+  /** Whether `read` was resolved with symbols. */
   isResolved: boolean;
-  /** They came after the event. */
+  /** Whether the symbols were uploaded after the event. */
   isLate: boolean;
   form: RawForm | null;
-  /** What would make more of it readable. */
+  /** Symbols that would resolve more frames. */
   missing: MissingSymbols[];
-  /** Images of the operating system among what has no symbols. */
+  /** Images of the operating system without symbols. */
   system: string[];
-  /** Nothing of it is readable without them. */
+  /** Whether the trace is certainly raw. */
   sure: boolean;
 }
 
@@ -34,8 +34,8 @@ const LANGUAGE: Record<RawForm, string | null> = {
 };
 const BUILD_IDS = ["app.debug.proguard_uuid", "app.debug.build_id"];
 
-/** Body of the request that resolves it again. */
-export function askFor({ stack, raw, attributes }: Stored, form: Raw) {
+/** Body of the request that resolves the trace again. */
+export function resolveBody({ stack, raw, attributes }: StoredTrace, form: Raw) {
   const id = BUILD_IDS.map((key) => attributes[key]).find((value) => typeof value === "string" && isHex(value));
   return { stackTrace: raw ?? stack, language: LANGUAGE[form.form], debugId: (id as string | undefined) ?? null };
 }
@@ -44,25 +44,25 @@ function isHex(text: string): boolean {
   return /^[0-9a-f-]{8,64}$/i.test(text);
 }
 
-/** Body of the request for the source around its frames; null: no map says anything of it. */
-export function sourcesFor(stored: Stored, forms: StackForms) {
+/** Body of the request for the source around the frames; null if source maps do not apply. */
+export function sourcesFor(stored: StoredTrace, forms: StackForms) {
   const form = rawForm(forms.raw);
   if (!forms.isResolved || (form && form.form !== "script")) return null;
-  return askFor({ ...stored, raw: forms.raw }, form ?? { form: "script", sure: false });
+  return resolveBody({ ...stored, raw: forms.raw }, form ?? { form: "script", sure: false });
 }
 
-/** `answer`: of the server, for a trace that looks raw. `waiting`: what all traces of the project wait for. */
-export function stackForms(stored: Stored, answer?: ResolvedTrace, waiting?: MissingSymbols[]): StackForms {
+/** `answer` is the resolution of a trace that looks raw; `waiting` are the missing symbols of the project. */
+export function stackForms(stored: StoredTrace, answer?: ResolvedTrace, waiting?: MissingSymbols[]): StackForms {
   const form = rawForm(stored.stack);
   const raw = stored.raw ?? stored.stack;
-  // Resolved once, it stays as it was stored, unless nothing is missing any more for the frames that are left.
+  // A trace that was resolved on arrival is shown as stored, unless all symbols of its other frames are now present.
   const isLate =
     !!answer &&
     answer.resolved > 0 &&
     answer.stackTrace !== stored.stack &&
     (stored.raw === null || answer.missing.length === 0);
   const read = isLate ? answer.stackTrace : stored.stack;
-  const all = form?.sure ? (answer?.missing ?? []) : asked(stored.stack, form, waiting);
+  const all = form?.sure ? (answer?.missing ?? []) : missingSourceMaps(stored.stack, form, waiting);
   const images = imageNames(raw);
   const isSystem = (one: MissingSymbols) => isSystemImage(images.get(one.debugId));
   return {
@@ -77,8 +77,8 @@ export function stackForms(stored: Stored, answer?: ResolvedTrace, waiting?: Mis
   };
 }
 
-/** Of everything that is missing what this trace names. */
-function asked(stack: string, form: Raw | null, waiting: MissingSymbols[] | undefined): MissingSymbols[] {
+/** The project's missing source maps whose scripts the trace names. */
+function missingSourceMaps(stack: string, form: Raw | null, waiting: MissingSymbols[] | undefined): MissingSymbols[] {
   if (!form || !waiting?.length) return [];
   const names = scriptNames(stack);
   return waiting.filter((one) => one.kind === "source_map" && names.has(one.name));

@@ -49,7 +49,7 @@ describe("parseStack", () => {
     expect(frames(text).map(line)).toEqual(want);
   });
 
-  it("points at the innermost own frame: last in Python, first elsewhere", () => {
+  it("selects the innermost in-app frame: last in Python, first in other languages", () => {
     const python = parseStack(
       'Traceback:\n  File "/srv/a.py", line 1, in outer\n    inner()\n  File "/srv/b.py", line 2, in inner\n    lib()\n  File "/x/site-packages/l.py", line 3, in lib\n    boom()\nE: x',
     );
@@ -58,7 +58,7 @@ describe("parseStack", () => {
     expect((js.items[js.culprit] as Frame).fn).toBe("mine");
   });
 
-  it("keeps every line it does not understand", () => {
+  it("keeps lines that it cannot parse", () => {
     const { items, culprit } = parseStack("something odd\n  not a frame");
     expect(items).toEqual([
       { kind: "text", text: "something odd", heading: false },
@@ -67,12 +67,12 @@ describe("parseStack", () => {
     expect(culprit).toBe(-1);
   });
 
-  it("keeps the source line that Python sends", () => {
+  it("keeps the source line of Python frames", () => {
     expect(frames('  File "/srv/a.py", line 3, in f\n    g(x)\n      ^^^\n')[0].source).toBe("g(x)");
   });
 });
 
-it("folds runs of library frames and leaves a single one open", () => {
+it("folds consecutive library frames, but not a single one", () => {
   const text =
     "E: x\n    at a (/srv/a.js:1:1)\n    at b (/srv/node_modules/b.js:1:1)\n    at c (node:internal/c:1:1)\n    at d (/srv/d.js:1:1)\n    at e (/srv/node_modules/e.js:1:1)";
   expect(

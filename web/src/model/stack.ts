@@ -1,5 +1,5 @@
-// Stack trace text of any language -> frames that can be folded. What is not understood stays as a text line, in place:
-// nothing is ever lost, and "raw" shows the original.
+// Parses stack traces of any language into foldable frames. Unknown lines stay in place as text lines, so that
+// nothing is lost; "raw" shows the original.
 
 export interface Frame {
   kind: "frame";
@@ -7,27 +7,27 @@ export interface Frame {
   file: string;
   line: number | null;
   column: number | null;
-  /** Source line that came with the trace (Python). */
+  /** Source line in the trace (Python). */
   source: string;
   inApp: boolean;
 }
 export interface TextLine {
   kind: "text";
   text: string;
-  /** "Caused by: …" and the like: starts a new chain. */
+  /** "Caused by: …" and similar lines that start a chained exception. */
   heading: boolean;
 }
 export type StackItem = Frame | TextLine;
 
 export interface Stack {
   items: StackItem[];
-  /** Index of the frame to look at first: nearest to the error and in the user's own code; -1 without frames. */
+  /** Index of the in-app frame nearest to the error, else of the nearest frame; -1 without frames. */
   culprit: number;
 }
 
 type Match = Pick<Frame, "fn" | "file"> & { line?: string; column?: string };
 
-/** One line each; the first that fits wins. */
+/** Patterns of one-line frames; the first match is used. */
 const ONE_LINE: [RegExp, (m: RegExpExecArray) => Match][] = [
   // Python: File "a.py", line 3, in f
   [/^\s*File "([^"]+)", line (\d+)(?:, in (.+))?$/, (m) => ({ file: m[1], line: m[2], fn: m[3] ?? "" })],
@@ -38,9 +38,9 @@ const ONE_LINE: [RegExp, (m: RegExpExecArray) => Match][] = [
   // V8: at f (file:1:2)
   [/^\s*at (?:async )?(.+?) \((.+?):(\d+):(\d+)\)$/, (m) => ({ fn: m[1], file: m[2], line: m[3], column: m[4] })],
   [/^\s*at (?:async )?([^\s()]+):(\d+):(\d+)$/, (m) => ({ fn: "", file: m[1], line: m[2], column: m[3] })],
-  // .NET without debug file: at A.B.M(String x)
+  // .NET without a debug file: at A.B.M(String x)
   [/^\s*at ([\w.`<>[\]|+]+\([^)]*\))$/, (m) => ({ fn: m[1], file: "" })],
-  // V8 without place: at new Promise (<anonymous>)
+  // V8 without a location: at new Promise (<anonymous>)
   [/^\s*at (?:async )?(.+?) \((<anonymous>|native)\)$/, (m) => ({ fn: m[1], file: m[2] })],
   // PHP: #0 /srv/a.php(12): f()
   [/^#\d+ (.+?)\((\d+)\): (.+)$/, (m) => ({ file: m[1], line: m[2], fn: m[3] })],
@@ -55,7 +55,7 @@ const ONE_LINE: [RegExp, (m: RegExpExecArray) => Match][] = [
   [/^([^@\s]*)@(\S+):(\d+):(\d+)$/, (m) => ({ fn: m[1], file: m[2], line: m[3], column: m[4] })],
 ];
 
-/** Place on a line of its own, the function on the line above (JS resolved, Go, Rust). */
+/** Location on a separate line, below the line of the function (resolved JS, Go, Rust). */
 const PLACE: RegExp[] = [
   /^ {4}(\S.*?):(\d+)(?::(\d+))?$/,
   /^\t(\S+\.go):(\d+)(?: \+0x[0-9a-f]+)?()$/,
@@ -159,7 +159,7 @@ function frameOf(match: Match): Frame {
   };
 }
 
-/** Python prints the innermost call last, everybody else first. */
+/** Python prints the innermost call last, other languages first. */
 function culprit(items: StackItem[], innermostLast: boolean): number {
   const frames = items.map((item, i) => ({ item, i })).filter((entry) => entry.item.kind === "frame");
   if (innermostLast) frames.reverse();
@@ -171,7 +171,7 @@ export type StackBlock =
   | { kind: "open"; item: StackItem; index: number }
   | { kind: "folded"; frames: Frame[]; index: number };
 
-/** Runs of two or more library frames become one folded block. */
+/** Folds two or more consecutive library frames into one block. */
 export function foldStack(stack: Stack): StackBlock[] {
   const blocks: StackBlock[] = [];
   stack.items.forEach((item, index) => {

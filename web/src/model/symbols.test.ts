@@ -11,7 +11,7 @@ it.each([
   ["source_map", "sourcemaps/p/app.js.map", ""],
   ["script", "sourcemaps/p/by-debug-id/9f2c.js", "9f2c"],
   ["source_map", "sourcemaps/p/by-debug-id/9f2c.js.map", "9f2c"],
-])("reads the id of a %s off its key", (kind, key, id) => {
+])("reads the id of a %s from its key", (kind, key, id) => {
   expect(fileId({ kind, key })).toBe(id);
 });
 
@@ -21,7 +21,7 @@ it.each([
   ["Mozilla/5.0 (X11; Linux x86_64)", "a browser"],
   ["node", "node"],
   ["", "an unnamed tool"],
-])("names the tool that calls itself %j", (userAgent, words) => {
+])("names the tool with the User-Agent %j", (userAgent, words) => {
   expect(toolWords(userAgent)).toBe(words);
 });
 
@@ -29,7 +29,7 @@ it.each([
   [[], ""],
   [["1.2"], "1.2"],
   [["1.3", "1.2", "1.1"], "1.3 and 2 earlier"],
-])("names the versions %j of one content", (versions, words) => {
+])("names the versions %j of one file", (versions, words) => {
   expect(versionWords(versions)).toBe(words);
 });
 
@@ -44,7 +44,7 @@ it.each([
   expect(missingWords({ path: "", ...missing }, image)).toBe(words);
 });
 
-it("says how much was resolved", () => {
+it("reports how many frames were resolved", () => {
   expect(resolvedWords({ frames: 11, resolved: 8 })).toBe("8 of 11 frames resolved.");
   expect(resolvedWords({ frames: 1, resolved: 0 })).toBe("0 of 1 frame resolved.");
   expect(resolvedWords({ frames: 0, resolved: 0 })).toMatch(/^No raw frames/);

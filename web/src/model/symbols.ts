@@ -1,4 +1,4 @@
-// Uploaded symbol files and missing ones, in words and in order.
+// Display strings of uploaded and missing symbol files.
 import type { MissingSymbols, SymbolFile } from "../api/types";
 
 const KIND_WORDS: Record<string, string> = {
@@ -13,21 +13,21 @@ export function kindWords(kind: string): string {
   return KIND_WORDS[kind] ?? kind;
 }
 
-/** The debug id a file is found by; empty where that is its name. Read off its key: `…/<id>.dsym`, `…/<id>-<arch>.symbols`. */
+/** Debug id in a file's key: `…/<id>.dsym`, `…/<id>-<arch>.symbols`. Empty if the file is found by its name. */
 export function fileId({ key, kind }: Pick<SymbolFile, "key" | "kind">): string {
   if ((kind === "source_map" || kind === "script") && !key.includes("/by-debug-id/")) return "";
   const stem = (key.split("/").at(-1) ?? "").replace(/\.(?:dsym|elf|symbols|txt|js\.map|js)$/, "");
   return kind === "dart" ? stem.replace(/-[^-]*$/, "") : stem;
 }
 
-/** "1.2.3", or "1.2.3 and 4 earlier" where the same content was sent for several. */
+/** "1.2.3", or "1.2.3 and 4 earlier" if the same content was uploaded for several versions. */
 export function versionWords(versions: string[]): string {
   const [latest, ...earlier] = versions;
   if (!latest) return "";
   return earlier.length ? `${latest} and ${earlier.length} earlier` : latest;
 }
 
-/** The tool that sent a file, in a few words: "curl 8.5", "Tidewatch 0.1.0", "a browser". */
+/** Name of the upload tool: "curl 8.5", "Tidewatch 0.1.0", "a browser". */
 export function toolWords(userAgent: string): string {
   const [, name, version] = /^([^\s/]+)(?:\/([\w.+-]+))?/.exec(userAgent) ?? [];
   if (!name) return "an unnamed tool";
@@ -35,7 +35,7 @@ export function toolWords(userAgent: string): string {
   return version ? `${name} ${version}` : name;
 }
 
-/** "Debug file of AcmeApp": what to look for. */
+/** Name of a missing file: "Debug file of AcmeApp". */
 export function missingWords({ kind, name, debugId }: MissingSymbols, image?: string): string {
   if (kind === "source_map") return name ? `Source map of ${name}` : "Source map";
   if (kind === "mapping") return "R8 mapping";
@@ -48,7 +48,7 @@ export function missingKey(one: MissingSymbols): string {
   return `${one.kind}/${one.debugId}/${one.path || one.name}`;
 }
 
-/** What `POST /api/symbols/resolve` is told, so that it reads the trace as ingest did. */
+/** Values of `language` in `POST /api/symbols/resolve`, so that it parses the trace like ingest does. */
 export const LANGUAGES = [
   { value: "", label: "By the form of its frames" },
   { value: "javascript", label: "JavaScript" },
@@ -57,7 +57,7 @@ export const LANGUAGES = [
   { value: "java", label: "Java, Kotlin (Android)" },
 ];
 
-/** "8 of 11 frames resolved", or why nothing was. */
+/** "8 of 11 frames resolved", or the reason if none was. */
 export function resolvedWords({ frames, resolved }: { frames: number; resolved: number }): string {
   if (frames === 0) return "No raw frames recognised: the trace is symbolic already, or of a form that is not known.";
   return `${resolved} of ${frames} ${frames === 1 ? "frame" : "frames"} resolved.`;

@@ -1,4 +1,4 @@
-// A small, readable trace that the Connect page sends on request: a request with a database call and an exception.
+// A small trace that the Connect page sends on request: an HTTP request with a database call and an exception.
 
 function hex(bytes: number): string {
   return [...crypto.getRandomValues(new Uint8Array(bytes))].map((byte) => byte.toString(16).padStart(2, "0")).join("");

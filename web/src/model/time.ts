@@ -1,11 +1,11 @@
-// Instants are RFC 3339 text with up to nine fraction digits on the wire; bigint nanoseconds when exactness matters,
-// milliseconds (number) when drawing.
+// Instants are RFC 3339 text with up to nine fraction digits on the wire, bigint nanoseconds in exact computations and
+// milliseconds (number) in charts.
 
 import { browserZone, isZone } from "./zones";
 
 const RFC3339 = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?(Z|[+-]\d\d:?\d\d)?$/;
 
-/** Nanoseconds since the epoch; null when the text is no instant. */
+/** Nanoseconds since the epoch; null if the text is not an instant. */
 export function parseNs(text: string | null | undefined): bigint | null {
   const match = text ? RFC3339.exec(text) : null;
   if (!match) return null;
@@ -14,7 +14,7 @@ export function parseNs(text: string | null | undefined): bigint | null {
   return BigInt(seconds) * 1_000_000n + BigInt((match[3] ?? "").padEnd(9, "0") || 0);
 }
 
-/** Milliseconds since the epoch with a fraction (microsecond exact); NaN when the text is no instant. */
+/** Milliseconds since the epoch with microsecond precision; NaN if the text is not an instant. */
 export function parseMs(text: string | null | undefined): number {
   const ns = parseNs(text);
   return ns === null ? Number.NaN : Number(ns / 1000n) / 1000;
@@ -38,7 +38,7 @@ function formats(timeZone: string) {
 }
 let { clock, clockShort, monthDay, monthDayYear, timeZone: zone } = formats(browserZone());
 
-/** The viewer's preferred zone, for every time shown from now on; null or unknown: the browser's. */
+/** Sets the time zone of all formatted times; null or an unknown name selects the browser's. */
 export function setTimeZone(name: string | null | undefined): void {
   const next = isZone(name) ? name : browserZone();
   if (next !== zone) ({ clock, clockShort, monthDay, monthDayYear, timeZone: zone } = formats(next));
@@ -47,12 +47,12 @@ export function timeZone(): string {
   return zone;
 }
 
-/** "21 Nov 14:03:12" in the viewer's zone. */
+/** "21 Nov 14:03:12" in the viewer's time zone. */
 export function dateTime(ms: number): string {
   return Number.isFinite(ms) ? `${monthDay.format(ms)} ${clock.format(ms)}` : "–";
 }
 
-/** "21 Nov 2026 14:03:12.123456789": every digit that came over the wire, in the viewer's zone. */
+/** "21 Nov 2026 14:03:12.123456789": full precision, in the viewer's time zone. */
 export function exactTime(text: string): string {
   const ns = parseNs(text);
   if (ns === null) return text || "–";

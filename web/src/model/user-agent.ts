@@ -1,4 +1,4 @@
-// What a User-Agent says of a device, in a few words: "Firefox on Linux". What is not known is shown as it is.
+// Short name of a User-Agent: "Firefox on Linux". Unknown values are shown unchanged.
 
 const BROWSERS: [RegExp, string][] = [
   [/\bEdg(?:e|A|iOS)?\//, "Edge"],

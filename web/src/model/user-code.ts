@@ -1,6 +1,6 @@
-// The short code that a device shows (RFC 8628): eight letters or digits, written XXXX-XXXX, typed in any way.
+// The user code that a device shows (RFC 8628): eight letters or digits, written XXXX-XXXX, accepted in any case.
 
-/** "abcd efgh" -> "ABCD-EFGH"; keeps what is there while someone types. */
+/** "abcd efgh" -> "ABCD-EFGH"; also formats incomplete input. */
 export function userCode(text: string): string {
   const plain = text
     .toUpperCase()

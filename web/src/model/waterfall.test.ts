@@ -23,7 +23,7 @@ const names = (trace: ReturnType<typeof buildTrace>, rows: number[]) =>
 
 describe("buildTrace", () => {
   // Spec: Span, rule 1: children under their parent in chronological order.
-  it("nests children under their parent in order of start, whatever order they come in", () => {
+  it("nests children under their parent in order of start, for any input order", () => {
     const trace = buildTrace([
       span("c", "a", 30, 10),
       span("b", "a", 10, 10),
@@ -33,7 +33,7 @@ describe("buildTrace", () => {
     expect(names(trace, visibleRows(trace, ALL).rows)).toEqual(["a", " b", "  d", " c"]);
   });
 
-  it("puts spans with a missing parent at the top level and says so", () => {
+  it("puts spans with a missing parent at the top level and marks them", () => {
     const trace = buildTrace([span("a", "", 0, 10), span("b", "gone", 5, 10)]);
     expect(trace.nodes.map((node) => [node.span.spanId, node.depth, node.missingParent])).toEqual([
       ["a", 0, false],
@@ -41,12 +41,12 @@ describe("buildTrace", () => {
     ]);
   });
 
-  it("opens a circle of parents at its first span and keeps every span", () => {
+  it("opens a parent cycle at its first span and keeps every span", () => {
     const trace = buildTrace([span("a", "b", 0, 10), span("b", "a", 1, 5), span("me", "me", 2, 1)]);
     expect(trace.nodes.map((node) => node.span.spanId).sort()).toEqual(["a", "b", "me"]);
   });
 
-  it("takes the union of children off a span's own time", () => {
+  it("subtracts the union of children from a span's own time", () => {
     const trace = buildTrace([
       span("a", "", 0, 100),
       span("b", "a", 10, 30),
@@ -56,7 +56,7 @@ describe("buildTrace", () => {
     expect(trace.nodes[0].selfMs).toBeCloseTo(50);
   });
 
-  it("keeps nanoseconds apart that a float of epoch milliseconds would merge", () => {
+  it("distinguishes nanoseconds that a float of epoch milliseconds would merge", () => {
     const trace = buildTrace([
       span("a", "", 0, 1),
       { ...span("b", "a", 0, 1), startTime: "2026-06-01T12:00:00.000000007Z" },

@@ -1,8 +1,8 @@
-// Spans of one trace -> a flat pre-order tree with offsets and self time. Every function here is O(n)
-// (n log n where children are sorted) and never recurses, so that 100,000 spans and cycles are fine.
+// Builds a flat pre-order tree of the spans of one trace, with offsets and self time. Every function is O(n)
+// (O(n log n) where it sorts children) and not recursive, so that it handles 100,000 spans and cycles.
 import { parseNs } from "./time";
 
-/** What the waterfall needs of a span; the API's Span fits. */
+/** Fields of a span that the waterfall uses; a subset of the API's Span. */
 export interface SpanInput {
   spanId: string;
   parentSpanId: string;
@@ -15,7 +15,7 @@ export interface SpanInput {
 
 export interface Node<S extends SpanInput = SpanInput> {
   span: S;
-  /** Index of the parent in `nodes`; -1 for roots and for spans whose parent is not here. */
+  /** Index of the parent in `nodes`; -1 for roots and for spans whose parent is missing. */
   parent: number;
   depth: number;
   childCount: number;
@@ -24,7 +24,7 @@ export interface Node<S extends SpanInput = SpanInput> {
   /** Milliseconds after the trace's first span. */
   startMs: number;
   durationMs: number;
-  /** Time covered by no child, in milliseconds. */
+  /** Time not covered by any child, in milliseconds. */
   selfMs: number;
   error: boolean;
   missingParent: boolean;
@@ -43,7 +43,7 @@ export interface ServiceShare {
   name: string;
   spans: number;
   selfMs: number;
-  /** 0..1 of all self time. */
+  /** Share of all self time, 0 to 1. */
   share: number;
 }
 
@@ -103,7 +103,7 @@ export function buildTrace<S extends SpanInput>(spans: S[]): Trace<S> {
     }
   };
   for (const root of roots) walk(root);
-  // Spans in a parent cycle hang under no root: each cycle is opened at its first span.
+  // Spans in a parent cycle are reachable from no root: each cycle is opened at its first span.
   for (let i = 0; i < spans.length; i++) if (!seen[i]) walk(i);
 
   takeChildTime(nodes);
@@ -118,7 +118,7 @@ export function buildTrace<S extends SpanInput>(spans: S[]): Trace<S> {
   return { nodes, indexOf, startNs, totalMs: endMs, errors, services: shares(nodes) };
 }
 
-/** Children come in order of start, so one running end per parent gives the union of their intervals. */
+/** Children are in order of start, so one running end per parent yields the union of their intervals. */
 function takeChildTime(nodes: Node[]): void {
   const covered = new Float64Array(nodes.length).fill(Number.NEGATIVE_INFINITY);
   for (const node of nodes) {
@@ -151,18 +151,18 @@ function shares(nodes: Node[]): ServiceShare[] {
 
 export interface View {
   collapsed: ReadonlySet<string>;
-  /** Lower-case text looked for in name and service; "" matches all. */
+  /** Lower-case substring of name, service or span id; "" matches all. */
   query: string;
-  /** Spans shorter than this are hidden unless something below them is not. */
+  /** Shorter spans are hidden unless a descendant matches. */
   minMs: number;
   errorsOnly: boolean;
-  /** True: non-matching rows stay, dimmed. */
+  /** True: non-matching rows are dimmed instead of hidden. */
   dim: boolean;
 }
 export interface Rows {
   /** Indices into `nodes`, in display order. */
   rows: number[];
-  /** Per node: 1 when it matches query, length and error filters by itself. */
+  /** Per node: 1 if the node itself matches the query, duration and error filters. */
   matches: Uint8Array;
   matched: number;
 }

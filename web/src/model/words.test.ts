@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { droppedSentence, graphSentence, isJunkName, rejectedSentence, severity } from "./words";
 
-it("says what was dropped and refused", () => {
+it("describes dropped records and refused requests", () => {
   expect(droppedSentence("traces", "unmatched_root", 1)).toBe(
     "1 span not stored: root spans that are no request, task or AI call",
   );

@@ -1,4 +1,4 @@
-// Codes of the API in plain words.
+// Display strings for codes of the API.
 import { count, plural } from "./format";
 
 export const SPAN_KINDS = ["Unspecified", "Internal", "Server", "Client", "Producer", "Consumer"];
@@ -6,14 +6,14 @@ export function spanKind(kind: number): string {
   return SPAN_KINDS[kind] ?? "Unspecified";
 }
 
-/** How a percentile reads without training. */
+/** Explanations of the percentiles. */
 export const PERCENTILE_WORDS = {
   p50: "Usual: half of the calls are faster than this (p50).",
   p95: "Slow: one call in 20 takes longer than this (p95).",
   p99: "Slowest: one call in 100 takes longer than this (p99).",
 };
 
-/** Where "satisfied" and "tolerating" end: the ranking judges by other bands than the page of one endpoint. */
+/** Upper limits of "satisfied" and "tolerating". The ranking's bands differ from those of an endpoint's page. */
 export const APDEX_BANDS = { ranking: "0.75 s, 1.5 s", detail: "0.5 s, 2 s" };
 
 export const APDEX_WORDS = {
@@ -31,12 +31,12 @@ export function apdexLevel(apdex: number): "ok" | "warn" | "error" {
   return apdex >= 0.85 ? "ok" : apdex >= 0.7 ? "warn" : "error";
 }
 
-/** A row name that no router produced: status 0 rows of spans split from their parent by a batch boundary. */
+/** Whether no router produced the name: status 0 rows of spans split from their parent by a batch boundary. */
 export function isJunkName(name: string): boolean {
   return name !== "UNMATCHED" && !/^[A-Z_]{3,10} \S/.test(name);
 }
 
-/** Reasons under which records are dropped (domain) and requests refused (server). */
+/** Reasons for dropped records (domain) and refused requests (server). */
 const REASONS: Record<string, string> = {
   unmatched_root: "root spans that are no request, task or AI call",
   healthcheck: "health checks that went well",
@@ -108,7 +108,7 @@ export function graphSentence(status: {
 
 export type Severity = "TRACE" | "DEBUG" | "INFO" | "WARN" | "ERROR" | "FATAL" | "UNSET";
 export const SEVERITIES: Severity[] = ["FATAL", "ERROR", "WARN", "INFO", "DEBUG", "TRACE", "UNSET"];
-/** Least severity number of each level (OpenTelemetry). */
+/** Lowest severity number of each level (OpenTelemetry). */
 export const SEVERITY_NUMBER: Record<string, number> = { TRACE: 1, DEBUG: 5, INFO: 9, WARN: 13, ERROR: 17, FATAL: 21 };
 export function severity(text: string, number = 0): Severity {
   const upper = text.toUpperCase();

@@ -33,15 +33,15 @@ it.each([
   ["2026-07-01T14:00:00", "Europe/Berlin", "2026-07-01T12:00:00.000Z"],
   ["2026-01-01T14:00", "Europe/Berlin", "2026-01-01T13:00:00.000Z"],
   ["2026-07-01T12:00:00", "UTC", "2026-07-01T12:00:00.000Z"],
-  // The hour that comes twice (25 October, 03:00 back to 02:00): its first time.
+  // The repeated hour (25 October, 03:00 back to 02:00): its first occurrence.
   ["2026-10-25T02:30:00", "Europe/Berlin", "2026-10-25T00:30:00.000Z"],
   ["2026-10-25T04:00:00", "Europe/Berlin", "2026-10-25T03:00:00.000Z"],
   ["2026-03-29T04:00:00", "Europe/Berlin", "2026-03-29T02:00:00.000Z"],
 ])("%s in %s is %s", (text, zone, want) => expect(new Date(wallClockMs(text, zone)).toISOString()).toBe(want));
 
-it("a text that is no time is no instant", () => expect(wallClockMs("", "UTC")).toBeNaN());
+it("text that is not a time is not an instant", () => expect(wallClockMs("", "UTC")).toBeNaN());
 
-it("the list starts with UTC and holds a zone that only the server knows", () => {
+it("the list starts with UTC and includes a zone that only the server supports", () => {
   expect(zones()[0]).toBe("UTC");
   expect(zones("Europe/Kyiv")).toContain("Europe/Kyiv");
   expect(isZone("Nowhere")).toBe(false);

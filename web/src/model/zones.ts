@@ -14,13 +14,13 @@ export function isZone(name: string | null | undefined): name is string {
   }
 }
 
-/** Every zone this browser knows, UTC first; `also` is added when it is missing. */
+/** All time zones that the browser supports, UTC first; `also` is added if it is missing. */
 export function zones(also?: string | null): string[] {
   const known = Intl.supportedValuesOf?.("timeZone") ?? [];
   return [...new Set(["UTC", ...(isZone(also) ? [also] : []), ...known])];
 }
 
-/** Minutes that the zone's wall clock is ahead of UTC at that instant. */
+/** Offset of the zone's wall clock from UTC at the instant, in minutes. */
 export function zoneOffsetMinutes(zone: string, ms: number): number {
   const parts = new Intl.DateTimeFormat("en-GB", {
     timeZone: zone,
@@ -37,11 +37,11 @@ export function zoneOffsetMinutes(zone: string, ms: number): number {
   return Math.round((wall - Math.floor(ms / 1000) * 1000) / 60_000);
 }
 
-/** "2026-11-21T14:03:12" read as wall clock of the zone; NaN when it is none. In the hour that comes twice: the first. */
+/** Instant of "2026-11-21T14:03:12" on the zone's wall clock; NaN if invalid. A repeated hour means its first. */
 export function wallClockMs(text: string, zone: string): number {
   const wall = Date.parse(`${text}${/T\d\d:\d\d(:\d\d)?$/.test(text) ? "Z" : ""}`);
   if (Number.isNaN(wall)) return Number.NaN;
-  // The offset before the wall-clock instant settles all but the hours around a change.
+  // The offset before the wall-clock instant is right except in the hours around a change.
   const first = wall - zoneOffsetMinutes(zone, wall - 86_400_000) * 60_000;
   if (first + zoneOffsetMinutes(zone, first) * 60_000 === wall) return first;
   return wall - zoneOffsetMinutes(zone, wall + 86_400_000) * 60_000;

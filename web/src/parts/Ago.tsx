@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import { ago, exactTime, parseMs } from "../model/time";
 
-/** "3 min ago", with the exact time on hover; moves on by itself. */
+/** "3 min ago" with the exact time on hover; updates itself. */
 export function Ago({ at, fast }: { at: string; fast?: boolean }) {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

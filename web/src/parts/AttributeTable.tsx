@@ -1,4 +1,4 @@
-// Keys and values with copy, and a filter when there are many.
+// Keys and values with copy buttons, and a filter if there are many.
 import { useState } from "react";
 import type { Attributes } from "../api/types";
 import { prettyJson } from "../model/content";

@@ -1,4 +1,4 @@
-// One page of an audit log: who did what, when and from where. `newest` and `older` lead to the other pages.
+// One page of an audit log. `newest` and `older` link to the other pages.
 import type { ReactNode } from "react";
 import type { AuditRow } from "../api/account-types";
 import { actionWords, plainValue, targetWords } from "../model/audit";

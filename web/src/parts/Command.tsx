@@ -2,7 +2,7 @@ import { useState } from "react";
 import { CopyButton } from "../ui/Copy";
 import { RevealButton, SecretCode } from "./Secret";
 
-/** A shell command, to be read and copied. `secret`: a token in it, masked until it is asked for. */
+/** A shell command with a copy button. `secret` is a token in it, masked until the user reveals it. */
 export function CommandBlock({ label, code, secret }: { label: string; code: string; secret?: string }) {
   const [shown, setShown] = useState(false);
   return (

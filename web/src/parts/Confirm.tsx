@@ -1,4 +1,4 @@
-// "Really?" for what cannot be undone, with the name typed when much is lost.
+// Confirmation dialog of irreversible actions. The most severe ones require typing the object's name.
 import { type ReactNode, useRef, useState } from "react";
 import { Dialog } from "../ui/Dialog";
 import { Field } from "../ui/Field";
@@ -19,10 +19,10 @@ export function Confirm({
   open: boolean;
   onOpenChange: (open: boolean) => void;
   title: string;
-  /** Of the button: the deed itself, never "OK". */
+  /** Label of the button: the action itself, never "OK". */
   label: string;
   busy?: string;
-  /** Must be typed before the button works. */
+  /** Text that must be typed to enable the button. */
   typed?: string;
   of: MutationState;
   own?: Record<number, string>;

@@ -1,4 +1,4 @@
-// A dense table: sorting as links (the URL holds it), one real link per row stretched over the row, cards on phones.
+// A dense table. Sort headers are links (the URL holds the order), one link per row covers the row, cards on phones.
 import { ArrowDown, ArrowUp } from "lucide-react";
 import type { ReactNode } from "react";
 import { type Sort, sortText } from "../model/search";
@@ -8,19 +8,19 @@ import { Tip } from "../ui/Tip";
 export interface Column<Row, Order extends string = never> {
   key: string;
   head: string;
-  /** Plain words behind the heading. */
+  /** Explanation in the heading's tooltip. */
   help?: string;
   num?: boolean;
-  /** Identifiers and the like: the cells, not the heading. */
+  /** Monospace cells (not the heading), for identifiers. */
   mono?: boolean;
-  /** Name of the order in the URL and in requests; absent: not sortable. */
+  /** Name of the order in the URL and in requests; absent if not sortable. */
   sort?: Order;
-  /** First click sorts upwards (names). */
+  /** The first click sorts in ascending order (names). */
   ascFirst?: boolean;
   width?: string;
-  /** On phones: "main" spans the card and has no label, "hide" leaves it out, "half" takes two of three columns. */
+  /** On phones: "main" spans the card without a label, "hide" omits the cell, "half" takes two of three columns. */
   card?: "main" | "hide" | "half";
-  /** Least screen class, e.g. "max-xl:hidden". */
+  /** Class of the column's header and cells, such as "max-xl:hidden". */
   className?: string;
   cell: (row: Row) => ReactNode;
 }
@@ -85,7 +85,7 @@ export function DataTable<Row, Order extends string>({
 function Head<Row, Order extends string>({ column, sort }: { column: Column<Row, Order>; sort?: Sort<Order> }) {
   if (!column.sort)
     return column.help ? (
-      <Helped text={column.help}>{column.head}</Helped>
+      <HeadWithHelp text={column.help}>{column.head}</HeadWithHelp>
     ) : (
       column.head || <span className="sr-only">{column.key}</span>
     );
@@ -104,7 +104,7 @@ function Head<Row, Order extends string>({ column, sort }: { column: Column<Row,
   return column.help ? <Tip text={column.help}>{link}</Tip> : link;
 }
 
-function Helped({ text, children }: { text: string; children: ReactNode }) {
+function HeadWithHelp({ text, children }: { text: string; children: ReactNode }) {
   return (
     <Tip text={text}>
       <button

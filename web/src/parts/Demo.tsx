@@ -1,4 +1,4 @@
-// Demo data: offered while nothing has arrived anywhere, and marked on every page of its project.
+// Demo data: offered while no project has received data, and marked on every page of its project.
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { FlaskConical } from "lucide-react";
@@ -10,7 +10,7 @@ import { count } from "../model/format";
 import { asRole, mayManage } from "../model/roles";
 import { MutationButton, Problem } from "./MutationButton";
 
-/** Offered to owners and admins of an organisation none of whose projects has received anything. */
+/** Shown to owners and admins of an organization whose projects have received no data. */
 export function DemoOffer({ organizationId, big }: { organizationId?: number; big?: boolean }) {
   const managed = useDemoOrganization(organizationId);
   const demo = useDemo(managed).data;
@@ -24,7 +24,7 @@ export function DemoOffer({ organizationId, big }: { organizationId?: number; bi
   return demo.isEmpty ? <LoadButton organizationId={managed} big={big} /> : null;
 }
 
-/** The same with words around it. */
+/** The offer as a card with an explanation. */
 export function DemoCard({ organizationId }: { organizationId: number }) {
   const managed = useDemoOrganization(organizationId);
   const demo = useDemo(managed).data;
@@ -55,13 +55,13 @@ function LoadButton({ organizationId, big, again }: { organizationId: number; bi
   );
 }
 
-/** Above every page of the project that holds demo data. */
+/** Banner above every page of the project with the demo data. */
 export function DemoBanner({ project }: { project: ProjectExtra }) {
   const demo = useDemo(project.organizationId).data;
   const manages = mayManage(asRole(project.role));
   const remove = useRemoveDemo(project);
   const client = useQueryClient();
-  // What is on the page was read while less of it was there: read again with the first of it, and with all of it.
+  // Refetches the page's data when the first demo data is loaded and when all of it is.
   const isLoading = demo?.state === "loading" && demo.projectId === project.id;
   const part = isLoading ? (demo.percent > 0 ? "some" : "none") : "all";
   const before = useRef(part);

@@ -1,4 +1,4 @@
-// The small words beside a name: why a row is special.
+// Chips beside a name that mark special rows.
 import { CircleHelp, Radio, Unlink, Waypoints } from "lucide-react";
 import type { EndpointGroup, ImpactLevel } from "../api/types";
 import { isJunkName } from "../model/words";
@@ -60,7 +60,7 @@ const IMPACT: Record<ImpactLevel, { tone: Tone; word: string; bars: number }> = 
   good: { tone: "ok", word: "Good", bars: 1 },
 };
 
-/** Level as word, colour and shape; the reason in words. */
+/** Impact level as word, colour and shape, with the reason. */
 export function ImpactChip({ level, reason, value }: { level: ImpactLevel; reason: string; value: number }) {
   const look = IMPACT[level] ?? IMPACT.good;
   return (
@@ -93,7 +93,7 @@ function Bars({ filled }: { filled: number }) {
   );
 }
 
-/** HTTP status with colour and class word for screen readers. */
+/** HTTP status with a colour, and the name of its class for screen readers. */
 export function StatusCode({ code }: { code: number }) {
   if (!code) return <span className="text-ink2">–</span>;
   const tone: Tone = code >= 500 ? "error" : code >= 400 ? "warn" : code >= 300 ? "plain" : "ok";

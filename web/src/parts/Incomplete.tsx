@@ -1,7 +1,7 @@
 import { TriangleAlert } from "lucide-react";
 import { useIsIncomplete } from "../api/incomplete";
 
-/** Above every page while an answer lacks rows that were damaged and set aside. */
+/** Notice above every page while a response lacks damaged rows that were set aside. */
 export function Incomplete() {
   const isIncomplete = useIsIncomplete();
   return (

@@ -3,7 +3,7 @@ import { useProjectId } from "../api/hooks";
 import type { IssueGroup } from "../api/types";
 import { Chip } from "../ui/Chip";
 
-/** Title with the type in front; the whole text wraps, nothing is cut for good. */
+/** Title, preceded by the exception type. The text wraps and is not truncated. */
 export function IssueTitle({ row, lines = 2 }: { row: IssueGroup; lines?: 1 | 2 }) {
   const pid = useProjectId();
   const message = row.message && row.title !== row.exceptionType ? row.message : "";

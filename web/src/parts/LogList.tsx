@@ -17,7 +17,7 @@ interface Props {
   rows: LogRow[];
   label: string;
   total: number;
-  /** Called when the end comes near. */
+  /** Called when the user scrolls near the end. */
   onEnd?: () => void;
   withTrace?: boolean;
   withDate?: boolean;

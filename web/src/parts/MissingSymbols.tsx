@@ -1,4 +1,4 @@
-// What traces ask for and nobody uploaded yet: each with its id, and the command that brings it.
+// Symbols that traces need and that are not uploaded, each with its id and the upload command.
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useProject } from "../api/account";
@@ -13,12 +13,12 @@ import { CopyButton } from "../ui/Copy";
 import { Ago } from "./Ago";
 import { CommandBlock } from "./Command";
 
-/** As many are listed at first. */
+/** Number of items listed initially. */
 const FIRST = 10;
 
 interface Props {
   missing: (MissingSymbols | WaitingForSymbols)[];
-  /** The trace that asked, where there is one. */
+  /** The trace that needs the symbols, if it is known. */
   text?: string;
   form?: RawForm;
 }
@@ -106,7 +106,7 @@ function Item({ one, words, commands, isApple, open }: ItemProps) {
   );
 }
 
-/** What stands for `$UPLOAD_TOKEN` in the commands. */
+/** Explains `$UPLOAD_TOKEN` in the commands. */
 export function TokenNote() {
   const pid = useProjectId();
   return (

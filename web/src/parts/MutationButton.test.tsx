@@ -21,7 +21,7 @@ const form = (error: Error | null, isPending = false) => (
 const button = () => screen.getByRole("button") as HTMLButtonElement;
 const pass = (ms: number) => act(() => vi.advanceTimersByTime(ms));
 
-it("after a 429 the button counts down and works again at the end, not before", () => {
+it("after a 429 the button counts down and is enabled only at the end", () => {
   render(form(new ApiError(429, "rate limited", 3)));
   expect(button().textContent).toBe("Wait 3 s");
   expect(button().disabled).toBe(true);
@@ -50,16 +50,16 @@ it("long waits read in minutes", () => {
   expect(button().textContent).toBe("Wait 1 h");
 });
 
-it("other errors leave the button alone and use the page's words", () => {
+it("other errors do not disable the button and use the page's messages", () => {
   render(form(new ApiError(401, "unauthorized")));
   expect(screen.getByRole("alert").textContent).toBe("The password is wrong.");
   expect(button().disabled).toBe(false);
 });
 
-it("a 403 says what was refused and who can help", () => {
+it("a 403 shows what was refused and who can help", () => {
   render(form(new ApiError(403, "only an owner names admins")));
   expect(screen.getByRole("alert").textContent).toBe(
-    "Only an owner names admins. If you need it, ask an owner or admin of the organisation.",
+    "Only an owner names admins. If you need it, ask an owner or admin of the organization.",
   );
 });
 

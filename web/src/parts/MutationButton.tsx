@@ -1,4 +1,4 @@
-// Buttons that change something, and what is said when the server refuses. After a 429 they count down and wait.
+// Buttons that run a mutation, and the display of its error. After a 429 they are disabled and count down.
 import { CircleAlert } from "lucide-react";
 import type { ButtonHTMLAttributes, ReactNode } from "react";
 import { ApiError } from "../api/client";
@@ -14,7 +14,7 @@ export interface MutationState {
 
 interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
   of: MutationState;
-  /** Instead of the label while the call runs. */
+  /** Replaces the label while the mutation runs. */
   busy?: string;
   children: ReactNode;
 }
@@ -28,12 +28,12 @@ export function MutationButton({ of, busy, disabled, className = "btn", children
   );
 }
 
-/** The one button of a form. */
+/** The submit button of a form. */
 export function Submit(props: Props) {
   return <MutationButton className="btn btn-primary" {...props} type="submit" />;
 }
 
-/** Why it did not work; `own` holds the page's words for a status. Nothing while all is well. */
+/** Shows the error of a mutation, nothing without one. `own` has the page's messages by status. */
 export function Problem({ of, own }: { of: Pick<MutationState, "error">; own?: Record<number, string> }) {
   const wait = useWait(of.error);
   const status = of.error instanceof ApiError ? of.error.status : 0;

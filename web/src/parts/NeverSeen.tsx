@@ -8,7 +8,7 @@ const LISTS = {
   "AI trace": { to: "/p/$pid/ai", words: "All AI traces" },
 } as const;
 
-/** Instead of the page of a name that was never recorded. */
+/** Replaces the page of an entity name that was never recorded. */
 export function NeverSeen({ what, name }: { what: keyof typeof LISTS; name: string }) {
   const pid = useProjectId();
   const { to, words } = LISTS[what];

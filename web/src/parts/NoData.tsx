@@ -1,4 +1,4 @@
-// The empty state of a list: filters hide it, the range misses it, or nothing ever arrived.
+// The empty state of a list: no row matches the filters or the range, or nothing was ever received.
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useGet, useProjectId } from "../api/hooks";
@@ -7,9 +7,9 @@ import { useRange } from "./range";
 import { Empty } from "./states";
 
 interface Props {
-  /** "endpoints" */
+  /** Plural noun of the rows, such as "endpoints". */
   what: string;
-  /** One sentence: what would be listed here. */
+  /** One sentence that explains what is listed. */
   about: ReactNode;
   filtered?: boolean;
   onClear?: () => void;

@@ -3,7 +3,7 @@ import { Compass } from "lucide-react";
 import { useTitle } from "../ui/theme";
 import { Logo } from "./Logo";
 
-/** An address that no page has, inside the frame of a project or of an account. */
+/** The not-found page inside the frame of a project or of an account. */
 export function NotFound() {
   useTitle("Page not found");
   return (
@@ -23,7 +23,7 @@ export function NotFound() {
   );
 }
 
-/** The same without any frame. */
+/** The not-found page without a frame. */
 export function NotFoundPage() {
   return (
     <div className="flex min-h-dvh flex-col">

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { CopyButton } from "../ui/Copy";
 
-/** A secret in full, the one time it can be seen. */
+/** Shows a new secret in full. It cannot be shown again. */
 export function OnceSecret({
   title,
   label,

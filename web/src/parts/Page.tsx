@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { useTitle } from "../ui/theme";
 
-/** Title row of a page; the heading takes the focus after navigation. */
+/** Title row of a page. Navigation focuses the heading. */
 export function PageHead({
   title,
   sub,
@@ -63,7 +63,7 @@ export interface StatItem {
   help?: string;
   tone?: "error" | "warn" | "ok";
 }
-/** Big numbers in a row. */
+/** A row of large numbers. */
 export function Stats({ items }: { items: StatItem[] }) {
   const tones = { error: "text-error", warn: "text-warn", ok: "text-ok" };
   return (

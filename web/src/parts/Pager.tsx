@@ -3,7 +3,7 @@ import type { Pagination } from "../api/types";
 import { count } from "../model/format";
 import { SearchLink } from "../ui/SearchLink";
 
-/** "21–40 of 1,284" with links to the pages around. */
+/** "21–40 of 1,284" with links to the adjacent pages. */
 export function Pager({ pagination, noun }: { pagination: Pagination; noun: string }) {
   const { page, pageSize, total, totalPages } = pagination;
   const first = (page - 1) * pageSize + 1;

@@ -1,4 +1,4 @@
-// Ctrl K: pages, projects, endpoints, issues, or a pasted trace id.
+// Command palette (Ctrl K): pages, projects, endpoints, issues, or a pasted trace id.
 import { Dialog } from "@base-ui/react/dialog";
 import { useNavigate } from "@tanstack/react-router";
 import {
@@ -20,10 +20,10 @@ import { asTraceId } from "../model/traceid";
 import { NAV, NAV_LOW } from "./nav";
 import { useRange } from "./range";
 
-/** Pages of the person and the organisation. */
+/** Pages of the user and the organization. */
 const PLACES = [
   { to: "/account", label: "Account", icon: UserRound },
-  { to: "/organization", label: "Organisation", icon: Building2 },
+  { to: "/organization", label: "Organization", icon: Building2 },
 ] as const;
 
 interface Choice {
@@ -61,7 +61,7 @@ function Body({ onOpenChange, onNewProject }: Props) {
   const list = useRef<HTMLDivElement>(null);
   const choices = useChoices(text, onNewProject);
   const chosen = choices[Math.min(at, choices.length - 1)];
-  // Deliberate: another text starts at the top
+  // Deliberate: a changed text resets the selection
   useEffect(() => setAt(0), [text]);
   useEffect(() => {
     list.current?.querySelector("[data-active=true]")?.scrollIntoView({ block: "nearest" });

@@ -1,4 +1,4 @@
-// The frame of the pages that belong to a person or an organisation, not to a project.
+// The frame of pages that belong to a user or an organization, not to a project.
 import { Link, Outlet } from "@tanstack/react-router";
 import { ArrowLeft } from "lucide-react";
 import { useBundle } from "../api/account";
@@ -24,12 +24,12 @@ export function PlainShell() {
         </Link>
         <Back />
         <span className="flex-1" />
-        <nav aria-label="Account and organisation" className="flex gap-1">
+        <nav aria-label="Account and organization" className="flex gap-1">
           <Link to="/account" className={PLACE} activeOptions={{ includeSearch: false }}>
             Account
           </Link>
           <Link to="/organization" className={PLACE} activeOptions={{ includeSearch: false }}>
-            Organisation
+            Organization
           </Link>
         </nav>
         <UserMenu />

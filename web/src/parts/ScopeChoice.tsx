@@ -1,4 +1,4 @@
-// What a token, a device or an application may do, and in which project.
+// Selects the scope and the project of a token, a device or an application.
 import { useBundle } from "../api/account";
 import type { Allowance } from "../api/account-grants";
 import { contained, type Scope, scopeOptions } from "../model/scopes";
@@ -6,16 +6,16 @@ import { SelectField } from "../ui/SelectField";
 
 export interface Choice {
   scope: Scope;
-  /** "": all projects, those to come too. */
+  /** "" means all projects, including future ones. */
   project: string;
 }
 
-/** As the server takes it. */
+/** Converts a choice to the request body. */
 export function allowance({ scope, project }: Choice): Allowance {
   return { scope: contained(scope).join(" "), project_ids: project ? [project] : undefined };
 }
 
-/** `most`: the highest scope that can be chosen. */
+/** `most` is the highest selectable scope. */
 export function ScopeChoice({
   most,
   choice,

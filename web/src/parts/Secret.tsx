@@ -1,9 +1,9 @@
-// Secrets are masked wherever they are shown, until somebody asks for them; what is copied is always the real one.
+// Secrets are masked until the user reveals them. Copying always yields the real secret.
 import { Eye, EyeOff } from "lucide-react";
 import type { ClipboardEvent } from "react";
 import { masked, maskIn, unmaskIn } from "../model/secret";
 
-/** Shows a masked secret, or masks it again. `what` completes "Show ...". */
+/** Reveals a masked secret, or masks it again. `what` completes "Show ...". */
 export function RevealButton({
   shown,
   onToggle,
@@ -13,7 +13,7 @@ export function RevealButton({
   shown: boolean;
   onToggle: () => void;
   what: string;
-  /** Beside the icon. */
+  /** Label beside the icon. */
   words?: string;
 }) {
   const Icon = shown ? EyeOff : Eye;
@@ -31,7 +31,7 @@ export function RevealButton({
   );
 }
 
-/** Code that may hold a secret. A selection that is copied by hand holds the real one. */
+/** Code that may contain a secret. A copied selection contains the real secret. */
 export function SecretCode({
   code,
   secret,

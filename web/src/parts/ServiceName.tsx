@@ -2,7 +2,7 @@ import { NONE } from "../model/format";
 import { slotColour } from "../viz/palette";
 import { useServiceColours } from "../viz/useServiceColours";
 
-/** A service with its colour. */
+/** The name of a service with its colour. */
 export function ServiceName({ name }: { name: string }) {
   const colourOf = useServiceColours([name]);
   if (!name) return <span>{NONE}</span>;

@@ -7,7 +7,7 @@ const TABS = [
   { to: "/p/$pid/settings/symbols", label: "Symbols" },
 ] as const;
 
-/** Every part has an address of its own. */
+/** Tabs of the settings; each has a URL. */
 export function SettingsTabs() {
   const pid = useProjectId();
   return (

@@ -20,7 +20,7 @@ export const SEVERITY_BAR: Record<Severity, string> = {
   UNSET: "color-mix(in srgb, var(--control) 35%, var(--bg))",
 };
 
-/** Level as word, colour and (from warnings up) shape. */
+/** Severity as word, colour and, from WARN upwards, shape. */
 export function SeverityMark({ text, number }: { text: string; number: number }) {
   const level = severity(text, number);
   const Icon = level === "FATAL" ? OctagonX : level === "ERROR" ? CircleAlert : level === "WARN" ? TriangleAlert : null;

@@ -1,4 +1,4 @@
-// The frame around every project page: skip link, rail (a drawer on phones), top bar, main, palette, help and shortcuts.
+// The frame of project pages: skip link, rail (a drawer on phones), top bar, main, palette, help and shortcuts.
 import { Dialog } from "@base-ui/react/dialog";
 import { Outlet, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
@@ -7,7 +7,7 @@ import { useProjectId } from "../api/hooks";
 import { rememberProject } from "../api/session";
 import { shift, widen } from "../model/range";
 import { copyText } from "../ui/Copy";
-import { say } from "../ui/Toasts";
+import { showToast } from "../ui/Toasts";
 import { Incomplete } from "./Incomplete";
 import { moveRow, useKeys } from "./keys";
 import { useLanding } from "./landing";
@@ -18,7 +18,7 @@ import { RangeProvider, useRange } from "./range";
 import { TopBar } from "./TopBar";
 import { UnknownProject } from "./UnknownProject";
 
-// Loaded when first opened: the first page does without them.
+// Loaded when first opened: the first page does not need them.
 const Palette = lazy(() => import("./Palette").then((part) => ({ default: part.Palette })));
 const Help = lazy(() => import("./Help").then((part) => ({ default: part.Help })));
 const DemoBanner = lazy(() => import("./Demo").then((part) => ({ default: part.DemoBanner })));
@@ -42,7 +42,7 @@ function Frame() {
   const [palette, setPalette] = useState(false);
   const [help, setHelp] = useState(false);
   const [newProject, setNewProject] = useState(false);
-  // Closed by going to another page, it leaves the focus to that page.
+  // If navigation closes it, the new page takes the focus.
   const left = useRef(false);
 
   useEffect(() => rememberProject(pid), [pid]);
@@ -142,7 +142,7 @@ function useShellKeys(openPalette: () => void, openHelp: () => void) {
       const url = new URL(location.href);
       url.searchParams.set("from", new Date(span.fromMs).toISOString());
       url.searchParams.set("to", new Date(span.toMs).toISOString());
-      if (await copyText(url.href)) say("Link copied, with the times fixed");
+      if (await copyText(url.href)) showToast("Link copied, with the times fixed");
     },
   });
 }

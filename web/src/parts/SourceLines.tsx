@@ -1,4 +1,4 @@
-// The lines of source around a frame: its own line marked by more than colour, the token at its column too.
+// Source lines around a frame. The frame's line and the token at its column are marked by more than colour.
 import type { FrameSource } from "../api/types";
 import { sourceLines } from "../model/sources";
 
@@ -9,7 +9,7 @@ export function SourceLines({ source, id }: { source: FrameSource; id: string })
     <section
       id={id}
       aria-label={`Source of ${source.file}, lines ${source.firstLine} to ${last}`}
-      // Long lines are scrolled, with the keyboard too.
+      // Long lines scroll, also by keyboard.
       tabIndex={0}
       className="mt-1 mb-1 max-w-full overflow-x-auto rounded-control border border-line bg-bg py-1 text-ink"
     >

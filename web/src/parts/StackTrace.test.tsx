@@ -8,7 +8,7 @@ afterEach(cleanup);
 const TEXT =
   "TypeError: x\n    at mine (/srv/app/a.js:1:2)\n    at lib (/srv/node_modules/b.js:3:4)\n    at run (node:internal/c:5:6)";
 
-it("marks the frame to look at and folds library frames until asked", () => {
+it("marks the culprit frame and folds library frames until expanded", () => {
   render(<StackTrace text={TEXT} />);
   expect(screen.getByText("look here first").parentElement?.textContent).toContain("mine");
   expect(screen.queryByText(/node_modules/)).toBeNull();
@@ -16,7 +16,7 @@ it("marks the frame to look at and folds library frames until asked", () => {
   expect(screen.getByText(/node_modules/)).toBeTruthy();
 });
 
-it("shows the source around the first frame of one's own code, and around others when asked", () => {
+it("shows the source around the first in-app frame, and around others when expanded", () => {
   const text = "E: x\n    at total (src/cart.ts:8:3)\n    at pay (src/pay.ts:3:1)\n    at go (src/go.ts:1:1)";
   const source = (file: string, line: number, column: number, words: string) => ({
     file,

@@ -1,5 +1,4 @@
-// A stack trace with the frame to look at first marked, library frames folded, the source around frames where it is
-// known, and the raw text one click away.
+// A stack trace with the culprit frame marked, library frames folded, and the source around frames if it is available.
 import { ChevronRight } from "lucide-react";
 import { useId, useMemo, useState } from "react";
 import type { FrameSource } from "../api/types";
@@ -13,10 +12,10 @@ export function StackTrace({ text, sources }: { text: string; sources?: FrameSou
   const blocks = useMemo(() => foldStack(stack), [stack]);
   const known = useMemo(() => indexSources(sources), [sources]);
   const open = useMemo(() => openAtFirst(blocks, known), [blocks, known]);
-  // Python prints the error last, everybody else first.
+  // Python prints the error last, other languages first.
   const errorLine = text.trimStart().startsWith("Traceback") ? stack.items.length - 1 : 0;
   return (
-    // Deliberate: a scrolling box must be reachable by keyboard
+    // Deliberate: a scroll container must be reachable by keyboard
     <div className="overflow-x-auto" tabIndex={0} role="group" aria-label="Stack trace, scrolls sideways">
       <ol className="font-mono text-dense" aria-label="Stack trace">
         {blocks.map((block) => (
@@ -37,7 +36,7 @@ export function StackTrace({ text, sources }: { text: string; sources?: FrameSou
 interface BlockProps {
   block: StackBlock;
   sources: Sources;
-  /** Its source is shown from the start. */
+  /** Whether its source is shown initially. */
   open: boolean;
   culprit: boolean;
   error: boolean;
@@ -66,7 +65,7 @@ interface FrameProps {
 
 function FrameLine({ frame, culprit, source, openAtFirst = false }: FrameProps) {
   const id = useId();
-  // Until somebody chooses: sources come after the trace.
+  // Null until the user chooses, because sources load after the trace.
   const [chosen, choose] = useState<boolean | null>(null);
   const open = chosen ?? openAtFirst;
   return (

@@ -1,5 +1,5 @@
-// Asks who is there, when the server wants to know again. One for the whole app: `request` waits for it. The dialog is
-// loaded when it is first needed.
+// Opens the step-up dialog when the server requires it. One instance for the app; `request` waits for its result. The
+// dialog is loaded lazily.
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { whenStepUpIsNeeded } from "../api/client";
 
@@ -7,7 +7,7 @@ const StepUpDialog = lazy(() => import("./StepUpDialog").then((part) => ({ defau
 
 export function StepUp() {
   const [open, setOpen] = useState(false);
-  // Several calls may wait for one proof.
+  // Several requests may wait for one verification.
   const waiting = useRef<((isProved: boolean) => void)[]>([]);
   useEffect(() => {
     whenStepUpIsNeeded(() => {

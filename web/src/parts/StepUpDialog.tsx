@@ -1,4 +1,4 @@
-// The dialog that asks who is there, when the server wants to know again.
+// The step-up dialog, which verifies the user again.
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { KeyRound } from "lucide-react";
 import { useState } from "react";
@@ -129,7 +129,7 @@ function Typed({
   );
 }
 
-/** Signing in there again is a proof: the browser leaves, and comes back to this page. */
+/** Verification by a repeated sign-in with a provider, which redirects back to this page. */
 function Providers({ ids }: { ids: string[] }) {
   const known = useQuery(providersQuery).data?.providers ?? [];
   const offered = known.filter((one) => ids.includes(one.id));

@@ -3,14 +3,14 @@ import { isHiddenToken } from "../model/project-settings";
 import { CopyButton } from "../ui/Copy";
 import { RevealButton, SecretLine } from "./Secret";
 
-/** A token on a line of its own. */
+/** A token on a separate line. */
 export function Token({ label, token, hint }: { label: string; token: string; hint?: string }) {
   const [shown, setShown] = useState(false);
   if (isHiddenToken(token))
     return (
       <div>
         <div className="font-medium">{label}</div>
-        <p className="mt-1 text-ink2">Hidden from read-only members. Ask an owner or admin of the organisation.</p>
+        <p className="mt-1 text-ink2">Hidden from read-only members. Ask an owner or admin of the organization.</p>
       </div>
     );
   return (

@@ -5,7 +5,7 @@ import { mayCreateProject } from "../model/roles";
 
 const DemoOffer = lazy(() => import("./Demo").then((part) => ({ default: part.DemoOffer })));
 
-/** The address names a project that this user cannot open, or there is none yet. */
+/** Shown if the user cannot open the project in the URL, or if there is none yet. */
 export function UnknownProject({ onNew }: { onNew: () => void }) {
   const bundle = useBundle();
   const projects = bundle?.projects ?? [];
@@ -19,7 +19,7 @@ export function UnknownProject({ onNew }: { onNew: () => void }) {
           ? "It may have been removed, or you are not a member of it. Projects you can open:"
           : mayCreateProject(bundle?.organizations)
             ? "Make the first one: it gives your applications a token to send with."
-            : "Nobody has made one, or none is shared with you. Ask an owner or admin of your organisation."}
+            : "Nobody has made one, or none is shared with you. Ask an owner or admin of your organization."}
       </p>
       <ul className="mt-3 space-y-1">
         {projects.map((project) => (

@@ -5,7 +5,7 @@ import { Building2, Check, LogOut, Monitor, Moon, Sun, UserRound } from "lucide-
 import { bundleQuery, useBundle } from "../api/account";
 import { signOut } from "../api/account-me";
 import { request } from "../api/client";
-import { say } from "../ui/Toasts";
+import { showToast } from "../ui/Toasts";
 import { setTheme, type ThemeChoice, useThemeChoice } from "../ui/theme";
 
 const THEMES: { value: ThemeChoice; label: string; icon: typeof Sun }[] = [
@@ -22,7 +22,7 @@ export function UserMenu() {
   const choose = (theme: ThemeChoice) => {
     setTheme(theme);
     if (!user?.theme) return;
-    // The account remembers it for other browsers; when that fails, this one has it all the same.
+    // Stored in the account for other browsers. If that fails, it still applies to this browser.
     client.setQueryData(bundleQuery.queryKey, (old) => old && { ...old, user: { ...old.user, theme } });
     request("PUT", "/api/me", { body: { theme } }).catch(() => {});
   };
@@ -52,7 +52,7 @@ export function UserMenu() {
               <UserRound size={14} aria-hidden className="text-ink2" /> Account
             </Menu.Item>
             <Menu.Item className="menu-item" render={<Link to="/organization" />}>
-              <Building2 size={14} aria-hidden className="text-ink2" /> Organisation
+              <Building2 size={14} aria-hidden className="text-ink2" /> Organization
             </Menu.Item>
             <Menu.Separator className="my-1 border-line border-t" />
             <Menu.RadioGroup value={theme} onValueChange={choose} aria-label="Theme">
@@ -69,7 +69,7 @@ export function UserMenu() {
               className="menu-item"
               onClick={async () => {
                 await signOut().catch(() =>
-                  say("The server could not be told: the session lasts there until it expires."),
+                  showToast("The server could not be told: the session lasts there until it expires."),
                 );
                 client.clear();
                 navigate({ to: "/login" });

@@ -2,7 +2,7 @@ import { useMemo } from "react";
 import { browserZone, zones } from "../model/zones";
 import { SelectField } from "../ui/SelectField";
 
-/** A time zone; `browser` offers the browser's own as the empty value. */
+/** Selects a time zone. `browser` adds the browser's zone as the empty value. */
 export function ZoneSelect({
   label,
   value,

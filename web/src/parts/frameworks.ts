@@ -1,4 +1,4 @@
-// What a project says it is built with (WIRE 5.1); decides which stack traces are resolved and how.
+// Frameworks of a project (WIRE 5.1). They determine which stack traces are resolved and how.
 const NAMES: [string, string][] = [
   ["opentelemetry", "OpenTelemetry (any language)"],
   ["android", "Android"],

@@ -1,4 +1,4 @@
-// Single-key shortcuts. They keep quiet while someone types, while a dialog is open, or when turned off (WCAG 2.1.4).
+// Single-key shortcuts. Inactive while the user types, while a dialog is open, or when turned off (WCAG 2.1.4).
 import { useEffect, useRef } from "react";
 
 const OFF_KEY = "tidewatch.shortcuts";
@@ -18,7 +18,7 @@ export function isTyping(event: KeyboardEvent): boolean {
 
 export type KeyMap = Record<string, (event: KeyboardEvent) => void>;
 
-/** Keys are `event.key` values; a two-key sequence is written "g e". */
+/** Keys are `event.key` values; "g e" is a two-key sequence. */
 export function useKeys(map: KeyMap): void {
   const current = useRef(map);
   current.current = map;
@@ -42,7 +42,7 @@ export function useKeys(map: KeyMap): void {
   }, []);
 }
 
-/** j and k: walk over the rows of the page's tables. */
+/** j and k move the focus over the rows of the page's tables. */
 export function moveRow(step: 1 | -1): void {
   const rows = [...document.querySelectorAll<HTMLElement>("main [data-row-link]")];
   if (!rows.length) return;

@@ -1,16 +1,16 @@
-// Where the focus goes when another page opens: to its heading, or to what the page marks with data-landing.
+// Focus management: navigation focuses the element with data-landing, or else the heading of the new page.
 import { useRouterState } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 
 const LANDING = "main [data-landing]";
 
 /**
- * A page's code and data may come later than its address, so this waits until there is something to land on, or until the
- * reader does something else. A page that is opened from outside keeps the browser's own start, so that the skip link
- * comes first, unless it marks a landing.
+ * Waits for the target, because a page's code and data load after its address changes, until the user presses a key or
+ * the pointer. On the first page the browser's focus is kept, so that the skip link is first, unless the page has a
+ * data-landing element.
  */
 export function useLanding(onMove?: () => void): void {
-  // Of the page that is shown, not of the one that is still loading.
+  // Path of the displayed page, not of the page that is loading.
   const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname });
   const moved = useRef(onMove);
   moved.current = onMove;
@@ -27,7 +27,7 @@ export function useLanding(onMove?: () => void): void {
   }, [path]);
 }
 
-/** Focuses the first match, a marked landing before a heading; gives back how to stop waiting for it. */
+/** Focuses the first match once it exists, data-landing before a heading. Returns a function that cancels. */
 function land(selector: string): () => void {
   const find = () => document.querySelector<HTMLElement>(LANDING) ?? document.querySelector<HTMLElement>(selector);
   const look = () => {

@@ -1,11 +1,11 @@
-// Search text, sort and page of a list: from the URL, to the request body, and back.
+// Search text, order and page of a list, in the URL and in the request body.
 import { useNavigate } from "@tanstack/react-router";
 import { parseSort, type Sort } from "../model/search";
 import { useRange } from "./range";
 
 export const PAGE_SIZE = 50;
 
-/** What the columns of a table can be sorted by. */
+/** Sort orders of a table's columns. */
 export function ordersOf<Order extends string>(columns: readonly { sort?: Order }[]): Order[] {
   return columns.flatMap((column) => column.sort ?? []);
 }
@@ -16,7 +16,7 @@ interface ListUrl {
   page?: number;
 }
 
-/** The list can be sorted by its columns, and is by `fallback` until it is asked for. */
+/** Request body of a list. The order is that of the URL if a column has it, otherwise `fallback`. */
 export function useListBody<Order extends string>(
   search: ListUrl,
   columns: readonly { sort?: Order }[],
@@ -37,7 +37,7 @@ export function useListBody<Order extends string>(
   };
 }
 
-/** Changes part of the page's search; the list starts again at page 1. */
+/** Changes search parameters of the page and resets the list to page 1. */
 export function usePatchSearch(): (change: Record<string, unknown>, replace?: boolean) => void {
   const navigate = useNavigate();
   return (change, replace = false) =>

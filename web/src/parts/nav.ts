@@ -1,4 +1,4 @@
-// The pages of a project, in the order of the rail, with their shortcut.
+// The pages of a project in the order of the rail, with their shortcuts.
 import {
   Activity,
   Bot,

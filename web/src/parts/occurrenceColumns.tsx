@@ -1,4 +1,4 @@
-// Columns of single runs of one endpoint or task; the row opens the trace at that span.
+// Columns of single rows of an endpoint or task. A row opens the trace at its span.
 import { Link } from "@tanstack/react-router";
 import { useProjectId } from "../api/hooks";
 import type { Occurrence } from "../api/types";
@@ -17,7 +17,7 @@ interface TraceLinkProps {
   children: React.ReactNode;
 }
 
-/** To the trace, at one span; `at` tells the server which day to look at. */
+/** Link to a trace, optionally at a span. `at` is the time at which the server searches for the trace. */
 export function TraceLink({ traceId, spanId, at, row, className = "link", children }: TraceLinkProps) {
   const pid = useProjectId();
   return (
@@ -41,7 +41,7 @@ export const statusColumn: Column<Occurrence, "status_code"> = {
   cell: (row) => <StatusCode code={row.statusCode} />,
 };
 
-/** `own`: columns of one kind, before the duration. */
+/** `own` are columns of one kind, inserted before the duration. */
 export function occurrenceColumns<Row extends Occurrence, Order extends string = never>(
   ...own: Column<Row, Order>[]
 ): Column<Row, Order | "recorded_at" | "duration">[] {
@@ -53,7 +53,7 @@ export function occurrenceColumns<Row extends Occurrence, Order extends string =
       card: "main",
       cell: (row) => (
         <span className="flex flex-wrap items-center gap-x-2">
-          {/* Of a whole trace the page itself chooses where to look first. */}
+          {/* For a root span, the trace page selects the initial span. */}
           <TraceLink
             traceId={row.traceId}
             spanId={row.isRoot ? undefined : row.spanId}

@@ -1,11 +1,10 @@
-// The code of the other pages, fetched once nothing else is to be done, so that the first visit of a page is as quick as
-// the second.
+// Prefetches the code of the other pages while the browser is idle, so that the first visit of a page is fast.
 import type { AnyRoute } from "@tanstack/react-router";
 import { useRouter } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { NAV, NAV_LOW } from "./nav";
 
-/** After the pages of the rail: what their rows open. */
+/** Detail pages, prefetched after the pages of the rail. */
 const DETAILS = ["/p/$pid/endpoints/$name", "/p/$pid/traces/$traceId", "/p/$pid/issues/$hash"];
 
 export function usePrefetchedPages(): void {
@@ -18,8 +17,8 @@ export function usePrefetchedPages(): void {
     let handle = 0;
     const idle: (run: () => void) => number = window.requestIdleCallback ?? ((run) => window.setTimeout(run, 1000));
     const cancel: (handle: number) => void = window.cancelIdleCallback ?? window.clearTimeout;
-    // One at a time: a page that somebody opens meanwhile waits for one chunk at most. A chunk that does not come now is
-    // fetched when its page opens.
+    // One at a time, so that a page opened meanwhile waits for at most one chunk. A failed chunk is fetched again when
+    // its page opens.
     const next = () => {
       const route = waiting.shift();
       if (!route) return;

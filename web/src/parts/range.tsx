@@ -1,5 +1,5 @@
-// The time range of every page: text in the URL, resolved against one "now" (the anchor) that all queries share,
-// so that a page shows one moment. Refresh and auto-refresh move the anchor.
+// The time range of every page: text in the URL, resolved against one "now" (the anchor) shared by all queries, so
+// that a page is consistent. Refresh and auto-refresh move the anchor.
 import { useQueryClient } from "@tanstack/react-query";
 import { useLocation, useNavigate, useSearch } from "@tanstack/react-router";
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from "react";
@@ -11,7 +11,7 @@ import { isoFromMs } from "../model/time";
 interface RangeState {
   range: Range;
   span: Span;
-  /** For request bodies. */
+  /** Fields for request bodies. */
   body: RangeBody;
   nowMs: number;
   /** Seconds between automatic refreshes; 0 is off. */
@@ -23,7 +23,7 @@ interface RangeState {
 }
 
 const Context = createContext<RangeState | null>(null);
-/** An anchor older than this is renewed when the user goes to another page. */
+/** Navigation renews an anchor that is older than this. */
 const STALE_MS = 10_000;
 
 export function RangeProvider({ children }: { children: ReactNode }) {
@@ -37,7 +37,7 @@ export function RangeProvider({ children }: { children: ReactNode }) {
   const every = search.every ?? 0;
   const [nowMs, setNow] = useState(() => Date.now());
 
-  // Deliberate: a new page or range is what renews the anchor
+  // Deliberate: only a new page or range renews the anchor
   useEffect(() => {
     setNow((old) => (Date.now() - old > STALE_MS ? Date.now() : old));
   }, [path, from, to]);

@@ -18,7 +18,7 @@ const query = (part: object) =>
   }) as unknown as UseQueryResult<string>;
 const show = (part: object) => render(<QueryView query={query(part)}>{(data) => <p>{data}</p>}</QueryView>);
 
-it("says that it loads, without data", () => {
+it("shows the loading state without data", () => {
   show({});
   expect(screen.getByRole("status").textContent).toBe("Loading");
 });
@@ -28,7 +28,7 @@ it("keeps old data, dimmed, while new data loads", () => {
   expect(screen.getByText("old").parentElement?.getAttribute("aria-busy")).toBe("true");
 });
 
-it("says what went wrong and tries again", () => {
+it("shows the error and retries", () => {
   const refetch = vi.fn();
   show({ isError: true, error: new ApiError(422, "the range is longer than 31 days"), refetch });
   expect(screen.getByRole("alert").textContent).toContain(

@@ -1,4 +1,4 @@
-// Loading, empty, error and "more than we show", said the same way on every page.
+// Loading, empty and error states, common to all pages.
 import type { UseQueryResult } from "@tanstack/react-query";
 import { CircleAlert, Inbox, RotateCw } from "lucide-react";
 import type { ReactNode } from "react";
@@ -10,12 +10,12 @@ import { useWait } from "./useWait";
 
 interface ViewProps<T> {
   query: UseQueryResult<T>;
-  /** Shown on the first load only, and not before 150 ms. */
+  /** Shown on the first load only, after 150 ms. */
   skeleton?: ReactNode;
   children: (data: T) => ReactNode;
 }
 
-/** Old data stays, dimmed, while new data loads; an error over old data becomes a strip above it. */
+/** Previous data stays visible, dimmed, while new data loads. An error with previous data is a strip above it. */
 export function QueryView<T>({ query, skeleton, children }: ViewProps<T>) {
   if (query.data === undefined) {
     if (query.isError) return <ErrorState error={query.error} retry={() => query.refetch()} />;
@@ -96,10 +96,10 @@ const HINTS: Record<number, string> = {
 
 interface EmptyProps {
   title: string;
-  /** What would be here, and why it is not. */
+  /** Empty state: its title and an explanation. */
   children?: ReactNode;
   action?: ReactNode;
-  /** True: it stands for the whole page, so its title is the page's heading. */
+  /** True if it replaces the whole page; its title is then the page's heading. */
   heading?: boolean;
 }
 export function Empty({ title, children, action, heading }: EmptyProps) {

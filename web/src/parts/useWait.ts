@@ -2,7 +2,7 @@ import { useEffect, useReducer } from "react";
 import { ApiError } from "../api/client";
 import { secondsLeft } from "../model/retry";
 
-/** Seconds until the refused call may be made again (Retry-After); counts down, also after the tab slept. */
+/** Seconds until the refused request may be retried (Retry-After). Counts down, also after the tab was suspended. */
 export function useWait(error: unknown): number {
   const until = error instanceof ApiError && error.retryAfter ? error.at + error.retryAfter * 1000 : 0;
   const [, tick] = useReducer((count: number) => count + 1, 0);

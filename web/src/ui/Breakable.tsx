@@ -1,7 +1,7 @@
 import { Fragment } from "react";
 import { pieces } from "../model/breaks";
 
-/** A dotted name that breaks where people would: after dots and underscores. Copied, it has no breaks. */
+/** A dotted name that may wrap after dots and underscores. Copied text has no breaks. */
 export function Breakable({ name }: { name: string }) {
   return pieces(name).map((piece, i) => (
     <Fragment key={i}>

@@ -6,7 +6,7 @@ export async function copyText(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // Plain http on another host has no clipboard API: the old way still works there.
+    // Plain http on a remote host has no clipboard API; `execCommand` works there.
     const area = document.createElement("textarea");
     area.value = text;
     area.setAttribute("aria-hidden", "true");
@@ -19,7 +19,7 @@ export async function copyText(text: string): Promise<boolean> {
   }
 }
 
-/** Copies `text`; says so for a moment, also to screen readers. */
+/** Copies `text` and shows a short confirmation, also to screen readers. */
 export function CopyButton({
   text,
   label,

@@ -8,9 +8,9 @@ interface Props {
   title: string;
   description?: string;
   wide?: boolean;
-  /** Only its own button closes it: there is no cross. */
+  /** Only the dialog's own button closes it: there is no close icon. */
   held?: boolean;
-  /** What takes the focus; otherwise the first control. */
+  /** Element that takes the focus; default: the first control. */
   initialFocus?: () => HTMLElement | null | undefined;
   children: ReactNode;
 }

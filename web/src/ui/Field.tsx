@@ -8,7 +8,7 @@ interface Props extends Omit<ComponentProps<"input">, "onChange"> {
   onText: (text: string) => void;
 }
 
-/** Label, input, hint and error, tied together for screen readers. */
+/** Label, input, hint and error, associated for screen readers. */
 export function Field({ label, hint, error, big, onText, ...input }: Props) {
   const id = useId();
   const note = error || hint;
@@ -34,7 +34,7 @@ export function Field({ label, hint, error, big, onText, ...input }: Props) {
   );
 }
 
-/** As `ref` of the field that a step starts with; one function, so that it runs when the field appears and never again. */
+/** `ref` that focuses the first field of a step. A stable function, so that it runs only on mount. */
 export function focusHere(input: HTMLInputElement | null): void {
   input?.focus();
 }

@@ -8,7 +8,7 @@ interface Props {
   onSearch: (text: string) => void;
 }
 
-/** Types freely, reports 250 ms after the last key. `/` focuses it from anywhere. */
+/** Search field that reports its value 250 ms after the last key. `/` focuses it. */
 export function SearchBox({ value, label, placeholder, onSearch }: Props) {
   const [text, setText] = useState(value);
   const sent = useRef(value);

@@ -1,5 +1,5 @@
-// A link to this very page with part of its search changed. The router would call every such link "current page";
-// here the caller says which one is.
+// A link to the current page with changed search parameters. The router would mark every such link as current, so the
+// caller sets it.
 import { useLinkProps } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 

@@ -1,4 +1,4 @@
-/** A few choices side by side, one of them on. */
+/** A segmented control: a few options side by side, one selected. */
 export function Segmented<T extends string>({
   label,
   value,

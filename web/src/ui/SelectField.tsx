@@ -1,6 +1,6 @@
 import { type ReactNode, useId } from "react";
 
-/** A native select with its label above, like Field. */
+/** A native select with a label above, like Field. */
 export function SelectField({
   label,
   value,

@@ -1,11 +1,11 @@
 import { useLocation } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useRef } from "react";
 
-/** A row of links that look like tabs: each tab is a URL. `render` wraps the label in the right Link. */
+/** A row of links styled as tabs; each tab has a URL. `render` wraps the label in a Link. */
 export function TabRow({ label, children }: { label: string; children: ReactNode }) {
   const row = useRef<HTMLElement>(null);
   const address = useLocation({ select: (location) => location.href });
-  // On a phone the row scrolls sideways: the open tab must be in sight. Only sideways: the page stays where it is.
+  // On phones the row scrolls horizontally: scrolls the open tab into view, without scrolling the page vertically.
   useEffect(() => {
     const open = row.current?.querySelector<HTMLElement>("[aria-current=page]");
     if (!row.current || !open) return;

@@ -1,6 +1,6 @@
 import { type ReactNode, useId } from "react";
 
-/** Several lines, with label, hint and error like Field. */
+/** A multi-line field with label, hint and error, like Field. */
 export function TextArea({
   label,
   value,

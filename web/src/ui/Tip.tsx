@@ -1,4 +1,4 @@
-// A tooltip for the mouse and the keyboard. It never holds the only copy of a value.
+// A tooltip for mouse and keyboard. It never contains the only copy of a value.
 import { Tooltip } from "@base-ui/react/tooltip";
 import type { ReactElement, ReactNode } from "react";
 

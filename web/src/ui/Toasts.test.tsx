@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { say, ToastArea } from "./Toasts";
+import { showToast, ToastArea } from "./Toasts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => {
@@ -9,10 +9,10 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it("offers Undo once, then goes away", () => {
+it("offers Undo once, then disappears", () => {
   const undo = vi.fn();
   render(<ToastArea />);
-  act(() => say("Archived 1 issue", { label: "Undo", run: undo }));
+  act(() => showToast("Archived 1 issue", { label: "Undo", run: undo }));
   fireEvent.click(screen.getByRole("button", { name: "Undo" }));
   expect(undo).toHaveBeenCalledOnce();
   expect(screen.queryByText("Archived 1 issue")).toBeNull();
@@ -20,7 +20,7 @@ it("offers Undo once, then goes away", () => {
 
 it("stays while it is hovered", () => {
   render(<ToastArea />);
-  act(() => say("Link copied"));
+  act(() => showToast("Link copied"));
   fireEvent.pointerEnter(screen.getByText("Link copied").parentElement!);
   act(() => vi.advanceTimersByTime(60_000));
   expect(screen.queryByText("Link copied")).toBeTruthy();

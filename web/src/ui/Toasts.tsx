@@ -1,4 +1,4 @@
-// Short messages at the bottom, with an optional action such as Undo. Announced politely; stay while hovered or focused.
+// Toasts with an optional action such as Undo. Announced politely; they stay while hovered or focused.
 import { X } from "lucide-react";
 import { useEffect, useState, useSyncExternalStore } from "react";
 
@@ -19,7 +19,7 @@ function close(id: number): void {
   put(list.filter((toast) => toast.id !== id));
 }
 
-export function say(title: string, action?: Toast["action"]): void {
+export function showToast(title: string, action?: Toast["action"]): void {
   last += 1;
   put([...list.slice(-2), { id: last, title, action }]);
 }
@@ -38,13 +38,13 @@ export function ToastArea() {
       className="fixed right-4 bottom-4 z-50 flex w-[min(360px,calc(100vw-32px))] flex-col gap-2"
     >
       {toasts.map((toast) => (
-        <One key={toast.id} toast={toast} />
+        <ToastItem key={toast.id} toast={toast} />
       ))}
     </section>
   );
 }
 
-function One({ toast }: { toast: Toast }) {
+function ToastItem({ toast }: { toast: Toast }) {
   const [held, setHeld] = useState(false);
   useEffect(() => {
     if (held) return;

@@ -1,4 +1,4 @@
-// Light, dark or the system's choice; /theme.js reads the same key before the first paint.
+// Theme: light, dark or the system's. /theme.js reads the same key before the first paint.
 import { useEffect, useSyncExternalStore } from "react";
 
 export type ThemeChoice = "light" | "dark" | "system";
@@ -34,12 +34,12 @@ export function useThemeChoice(): ThemeChoice {
   return useSyncExternalStore(subscribe, choice);
 }
 
-/** "light" or "dark": canvases redraw when it changes. */
+/** The effective theme. Canvases redraw when it changes. */
 export function useTheme(): "light" | "dark" {
   return useSyncExternalStore(subscribe, () => (document.documentElement.dataset.theme === "dark" ? "dark" : "light"));
 }
 
-/** A CSS colour variable's value for canvases. */
+/** Value of a CSS colour variable, for canvases. */
 export function cssColour(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }

@@ -1,11 +1,11 @@
-// Around every chart: a figure with a generated sentence, a legend, and the same numbers as a table (t).
+// Wrapper of every chart: title, generated summary, legend, and the same data as a table (t).
 import { Table2 } from "lucide-react";
 import { type ReactNode, useId, useState } from "react";
 import { useKeys } from "../parts/keys";
 
 export interface ChartTable {
   head: string[];
-  /** In the order of time; shown from the newest. */
+  /** In chronological order; displayed newest first. */
   rows: string[][];
 }
 interface Props {
@@ -15,7 +15,7 @@ interface Props {
   legend?: { label: string; colour: string; hatch?: boolean }[];
   actions?: ReactNode;
   children: ReactNode;
-  /** No frame of its own. */
+  /** Without a frame. */
   bare?: boolean;
 }
 
@@ -70,7 +70,7 @@ export function ChartFigure({ title, summary, table, legend, actions, children, 
 
 function AsTable({ table, label }: { table: ChartTable; label: string }) {
   return (
-    // Deliberate: a scrolling box must be reachable by keyboard
+    // Deliberate: a scroll container must be reachable by keyboard
     <div
       className="max-h-64 overflow-auto rounded border border-line"
       tabIndex={0}

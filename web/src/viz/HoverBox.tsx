@@ -5,11 +5,11 @@ interface Line {
   label: string;
   /** Any CSS colour. */
   colour: string;
-  /** What the slot holds; undefined leaves the line out. */
+  /** Formatted value of the slot; undefined omits the line. */
   value: string | undefined;
 }
 
-/** The values of one slot. Follows the cursor without leaving the chart; never takes the pointer. */
+/** The values of one slot. Follows the cursor, stays inside the chart and ignores pointer events. */
 export function HoverBox({
   left,
   width,
@@ -55,7 +55,7 @@ function Box({ style, children }: { style: { left?: number; right?: number }; ch
   );
 }
 
-/** Instead of an axis that nothing was measured on. */
+/** Replaces the axis of a chart without measurements. */
 export function NothingMeasured() {
   return (
     <p className="absolute inset-x-0 top-[38%] text-center text-ink2" data-empty>

@@ -1,5 +1,5 @@
-// The only file that knows uPlot. Lines with gaps where nothing was measured; lonely points get a dot. Drag to zoom.
-// A point stands in the middle of its interval, as the middle of a bar does.
+// The only file that uses uPlot. Lines have gaps where nothing was measured; isolated points have a dot. Drag to zoom.
+// A point is in the middle of its interval, like the middle of a bar.
 import { useEffect, useRef } from "react";
 import uPlot from "uplot";
 import { axisTicks } from "../model/axis";
@@ -24,9 +24,9 @@ interface Props {
   series: LineSeries[];
   height: number;
   format: (value: number) => string;
-  /** Labels of the value axis, where numbers are round; `format` unless told. */
+  /** Format of the value axis, whose values are round; default `format`. */
   formatTick?: (value: number) => string;
-  /** Axis ticks for 0..max; round numbers unless told. */
+  /** Axis ticks for 0..max; default: round numbers. */
   ticksFor?: (max: number) => number[];
   onZoom?: (span: Span) => void;
 }
@@ -42,7 +42,7 @@ export function LineChart({ starts, intervalMs, series, height, format, onZoom, 
   live.current = { formatTick, onZoom, ticksFor, setHover, isEmpty };
   const shape = series.map((one) => `${one.label}|${one.colour}|${one.dash}`).join("\n");
 
-  // Deliberate: series are compared by their shape; data goes in below
+  // Deliberate: compares series by their shape; the data is set below
   useEffect(() => {
     if (!box.current || width === 0) return;
     const ink2 = cssColour("--ink-2");
@@ -92,7 +92,7 @@ export function LineChart({ starts, intervalMs, series, height, format, onZoom, 
             width: 1.5,
             dash: one.dash ? [4, 3] : undefined,
             spanGaps: false,
-            points: { show: true, size: 4, fill: cssColour(one.colour), filter: lonely },
+            points: { show: true, size: 4, fill: cssColour(one.colour), filter: isolatedPoints },
           })),
         ],
         hooks: {
@@ -128,7 +128,7 @@ export function LineChart({ starts, intervalMs, series, height, format, onZoom, 
     if (width) plot.current?.setSize({ width, height });
   }, [width, height]);
 
-  // Deliberate: the values are the data
+  // Deliberate: depends on the values only
   useEffect(() => {
     plot.current?.setData(data(starts, intervalMs, series));
   }, [starts, intervalMs, series]);
@@ -169,8 +169,8 @@ function data(starts: number[], intervalMs: number, series: LineSeries[]): uPlot
   return [starts.map((start) => start + intervalMs / 2), ...series.map((one) => one.values)];
 }
 
-/** Indices of points without a neighbour: a line cannot show them. */
-function lonely(u: uPlot, seriesIndex: number): number[] {
+/** Indices of points without a neighbour, which a line does not show. */
+function isolatedPoints(u: uPlot, seriesIndex: number): number[] {
   const values = u.data[seriesIndex] as (number | null)[];
   const out: number[] = [];
   for (let i = 0; i < values.length; i++) {

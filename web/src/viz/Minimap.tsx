@@ -1,4 +1,4 @@
-// The whole trace on 56 pixels: one canvas drawn once per size and theme, the zoom window as elements on top.
+// The whole trace in 56 pixels: one canvas, redrawn per size and theme, with the zoom window as elements above it.
 import { type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
 import type { Trace } from "../model/waterfall";
 import { cssColour, useTheme } from "../ui/theme";

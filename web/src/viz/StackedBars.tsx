@@ -19,9 +19,9 @@ interface Props {
   series: BarSeries[];
   height: number;
   format: (value: number) => string;
-  /** Labels of the value axis, where numbers are round; `format` unless told. */
+  /** Format of the value axis, whose values are round; default `format`. */
   formatTick?: (value: number) => string;
-  /** Axis ticks for 0..max; round numbers unless told. */
+  /** Axis ticks for 0..max; default: round numbers. */
   ticksFor?: (max: number) => number[];
   onZoom?: (span: Span) => void;
 }

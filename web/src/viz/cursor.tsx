@@ -1,8 +1,8 @@
-// The time that the pointer is at: one for all charts inside a <SharedCursor>, else one per chart.
+// The time under the pointer: shared by all charts inside a <SharedCursor>, otherwise one per chart.
 import { createContext, type ReactNode, useContext, useMemo, useState } from "react";
 
 interface Cursor {
-  /** Start of the slot, milliseconds; null when the pointer is elsewhere. */
+  /** Start of the slot in milliseconds; null if the pointer is not over a chart. */
   ms: number | null;
   moveTo: (ms: number | null) => void;
 }
@@ -14,7 +14,7 @@ export function SharedCursor({ children }: { children: ReactNode }) {
   return <Context.Provider value={value}>{children}</Context.Provider>;
 }
 
-/** The slot under the pointer, in this chart or one beside it, and how to move it. */
+/** Returns the slot under the pointer, in this chart or in one with the same cursor, and a setter. */
 export function useCursor(starts: number[], intervalMs: number): [number | null, (slot: number | null) => void] {
   const shared = useContext(Context);
   const [own, setOwn] = useState<number | null>(null);

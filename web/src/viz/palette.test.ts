@@ -1,5 +1,5 @@
-// The categorical colours, read from the style sheet: told apart with every kind of sight, seen on the background, and
-// none of them a colour that means error or warning.
+// The categorical colours of the style sheet are distinguishable with every kind of colour vision, contrast with the
+// background, and differ from the colours of errors and warnings.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 
@@ -66,11 +66,11 @@ describe.each([
   const colours = Array.from({ length: 8 }, (_, i) => token(`c${i + 1}`));
 
   it("has no red and no yellow", () => {
-    // OKLCH: red lies around 27 degrees, yellow around 110; orange and brown between them.
+    // OKLCH: red is around 27 degrees, yellow around 110, orange and brown between them.
     for (const colour of colours) expect([colour, hue(colour) > 125 && hue(colour) < 345]).toEqual([colour, true]);
   });
 
-  it("is told apart with every kind of sight", () => {
+  it("is distinguishable with every kind of colour vision", () => {
     for (const [name, sight] of Object.entries(SIGHTS)) {
       const shown = colours.map((colour) => oklab(seen(linear(colour), sight)));
       for (let i = 0; i < shown.length; i++)
@@ -81,7 +81,7 @@ describe.each([
     }
   });
 
-  it("is seen on the background and on panels", () => {
+  it("contrasts with the background and panels", () => {
     for (const colour of colours)
       for (const ground of [token("bg"), token("panel")])
         expect([colour, contrast(colour, ground) >= 3.1]).toEqual([colour, true]);

@@ -1,4 +1,4 @@
-// The colours of services, remembered in this browser, so that a service looks the same on every page.
+// Colours of services, stored in this browser, so that a service has the same colour on every page.
 import { useEffect, useMemo, useSyncExternalStore } from "react";
 import { type Assigned, assign, readAssigned } from "../model/service-colours";
 
@@ -10,28 +10,28 @@ function keep(next: Assigned): void {
   if (next === assigned) return;
   assigned = next;
   localStorage.setItem(KEY, JSON.stringify(next));
-  for (const tell of listeners) tell();
+  for (const listener of listeners) listener();
 }
 
-function subscribe(tell: () => void): () => void {
+function subscribe(listener: () => void): () => void {
   const other = (event: StorageEvent) => {
     if (event.key !== KEY) return;
     assigned = readAssigned(event.newValue);
-    tell();
+    listener();
   };
-  listeners.add(tell);
+  listeners.add(listener);
   addEventListener("storage", other);
   return () => {
-    listeners.delete(tell);
+    listeners.delete(listener);
     removeEventListener("storage", other);
   };
 }
 
-/** Palette slot of each of these services, the most important first. */
+/** Returns the palette slot of each service. `names` are in order of importance. */
 export function useServiceColours(names: string[]): (name: string) => number {
   const known = useSyncExternalStore(subscribe, () => assigned);
   const wanted = names.filter(Boolean).join("\n");
-  // Drawn with what they will be remembered with.
+  // Rendered with the assignments that the effect below stores.
   const all = useMemo(() => assign(known, listed(wanted)), [known, wanted]);
   useEffect(() => keep(assign(assigned, listed(wanted))), [wanted]);
   return (name) => all[name] ?? -1;

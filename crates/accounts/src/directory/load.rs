@@ -1,6 +1,6 @@
-//! Reading the directory from the database.
+//! Loads the directory from the database.
 //!
-//! The version is read first: what is read after it is at least that new, and a change in between is read again.
+//! The version is read first: data read later is at least that new, and a change in between causes another load.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tidewatch_domain::project::IngestSettings;
 use uuid::Uuid;
 
 use super::super::quota::Quota;
-use super::{DeletedProject, Demo, Directory, Holder, Organization, Project, ProjectSettings, User};
+use super::{DeletedProject, Demo, Directory, Organization, Project, ProjectSettings, TokenOwner, User};
 use crate::organization_settings::OrganizationSettings;
 use crate::secrets::seal::Sealer;
 use crate::{ControlError, Role, tokens};
@@ -21,7 +21,7 @@ pub(super) async fn version(pool: &AnyPool) -> Result<i64, ControlError> {
 }
 
 impl Directory {
-    /// `opened`: tokens that were opened before, by what they are sealed as.
+    /// Loads everything. `opened` maps sealed tokens to tokens that were opened before.
     pub(crate) async fn load(
         pool: &AnyPool,
         sealer: &Sealer,
@@ -61,9 +61,9 @@ impl Directory {
                 Ok::<String, ControlError>(token)
             };
             let project = Arc::new(read_project(&row, &mut open)?);
-            let holder = || Holder { project: project.clone(), expires_ns: i64::MAX };
-            directory.by_token.insert(tokens::fingerprint(&project.token), holder());
-            directory.by_upload_token.insert(tokens::fingerprint(&project.upload_token), holder());
+            let owner = || TokenOwner { project: project.clone(), expires_ns: i64::MAX };
+            directory.by_token.insert(tokens::fingerprint(&project.token), owner());
+            directory.by_upload_token.insert(tokens::fingerprint(&project.upload_token), owner());
             directory.projects.push(project);
         }
         let deleted: Vec<(i64, Option<String>, i64)> =
@@ -86,7 +86,7 @@ impl Directory {
             let until = &mut self.replaced.entry(project.number).or_default()[usize::from(is_upload)];
             *until = expires_ns.max(*until);
             let tokens = if is_upload { &mut self.by_upload_token } else { &mut self.by_token };
-            tokens.entry(hash).or_insert_with(|| Holder { project: project.clone(), expires_ns });
+            tokens.entry(hash).or_insert_with(|| TokenOwner { project: project.clone(), expires_ns });
         }
         Ok(())
     }
@@ -101,7 +101,7 @@ const SELECT_USERS: &str = "SELECT id, email, name, created_ns, session_epoch, \
      (SELECT COUNT(*) FROM identities WHERE identities.user_id = users.id AND is_multi_factor = 1) FROM users";
 
 fn read_user(row: &AnyRow) -> Result<User, ControlError> {
-    let is = |column: usize| row.try_get::<i64, _>(column).map(|truth| truth != 0);
+    let is = |column: usize| row.try_get::<i64, _>(column).map(|value| value != 0);
     Ok(User {
         id: row.try_get(0)?,
         email: row.try_get(1)?,
@@ -113,8 +113,8 @@ fn read_user(row: &AnyRow) -> Result<User, ControlError> {
         theme: row.try_get(7)?,
         is_email_verified: is(8)?,
         has_two_factor: is(9)?,
-        signs_in_elsewhere: is(10)?,
-        is_vouched_for: is(11)?,
+        has_no_password: is(10)?,
+        is_provider_multi_factor: is(11)?,
     })
 }
 
@@ -128,15 +128,15 @@ fn read_project(
     row: &AnyRow,
     open: &mut impl FnMut(String) -> Result<String, ControlError>,
 ) -> Result<Project, ControlError> {
-    let is = |column: usize| row.try_get::<i64, _>(column).map(|truth| truth != 0);
+    let is = |column: usize| row.try_get::<i64, _>(column).map(|value| value != 0);
     let text = |column: usize| row.try_get::<String, _>(column);
-    let texts = |column: usize| text(column).map(|json| serde_json::from_str(&json).unwrap_or_default());
+    let strings = |column: usize| text(column).map(|json| serde_json::from_str(&json).unwrap_or_default());
     let limit = |column: usize| {
         row.try_get::<Option<i64>, _>(column)
             .map(|limit| limit.and_then(|limit| u64::try_from(limit).ok()).unwrap_or(0))
     };
     let number: i64 = row.try_get(1)?;
-    let (drop_healthy_healthchecks, healthcheck_paths): (bool, Vec<String>) = (is(12)?, texts(13)?);
+    let (drop_healthy_healthchecks, healthcheck_paths): (bool, Vec<String>) = (is(12)?, strings(13)?);
     Ok(Project {
         id: Uuid::parse_str(&text(0)?).map_err(|_| ControlError::Unreadable("a project's id"))?,
         number: u32::try_from(number).map_err(|_| ControlError::Unreadable("a project's number"))?,
@@ -163,10 +163,10 @@ fn read_project(
             },
             drop_healthy_healthchecks,
             healthcheck_paths,
-            profile_label_allowlist: texts(14)?,
+            profile_label_allowlist: strings(14)?,
             retention_days: row.try_get::<Option<i64>, _>(15)?.and_then(|days| u32::try_from(days).ok()),
             quota: Quota { bytes_a_day: limit(17)?, records_a_day: limit(18)?, records_a_second: limit(19)? },
-            allowed_origins: texts(20)?,
+            allowed_origins: strings(20)?,
         },
     })
 }

@@ -1,7 +1,7 @@
-//! Who exists and who may see what, in memory: no request asks the database for it, ingest least of all.
+//! Users, organizations, roles, projects and tokens in memory, so that requests are authorized without the database.
 //!
-//! Loaded at start and after each change of this node's own; changes of other nodes and of the command line are seen
-//! within [`limits::DIRECTORY_PAUSE`] by the version they leave behind ([`Control::follow`]).
+//! The directory is loaded at start and after each change by this node. Changes by other nodes and by the command line
+//! increment a version, which is polled every [`limits::DIRECTORY_PAUSE`] ([`Control::follow`]).
 
 mod load;
 
@@ -21,118 +21,139 @@ use super::tokens::fingerprint;
 use super::{Control, ControlError, Role};
 use tidewatch_limits as limits;
 
-/// One person, without the password.
+/// A user, without the password.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct User {
+    /// Row id.
     pub id: i64,
+    /// Lower case; unique.
     pub email: String,
+    /// Display name.
     pub name: String,
     /// Nanoseconds since the epoch.
     pub created_ns: i64,
-    /// Sessions of an older epoch are over.
+    /// Sessions of an older epoch have ended.
     pub session_epoch: i64,
+    /// Disabled users cannot sign in.
     pub is_disabled: bool,
-    /// IANA name, once chosen.
+    /// IANA name; `None`: not chosen.
     pub timezone: Option<String>,
-    /// `system`, `light` or `dark`, once chosen.
+    /// `system`, `light` or `dark`; `None`: not chosen.
     pub theme: Option<String>,
+    /// A mail to the address, or a provider, has confirmed it.
     pub is_email_verified: bool,
-    /// A confirmed authenticator or a passkey.
+    /// Has a confirmed authenticator or a passkey.
     pub has_two_factor: bool,
-    /// Has no password: another provider signs this user in.
-    pub signs_in_elsewhere: bool,
-    /// A provider said, at the last sign-in through it, that it had asked for several factors.
-    pub is_vouched_for: bool,
+    /// Has no password and signs in with a provider.
+    pub has_no_password: bool,
+    /// At the last sign-in with a provider, the provider reported several factors.
+    pub is_provider_multi_factor: bool,
 }
 
 impl User {
-    /// Enough for an organization that asks for two factors: one's own second factor, or a provider, as the only way in,
-    /// that asked for several.
+    /// Returns whether the user satisfies an organization that requires two factors: with a second factor, or without a
+    /// password and with a provider that reported several factors.
     pub fn meets_two_factor(&self) -> bool {
-        self.has_two_factor || (self.signs_in_elsewhere && self.is_vouched_for)
+        self.has_two_factor || (self.has_no_password && self.is_provider_multi_factor)
     }
 }
 
+/// An organization.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Organization {
+    /// Row id, ascending in time of creation.
     pub id: i64,
+    /// Display name.
     pub name: String,
+    /// IANA name.
     pub timezone: String,
-    /// Members without a second factor open nothing in it.
+    /// Members without a second factor have no access to its projects.
     pub requires_two_factor: bool,
 }
 
-/// A user's place in an organisation.
+/// A user's membership in an organization.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Membership {
+    /// The organization.
     pub organization: Arc<Organization>,
+    /// The user's role in it.
     pub role: Role,
 }
 
-/// One project: what telemetry belongs to.
+/// A project. All telemetry belongs to one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Project {
+    /// Id in the API.
     pub id: Uuid,
-    /// The `project` column of every telemetry table. Never 0, never used again.
+    /// Value of the column `project` of every telemetry table. Never 0, never reused.
     pub number: u32,
+    /// Display name.
     pub name: String,
-    /// 32 hex digits: what exporters send.
+    /// Token of exporters: 32 hex digits.
     pub token: String,
-    /// 32 hex digits: what symbol uploads send.
+    /// Token of symbol uploads: 32 hex digits.
     pub upload_token: String,
+    /// Framework that the user chose for the project.
     pub framework: String,
+    /// The organization that owns the project.
     pub organization_id: i64,
     /// Nanoseconds since the epoch.
     pub created_ns: i64,
-    /// None: the project holds no demo data.
+    /// State of the demo data; `None`: the project is no demo project.
     pub demo: Option<Demo>,
+    /// Settings that users change.
     pub settings: ProjectSettings,
 }
 
-/// How far the demo data of a project is.
+/// State of the demo data of a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Demo {
-    /// It is being loaded, or its loading was interrupted.
+    /// The data is being loaded, or its loading was interrupted.
     Loading,
-    /// All of it is there.
+    /// The data is complete.
     Loaded,
 }
 
-/// A project that is no more. Its telemetry and its uploads go.
+/// A deleted project whose telemetry and uploads are purged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeletedProject {
+    /// See [`Project::number`].
     pub number: u32,
-    /// None: deleted before this was written down.
+    /// `None` for projects deleted before ids were recorded.
     pub id: Option<Uuid>,
     /// Nanoseconds since the epoch.
     pub deleted_ns: i64,
 }
 
-/// What people set about a project.
+/// The settings of a project.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ProjectSettings {
+    /// Settings that apply to exports, health checks included.
     pub ingest: IngestSettings,
-    /// WIRE 8.6.
+    /// Drops spans of successful health checks. WIRE 8.6.
     pub drop_healthy_healthchecks: bool,
+    /// Paths that count as health checks.
     pub healthcheck_paths: Vec<String>,
+    /// Labels of profiles that are stored.
     pub profile_label_allowlist: Vec<String>,
-    /// None: as the server has it.
+    /// Retention of telemetry, days; `None`: the default of the server.
     pub retention_days: Option<u32>,
-    /// Beside the server's own.
+    /// Quota of the project, in addition to the default quota of the server.
     pub quota: Quota,
-    /// Canonical origins of pages that may send; none: all may.
+    /// Canonical origins of pages that may send telemetry; empty: all origins.
     pub allowed_origins: Vec<String>,
 }
 
 impl ProjectSettings {
-    /// What decides about a request of `signal`. Health checks are spans: no other request carries their paths. The time
-    /// that decides what is too old is the caller's to set.
+    /// Returns the settings for a request of `signal`. Only traces include the health check filter. The caller sets the
+    /// time before which records are too old.
     pub fn ingest_of(&self, signal: Signal) -> IngestSettings {
         let healthchecks = self.ingest.healthchecks.as_ref().filter(|_| signal == Signal::Traces).cloned();
         IngestSettings { healthchecks, ..self.ingest }
     }
 
-    /// The filter that these two settings mean. Paths stored before their size had a limit are taken while they fit.
+    /// Returns the filter for these two settings; `None` if it drops nothing. Paths beyond
+    /// [`limits::HEALTHCHECK_PATHS_BYTES_MAX`], stored before that limit existed, are ignored.
     pub fn healthchecks(drop_healthy: bool, paths: &[String]) -> Option<Arc<Healthchecks>> {
         let mut left = limits::HEALTHCHECK_PATHS_BYTES_MAX;
         let fitting = paths.iter().take_while(|path| {
@@ -145,57 +166,59 @@ impl ProjectSettings {
     }
 }
 
-/// Everything a request needs to know about people and projects.
+/// The data that authorizes requests, as of one version.
 #[derive(Default)]
 pub struct Directory {
     version: i64,
     users: HashMap<i64, Arc<User>>,
     organizations: HashMap<i64, Arc<Organization>>,
-    /// user -> organisation -> role
+    /// user -> organization -> role
     roles: HashMap<i64, HashMap<i64, Role>>,
-    /// user -> project -> role there
+    /// user -> project -> role in it
     overrides: HashMap<i64, HashMap<u32, Role>>,
     /// Ascending by number.
     projects: Vec<Arc<Project>>,
     deleted: Arc<[DeletedProject]>,
-    by_token: HashMap<[u8; 32], Holder>,
-    by_upload_token: HashMap<[u8; 32], Holder>,
-    /// project -> until when the last of its replaced tokens is taken: runtime, upload
+    by_token: HashMap<[u8; 32], TokenOwner>,
+    by_upload_token: HashMap<[u8; 32], TokenOwner>,
+    /// project -> end of the grace period of its replaced tokens: runtime, upload
     replaced: HashMap<u32, [i64; 2]>,
-    /// Tokens by what they are sealed as: opening those of all projects is most of what reading them again would cost.
+    /// sealed token -> token: opening the tokens of all projects would dominate the cost of a reload.
     opened: HashMap<String, String>,
 }
 
-/// Whose token it is, and until when.
-struct Holder {
+/// The project of a token, and the end of the token's validity.
+struct TokenOwner {
     project: Arc<Project>,
     /// Nanoseconds since the epoch; `i64::MAX`: the token is the current one.
     expires_ns: i64,
 }
 
-/// Look-ups; none of them touches the disk.
+/// Lookups in memory.
 impl Control {
-    /// Until when a replaced token of the project is still taken, where one is at `now_ns`: runtime, upload.
+    /// Returns the ends of the grace periods of the project's replaced tokens, nanoseconds since the epoch: runtime,
+    /// upload. `None` if no replaced token is accepted at `now_ns`.
     pub fn replaced_tokens(&self, project: u32, now_ns: i64) -> [Option<i64>; 2] {
         let until = self.directory.read().replaced.get(&project).copied().unwrap_or_default();
         until.map(|until| (until > now_ns).then_some(until))
     }
 
+    /// Returns whether any organization exists.
     pub fn has_organizations(&self) -> bool {
         !self.directory.read().organizations.is_empty()
     }
 
-    /// The organization that was made first: its owner runs this server.
+    /// Returns the oldest organization: its owner operates this server.
     pub fn first_organization(&self) -> Option<i64> {
         self.directory.read().organizations.keys().min().copied()
     }
 
-    /// Nobody who is disabled.
+    /// Returns a user by id; `None` if unknown or disabled.
     pub fn user(&self, id: i64) -> Option<Arc<User>> {
         self.directory.read().users.get(&id).filter(|user| !user.is_disabled).cloned()
     }
 
-    /// Ascending by organisation id.
+    /// Returns the user's memberships, ascending by organization id.
     pub fn memberships(&self, user: i64) -> Vec<Membership> {
         let directory = self.directory.read();
         let Some(roles) = directory.roles.get(&user) else { return Vec::new() };
@@ -209,71 +232,75 @@ impl Control {
         memberships
     }
 
-    /// The user's place in an organisation.
+    /// Returns the user's membership in an organization.
     pub fn membership(&self, user: i64, organization: i64) -> Option<Membership> {
         let directory = self.directory.read();
         let role = *directory.roles.get(&user)?.get(&organization)?;
         Some(Membership { organization: directory.organizations.get(&organization)?.clone(), role })
     }
 
-    /// The user's effective role in a project. None too without the second factor that its organisation asks for.
+    /// Returns the user's effective role in a project. `None` without access, also for lack of the second factor that
+    /// the organization requires.
     pub fn role_in(&self, user: i64, project: &Project) -> Option<Role> {
         self.directory.read().role_in(user, project)
     }
 
-    /// The project an exporter's token belongs to at `now_ns`.
+    /// Returns the project of an exporter's token that is valid at `now_ns`.
     pub fn project_by_token(&self, token: &str, now_ns: i64) -> Option<Arc<Project>> {
-        held(&self.directory.read().by_token, token, now_ns)
+        project_of_token(&self.directory.read().by_token, token, now_ns)
     }
 
-    /// The project a symbol upload's token belongs to at `now_ns`.
+    /// Returns the project of an upload token that is valid at `now_ns`.
     pub fn project_by_upload_token(&self, token: &str, now_ns: i64) -> Option<Arc<Project>> {
-        held(&self.directory.read().by_upload_token, token, now_ns)
+        project_of_token(&self.directory.read().by_upload_token, token, now_ns)
     }
 
+    /// Returns a project by its id.
     pub fn project_by_id(&self, id: Uuid) -> Option<Arc<Project>> {
         self.directory.read().projects.iter().find(|project| project.id == id).cloned()
     }
 
+    /// Returns a project by its number.
     pub fn project_by_number(&self, number: u32) -> Option<Arc<Project>> {
         let directory = self.directory.read();
         let at = directory.projects.binary_search_by_key(&number, |project| project.number).ok()?;
         Some(directory.projects[at].clone())
     }
 
-    /// The organization's project of demo data.
+    /// Returns the organization's demo project.
     pub fn demo_project(&self, organization: i64) -> Option<Arc<Project>> {
         let directory = self.directory.read();
         let is_it = |project: &&Arc<Project>| project.demo.is_some() && project.organization_id == organization;
         directory.projects.iter().find(is_it).cloned()
     }
 
-    /// Numbers of the organization's projects, ascending.
+    /// Returns the numbers of the organization's projects, ascending.
     pub fn project_numbers(&self, organization: i64) -> Vec<u32> {
         let directory = self.directory.read();
-        let its = directory.projects.iter().filter(|project| project.organization_id == organization);
-        its.map(|project| project.number).collect()
+        let owned = directory.projects.iter().filter(|project| project.organization_id == organization);
+        owned.map(|project| project.number).collect()
     }
 
-    /// Days by project number, of those that have their own.
+    /// Returns the retention in days by project number, of the projects that set one.
     pub fn retention_days(&self) -> BTreeMap<u32, u32> {
         let directory = self.directory.read();
         let own = |project: &Arc<Project>| Some((project.number, project.settings.retention_days?));
         directory.projects.iter().filter_map(own).collect()
     }
 
+    /// Returns the deleted projects, ascending by number.
     pub fn deleted_projects(&self) -> Arc<[DeletedProject]> {
         self.directory.read().deleted.clone()
     }
 
-    /// Every project the user may open, with the user's role there; ascending by number.
+    /// Returns the projects that the user has access to, with the user's role, ascending by number.
     pub fn projects_of(&self, user: i64) -> Vec<(Arc<Project>, Role)> {
         let directory = self.directory.read();
         let role = |project: &Arc<Project>| Some((project.clone(), directory.role_in(user, project)?));
         directory.projects.iter().filter_map(role).collect()
     }
 
-    /// Reads the directory again. An older state never replaces a newer one.
+    /// Reloads the directory. An older version never replaces a newer one.
     pub async fn refresh(&self) -> Result<(), ControlError> {
         let opened = self.directory.read().opened.clone();
         let fresh = Directory::load(self.pool(), &self.sealer, &opened).await?;
@@ -290,54 +317,53 @@ impl Control {
         if version == known { Ok(()) } else { self.refresh().await }
     }
 
-    /// Follows what other nodes and the command line change, until nobody else holds the database.
+    /// Follows changes by other nodes and the command line, until `shutdown` is closed or `control` is dropped.
     ///
-    /// `gone`: closed when the process's parts are. A thread keeps the time, and each look counts as blocking work: it is then none of the runtime's timers, which
-    /// tests hold still.
-    pub fn follow(control: Weak<Control>, gone: Receiver<()>) -> std::io::Result<()> {
+    /// A thread measures the time and each poll runs as blocking work, because tests pause the timers of the runtime.
+    pub fn follow(control: Weak<Control>, shutdown: Receiver<()>) -> std::io::Result<()> {
         let runtime = Handle::current();
         std::thread::Builder::new().name("directory".to_owned()).spawn(move || {
-            let is_well = Arc::new(AtomicBool::new(true));
+            let is_readable = Arc::new(AtomicBool::new(true));
             while let (Err(RecvTimeoutError::Timeout), Some(control)) =
-                (gone.recv_timeout(limits::DIRECTORY_PAUSE), control.upgrade())
+                (shutdown.recv_timeout(limits::DIRECTORY_PAUSE), control.upgrade())
             {
-                let (runtime_inside, is_well) = (runtime.clone(), is_well.clone());
-                runtime.spawn_blocking(move || runtime_inside.block_on(look(&control, &is_well)));
+                let (runtime_inside, is_readable) = (runtime.clone(), is_readable.clone());
+                runtime.spawn_blocking(move || runtime_inside.block_on(poll(&control, &is_readable)));
             }
         })?;
         Ok(())
     }
 }
 
-/// Reads the directory again if it has changed. Says once that it cannot.
-async fn look(control: &Control, is_well: &AtomicBool) {
-    let looked = control.refresh_if_changed().await;
-    let was_well = is_well.swap(looked.is_ok(), Ordering::Relaxed);
-    if let (Err(error), true, false) = (looked, was_well, control.database.pool.is_closed()) {
+/// Reloads the directory if it has changed. Logs the first of consecutive failures.
+async fn poll(control: &Control, is_readable: &AtomicBool) {
+    let polled = control.refresh_if_changed().await;
+    let was_readable = is_readable.swap(polled.is_ok(), Ordering::Relaxed);
+    if let (Err(error), true, false) = (polled, was_readable, control.database.pool.is_closed()) {
         tracing::error!("the control database cannot be read; what is in memory stays in force: {error}");
     }
 }
 
 impl Directory {
-    pub(super) fn everybody(&self) -> impl Iterator<Item = &Arc<User>> {
+    pub(super) fn all_users(&self) -> impl Iterator<Item = &Arc<User>> {
         self.users.values()
     }
 
-    pub(super) fn every_organization(&self) -> impl Iterator<Item = &Arc<Organization>> {
+    pub(super) fn all_organizations(&self) -> impl Iterator<Item = &Arc<Organization>> {
         self.organizations.values()
     }
 
     fn role_in(&self, user: i64, project: &Project) -> Option<Role> {
         let role = *self.roles.get(&user)?.get(&project.organization_id)?;
-        let asks_for_more = self.organizations.get(&project.organization_id)?.requires_two_factor;
-        if asks_for_more && !self.users.get(&user)?.meets_two_factor() {
+        let requires_two_factor = self.organizations.get(&project.organization_id)?.requires_two_factor;
+        if requires_two_factor && !self.users.get(&user)?.meets_two_factor() {
             return None;
         }
-        let there = self.overrides.get(&user).and_then(|projects| projects.get(&project.number));
-        Some(role.overridden(there.copied()))
+        let project_role = self.overrides.get(&user).and_then(|projects| projects.get(&project.number));
+        Some(role.overridden(project_role.copied()))
     }
 }
 
-fn held(tokens: &HashMap<[u8; 32], Holder>, token: &str, now_ns: i64) -> Option<Arc<Project>> {
-    tokens.get(&fingerprint(token)).filter(|holder| now_ns < holder.expires_ns).map(|holder| holder.project.clone())
+fn project_of_token(tokens: &HashMap<[u8; 32], TokenOwner>, token: &str, now_ns: i64) -> Option<Arc<Project>> {
+    tokens.get(&fingerprint(token)).filter(|owner| now_ns < owner.expires_ns).map(|owner| owner.project.clone())
 }

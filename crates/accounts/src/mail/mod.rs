@@ -1,13 +1,13 @@
-//! Mail to people. No request waits for it: what is to be sent lies in the outbox (`control/outbox.rs`), and one thread
-//! sends it and tries again.
+//! Mail to users. No request waits for it: mails are stored in the outbox (`outbox.rs`), and one thread sends and
+//! retries them.
 //!
 //! - [`settings`]: the mail server, or a folder.
-//! - [`letters`]: what the mails say.
-//! - [`transport`]: one mail out.
-//! - here: the thread.
+//! - [`templates`]: the content of the mails.
+//! - [`transport`]: delivery of one mail.
+//! - this module: the thread.
 
-pub mod letters;
 pub mod settings;
+pub mod templates;
 mod transport;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,52 +20,51 @@ use tidewatch_journal::heartbeat::Heartbeat;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
-use crate::{Claimed, Control, ControlError};
+use crate::{ClaimedMail, Control, ControlError};
 use tidewatch_limits as limits;
 use tidewatch_limits::clock::Clock;
-use tidewatch_runtime::background::{Background, Running};
+use tidewatch_runtime::background::{Background, HeartbeatGuard};
 use transport::{SendError, Transport};
 
-/// The way to the thread that sends.
+/// A handle of the thread that sends mails.
 pub struct Mailer {
     wake: Sender<()>,
-    /// Something takes the mails.
+    /// A mail server or a folder is configured.
     pub is_set_up: bool,
-    /// Answers that go out before their work is done.
-    pub behind: Arc<Semaphore>,
+    /// Permits of password resets that are processed after their response.
+    pub reset_permits: Arc<Semaphore>,
 }
 
-/// What the thread needs.
-pub struct Post {
+/// The thread that sends mails, before its start.
+pub struct MailSender {
     transport: Option<Transport>,
     woken: Receiver<()>,
 }
 
 impl Mailer {
-    /// Checks what is set; nothing is sent before [`Post::start`].
-    pub fn new(settings: &settings::MailSettings) -> anyhow::Result<(Mailer, Post)> {
+    /// Checks the settings. Nothing is sent before [`MailSender::start`].
+    pub fn new(settings: &settings::MailSettings) -> anyhow::Result<(Mailer, MailSender)> {
         let transport = Transport::new(settings)?;
         let (wake, woken) = channel();
-        let behind = Arc::new(Semaphore::new(limits::RESETS_MAX));
-        Ok((Mailer { wake, is_set_up: transport.is_some(), behind }, Post { transport, woken }))
+        let reset_permits = Arc::new(Semaphore::new(limits::RESETS_MAX));
+        Ok((Mailer { wake, is_set_up: transport.is_some(), reset_permits }, MailSender { transport, woken }))
     }
 
-    /// Something was put into the outbox.
+    /// Wakes the thread after a mail was put into the outbox.
     pub fn wake(&self) {
-        // Without a thread it waits.
+        // Without a thread the mail stays in the outbox.
         let _ = self.wake.send(());
     }
 }
 
-impl Post {
-    /// Sends what waits, until nobody else holds the control database. Without a transport nothing is sent.
+impl MailSender {
+    /// Starts the thread, which runs until `control` is dropped. Without a transport none is started.
     ///
-    /// A thread keeps the time, and each round counts as blocking work: it is then none of the runtime's timers, which
-    /// tests hold still.
+    /// A thread measures the time and each round runs as blocking work, because tests pause the timers of the runtime.
     pub fn start(self, control: Weak<Control>, clock: Clock, background: &Background) -> anyhow::Result<()> {
-        let Post { transport: Some(transport), woken } = self else { return Ok(()) };
+        let MailSender { transport: Some(transport), woken } = self else { return Ok(()) };
         let (runtime, transport) = (Handle::current(), Arc::new(transport));
-        let running = Running(Heartbeat::new("mail"));
+        let running = HeartbeatGuard(Heartbeat::new("mail"));
         background.add(&running.0);
         let spawned = std::thread::Builder::new().name("mail".to_owned()).spawn(move || {
             let heartbeat = &running.0;
@@ -76,14 +75,15 @@ impl Post {
                 let beating = heartbeat.clone();
                 beating.beat();
                 runtime.spawn_blocking(move || {
-                    // A round that panicked is reported where it did; what it had claimed is due again after its lease.
+                    // The panic of a round is reported by the panic hook; its claimed mails are due again after their
+                    // lease.
                     let round = AssertUnwindSafe(|| inside.block_on(round(&control, &clock, &transport, &beating)));
                     let _ = done.send(catch_unwind(round).unwrap_or(false));
                 });
-                // The runtime ends without having run it.
-                let Ok(is_more) = wait.recv() else { return };
+                // The runtime shut down before it ran the round.
+                let Ok(has_more) = wait.recv() else { return };
                 heartbeat.idle();
-                let pause = if is_more { Duration::ZERO } else { limits::MAIL_PAUSE };
+                let pause = if has_more { Duration::ZERO } else { limits::MAIL_PAUSE };
                 match woken.recv_timeout(pause) {
                     Err(RecvTimeoutError::Disconnected) => return,
                     Ok(()) | Err(RecvTimeoutError::Timeout) => while woken.try_recv().is_ok() {},
@@ -95,7 +95,7 @@ impl Post {
     }
 }
 
-/// Sends what is due; true when there may be more.
+/// Sends the mails that are due. Returns true when there may be more.
 async fn round(control: &Control, clock: &Clock, transport: &Transport, heartbeat: &Heartbeat) -> bool {
     let lease_ns = limits::MAIL_LEASE.as_nanos() as i64;
     let claimed = match control.claim_mail(clock.now_ns(), lease_ns, limits::MAIL_BATCH).await {
@@ -105,43 +105,48 @@ async fn round(control: &Control, clock: &Clock, transport: &Transport, heartbea
             return false;
         }
     };
-    let is_more = claimed.len() as i64 == limits::MAIL_BATCH;
+    let has_more = claimed.len() as i64 == limits::MAIL_BATCH;
     for one in claimed {
         heartbeat.beat();
-        if let Err(error) = post(control, clock, transport, one).await {
+        if let Err(error) = deliver(control, clock, transport, one).await {
             tracing::warn!(%error, "the outbox cannot be written; a mail may be sent twice: {error}");
             return false;
         }
     }
-    is_more
+    has_more
 }
 
-async fn post(control: &Control, clock: &Clock, transport: &Transport, one: Claimed) -> Result<(), ControlError> {
-    let Claimed { id, tries, created_ns, mail } = one;
+async fn deliver(
+    control: &Control,
+    clock: &Clock,
+    transport: &Transport,
+    one: ClaimedMail,
+) -> Result<(), ControlError> {
+    let ClaimedMail { id, tries, created_ns, mail } = one;
     let Some(mail) = mail else {
         tracing::error!(id, "a mail is sealed with another key and will never be sent");
-        return control.forget_mail(id).await;
+        return control.delete_mail(id).await;
     };
-    // Blocks this thread, which is one for blocking.
+    // Blocks, on a thread for blocking work.
     let Err(error) = transport.send(id, &mail) else {
         tracing::info!(id, "sent a mail");
-        return control.forget_mail(id).await;
+        return control.delete_mail(id).await;
     };
     let now_ns = clock.now_ns();
-    let is_over = match &error {
+    let is_given_up = match &error {
         SendError::Unusable(_) => true,
         SendError::Refused(_) => tries + 1 >= limits::MAIL_REFUSED_TRIES,
         SendError::Later(_) => now_ns - created_ns >= limits::MAIL_LIFE.as_nanos() as i64,
     };
-    if is_over {
+    if is_given_up {
         tracing::error!(id, %error, "a mail is given up after {} tries: {error}", tries + 1);
-        return control.forget_mail(id).await;
+        return control.delete_mail(id).await;
     }
     tracing::warn!(id, %error, "a mail is not sent yet: {error}");
-    control.put_mail_off(id, &error.to_string(), now_ns.saturating_add(pause_ns(tries))).await
+    control.defer_mail(id, &error.to_string(), now_ns.saturating_add(pause_ns(tries))).await
 }
 
-/// From this failure to the next try.
+/// Delay from a failure to the next attempt.
 fn pause_ns(tries: i64) -> i64 {
     let doublings = u32::try_from(tries).unwrap_or(u32::MAX).min(16);
     let pause = limits::MAIL_RETRY_MIN.saturating_mul(1 << doublings);

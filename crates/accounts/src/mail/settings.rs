@@ -1,4 +1,4 @@
-//! The mail server as an operator sets it.
+//! Settings of mail.
 
 use std::path::PathBuf;
 
@@ -9,19 +9,20 @@ use lettre::transport::smtp::client::Certificate;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 
-/// How the conversation with the mail server is encrypted.
+/// Encryption of the connection to the mail server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum SmtpTls {
-    /// From the STARTTLS command on; a server that does not offer it is not talked to.
+    /// STARTTLS; mail is not sent to a server that does not offer it.
     #[default]
     Starttls,
-    /// From the first byte on.
+    /// TLS from the first byte.
     Tls,
-    /// Not at all.
+    /// No encryption.
     None,
 }
 
 impl SmtpTls {
+    /// The default port of this mode.
     pub fn port(self) -> u16 {
         match self {
             SmtpTls::Starttls => 587,
@@ -31,7 +32,7 @@ impl SmtpTls {
     }
 }
 
-/// Without a server and without a folder no mail is sent; it waits for either.
+/// Settings of the mail server. Without a server and without a folder mails stay in the outbox.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct MailSettings {
     /// Mail server for invitations and password resets; without one mails are stored for seven days.
@@ -64,7 +65,7 @@ pub struct MailSettings {
 }
 
 impl MailSettings {
-    /// Everything that can be known to be wrong before the server starts.
+    /// Validates the settings before the server starts, and reads the files that they name.
     pub fn check(&self) -> anyhow::Result<()> {
         ensure!(self.smtp_host.is_none() || self.smtp_from.is_some(), "smtp_host needs smtp_from, the mails' sender");
         let has_password = self.password()?.is_some();
@@ -73,21 +74,23 @@ impl MailSettings {
         self.from().map(drop)
     }
 
+    /// The sender of the mails. Fails if it is not an e-mail address.
     pub fn from(&self) -> anyhow::Result<Mailbox> {
         let from = self.smtp_from.as_deref().unwrap_or("Tidewatch <tidewatch@localhost>");
         from.parse().with_context(|| format!("smtp_from {from:?} is not an email address"))
     }
 
-    /// Believed beside the machine's own.
+    /// Certificates that are trusted in addition to the machine's. Fails if the file cannot be read or contains none.
     pub fn authorities(&self) -> anyhow::Result<Option<Certificate>> {
         let Some(path) = &self.smtp_ca_file else { return Ok(None) };
         let pem = std::fs::read(path).with_context(|| format!("cannot read smtp_ca_file {}", path.display()))?;
-        let has_some = CertificateDer::pem_slice_iter(&pem).next().is_some();
-        ensure!(has_some, "smtp_ca_file {} holds no certificate in PEM", path.display());
+        let has_certificate = CertificateDer::pem_slice_iter(&pem).next().is_some();
+        ensure!(has_certificate, "smtp_ca_file {} holds no certificate in PEM", path.display());
         let read = Certificate::from_pem(&pem);
         read.with_context(|| format!("cannot read the certificates of smtp_ca_file {}", path.display())).map(Some)
     }
 
+    /// The password, from the setting or its file. Fails if the file cannot be read.
     pub fn password(&self) -> anyhow::Result<Option<String>> {
         match (&self.smtp_password, &self.smtp_password_file) {
             (Some(password), _) => Ok(Some(password.clone())),
@@ -106,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wrong_is_said_before_the_start() {
+    fn invalid_settings_are_reported_before_the_start() {
         let set = |change: fn(&mut MailSettings)| {
             let mut settings = MailSettings::default();
             change(&mut settings);

@@ -1,10 +1,11 @@
-//! Keys made on first start, in `secrets/` of the data directory, readable by the owner alone.
+//! Keys generated on first start, in `secrets/` of the data directory, readable by the owner only; and cryptography.
 //!
-//! [`seal`]: what they encrypt. [`totp`]: codes of authenticators. [`webauthn`]: passkeys.
+//! [`seal`]: encryption of secrets. [`password`]: password hashes. [`totp`]: codes of authenticators. [`webauthn`]:
+//! passkeys. [`secret_settings`]: secrets of the configuration.
 
-pub mod given;
 pub mod password;
 pub mod seal;
+pub mod secret_settings;
 pub mod totp;
 pub mod webauthn;
 
@@ -15,13 +16,13 @@ use std::path::Path;
 
 const KEY_BYTES: usize = 32;
 
-/// The key that signs logins; made when missing. Losing it signs everybody out, nothing more.
+/// Returns the key that signs logins; generated when missing. Losing it signs all users out, nothing more.
 pub fn login_key(data_dir: &Path) -> io::Result<Vec<u8>> {
     key_file(data_dir, "login.key")
 }
 
-/// The key that secrets in the control database are sealed with; made when missing. Losing it loses what can only be
-/// read with it: project tokens as people see them, second factors, mail that waits.
+/// Returns the key that seals secrets in the control database; generated when missing. Losing it loses the sealed data:
+/// displayed project tokens, second factors, unsent mail.
 pub fn sealing_key(data_dir: &Path) -> io::Result<Vec<u8>> {
     key_file(data_dir, "sealing.key")
 }
@@ -38,11 +39,11 @@ fn key_file(data_dir: &Path, name: &str) -> io::Result<Vec<u8>> {
     }
     let mut key = vec![0; KEY_BYTES];
     getrandom::fill(&mut key).map_err(|error| io::Error::other(error.to_string()))?;
-    // Written aside and renamed, so that a crash leaves no short key behind.
-    let aside = folder.join(format!("{name}.new"));
-    let mut file = fs::OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&aside)?;
+    // Written to a temporary file and renamed, so that a crash leaves no partial key.
+    let temporary = folder.join(format!("{name}.new"));
+    let mut file = fs::OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(&temporary)?;
     file.write_all(&key)?;
     file.sync_all()?;
-    fs::rename(&aside, &path)?;
+    fs::rename(&temporary, &path)?;
     Ok(key)
 }

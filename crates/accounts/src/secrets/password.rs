@@ -1,4 +1,4 @@
-//! Passwords: hashed with argon2id. bcrypt is read, for those who bring accounts along, and replaced at the next login.
+//! Password hashes with argon2id. bcrypt hashes of imported accounts are verified too, and replaced at the next login.
 
 use argon2::Argon2;
 use argon2::password_hash::phc::PasswordHash;
@@ -6,16 +6,18 @@ use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 
 use tidewatch_limits as limits;
 
-/// What a password is to a stored hash.
+/// The result of comparing a password with a stored hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Match {
+    /// The password is wrong, or the hash is invalid.
     No,
+    /// The password is right.
     Yes,
-    /// Right, but hashed as we do not hash today.
+    /// The password is right, but the hash should be replaced with one by [`hash`].
     Outdated,
 }
 
-/// Hashes a new password. Returns a PHC string. Blocks for tens of milliseconds.
+/// Hashes a password with argon2id. Returns a PHC string. Blocks for tens of milliseconds.
 pub fn hash(password: &str) -> anyhow::Result<String> {
     let hash: Result<PasswordHash, _> = Argon2::default().hash_password(password.as_bytes());
     hash.map(|hash| hash.to_string()).map_err(|error| anyhow::anyhow!("the password cannot be hashed: {error}"))
@@ -43,17 +45,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_kinds_of_hashes() {
+    fn argon2id_and_bcrypt_hashes_are_verified() {
         let argon: PasswordHash = Argon2::default().hash_password(b"correct horse").unwrap();
         let argon = argon.to_string();
         let bcrypt = bcrypt::hash("correct horse", 4).unwrap();
-        let dear = bcrypt.replacen("$04$", "$31$", 1);
+        let expensive = bcrypt.replacen("$04$", "$31$", 1);
         for (password, stored, expected) in [
             ("correct horse", argon.as_str(), Match::Yes),
             ("wrong", argon.as_str(), Match::No),
             ("correct horse", bcrypt.as_str(), Match::Outdated),
             ("wrong", bcrypt.as_str(), Match::No),
-            ("correct horse", dear.as_str(), Match::No),
+            ("correct horse", expensive.as_str(), Match::No),
             ("correct horse", "$2b$", Match::No),
             ("correct horse", "", Match::No),
         ] {

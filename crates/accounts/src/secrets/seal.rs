@@ -1,7 +1,7 @@
-//! Secrets at rest: XChaCha20-Poly1305 with the server's key, a nonce for each, bound to what the secret is for.
+//! Encryption of secrets at rest: XChaCha20-Poly1305 with the server's key and a random nonce, bound to a purpose.
 //!
-//! A sealed text is base64 of nonce and ciphertext. The purpose (`project token`, `totp`, ...) goes into the check, so
-//! that one cannot be put in another's place.
+//! A sealed secret is base64 of nonce and ciphertext. The purpose (`project token`, `totp`, ...) is authenticated, so
+//! that a sealed secret cannot be used for another purpose.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -12,23 +12,26 @@ use sha2::{Digest, Sha256};
 
 const NONCE_BYTES: usize = 24;
 
-/// Seals and opens.
+/// Seals (encrypts) and opens (decrypts) secrets.
 #[derive(Clone)]
 pub struct Sealer {
     cipher: XChaCha20Poly1305,
-    marks: hmac::Key,
+    mac_key: hmac::Key,
 }
 
+/// Why a secret cannot be sealed or opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SealError {
+    /// The operating system returned no random bytes, or encryption failed.
     #[error("no randomness for a nonce")]
     Randomness,
+    /// The secret was sealed with another key or purpose, or was changed.
     #[error("a sealed secret cannot be opened with this key")]
     Unopened,
 }
 
 impl Sealer {
-    /// From a key of any length with at least 256 bits of randomness.
+    /// Derives the keys from `key`, of any length with at least 256 bits of entropy.
     pub fn new(key: &[u8]) -> Sealer {
         let derived = |purpose: &[u8]| -> [u8; 32] {
             Sha256::new()
@@ -41,10 +44,11 @@ impl Sealer {
         };
         Sealer {
             cipher: XChaCha20Poly1305::new(&derived(b"sealing").into()),
-            marks: hmac::Key::new(hmac::HMAC_SHA256, &derived(b"marking")),
+            mac_key: hmac::Key::new(hmac::HMAC_SHA256, &derived(b"marking")),
         }
     }
 
+    /// Encrypts a secret for `purpose`. Returns base64.
     pub fn seal(&self, purpose: &str, secret: &str) -> Result<String, SealError> {
         let mut nonce = [0; NONCE_BYTES];
         getrandom::fill(&mut nonce).map_err(|_| SealError::Randomness)?;
@@ -53,11 +57,13 @@ impl Sealer {
         Ok(STANDARD.encode([&nonce[..], &sealed].concat()))
     }
 
-    /// 32 bytes that are always the same for this purpose and text, and that nobody without the key can tell.
-    pub fn mark(&self, purpose: &str, text: &str) -> Vec<u8> {
-        hmac::sign(&self.marks, format!("{purpose}\0{text}").as_bytes()).as_ref().to_vec()
+    /// Returns 32 bytes that depend on purpose, text and key only, and cannot be computed without the key
+    /// (HMAC-SHA-256).
+    pub fn mac(&self, purpose: &str, text: &str) -> Vec<u8> {
+        hmac::sign(&self.mac_key, format!("{purpose}\0{text}").as_bytes()).as_ref().to_vec()
     }
 
+    /// Decrypts what [`Sealer::seal`] returned for the same purpose.
     pub fn open(&self, purpose: &str, sealed: &str) -> Result<String, SealError> {
         let bytes = STANDARD.decode(sealed).map_err(|_| SealError::Unopened)?;
         let (nonce, sealed) = bytes.split_first_chunk::<NONCE_BYTES>().ok_or(SealError::Unopened)?;
@@ -72,16 +78,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_differ_by_key_purpose_and_text() {
-        let mark = |key: u8, purpose, text| Sealer::new(&[key; 32]).mark(purpose, text);
-        assert_eq!((mark(1, "a", "b"), mark(1, "a", "b").len()), (mark(1, "a", "b"), 32));
-        for other in [mark(2, "a", "b"), mark(1, "b", "b"), mark(1, "a", "c")] {
-            assert_ne!(other, mark(1, "a", "b"));
+    fn macs_differ_by_key_purpose_and_text() {
+        let mac = |key: u8, purpose, text| Sealer::new(&[key; 32]).mac(purpose, text);
+        assert_eq!((mac(1, "a", "b"), mac(1, "a", "b").len()), (mac(1, "a", "b"), 32));
+        for other in [mac(2, "a", "b"), mac(1, "b", "b"), mac(1, "a", "c")] {
+            assert_ne!(other, mac(1, "a", "b"));
         }
     }
 
     #[test]
-    fn opens_only_with_the_same_key_and_purpose_and_unchanged() {
+    fn unchanged_secrets_open_with_the_same_key_and_purpose_only() {
         let sealer = Sealer::new(&[1; 32]);
         let sealed = sealer.seal("totp", "secret").unwrap();
         assert_eq!(sealer.open("totp", &sealed).as_deref(), Ok("secret"));

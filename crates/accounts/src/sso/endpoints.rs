@@ -1,14 +1,19 @@
-//! Where a provider is asked.
+//! Endpoints of a provider.
 
-/// Addresses of a provider.
+/// The URLs of a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoints {
-    /// None: told by the operator; ID tokens cannot be checked, so the provider is asked who came.
+    /// Issuer of ID tokens. `None`: the operator configured the endpoints; ID tokens cannot be verified, so user info
+    /// is queried.
     pub issuer: Option<String>,
+    /// Authorization endpoint.
     pub authorization: String,
+    /// Token endpoint.
     pub token: String,
+    /// User info endpoint, if there is one.
     pub userinfo: Option<String>,
+    /// JWK set with the keys of ID tokens.
     pub jwks: Option<String>,
-    /// Instead of `Authorization: Basic`.
+    /// The token endpoint expects the client secret in the body instead of `Authorization: Basic`.
     pub takes_secret_in_body: bool,
 }

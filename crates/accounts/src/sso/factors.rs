@@ -1,16 +1,17 @@
-//! Whether a provider has asked for several factors: what its ID token says in `amr` (RFC 8176) and `acr`.
+//! Whether a provider verified several factors, by the claims `amr` (RFC 8176) and `acr` of its ID token.
 
 use serde_json::{Map, Value};
 
-/// Values of `acr` that stand for several factors: OpenID PAPE, OpenID EAP, REFEDS.
+/// Values of `acr` that mean several factors: OpenID PAPE, OpenID EAP, REFEDS.
 const ACR: [&str; 4] =
     ["http://schemas.openid.net/pape/policies/2007/06/multi-factor", "https://refeds.org/profile/mfa", "phr", "phrh"];
-/// Methods by what they prove: something known, something had, something one is.
-const KNOWN: [&str; 3] = ["kba", "pin", "pwd"];
-const HAD: [&str; 7] = ["hwk", "otp", "pop", "sc", "sms", "swk", "tel"];
-const BEING: [&str; 5] = ["face", "fpt", "iris", "retina", "vbm"];
+/// Values of `amr` by the kind of factor: a known secret, a possession, a biometric.
+const KNOWN_SECRETS: [&str; 3] = ["kba", "pin", "pwd"];
+const POSSESSIONS: [&str; 7] = ["hwk", "otp", "pop", "sc", "sms", "swk", "tel"];
+const BIOMETRICS: [&str; 5] = ["face", "fpt", "iris", "retina", "vbm"];
 
-/// `claims`: of a checked ID token. User info is not signed and says nothing here.
+/// Returns whether the claims of a verified ID token mean several factors. User info must not be included: it is not
+/// signed.
 pub fn are_several(claims: &Map<String, Value>) -> bool {
     let methods: Vec<&str> = match claims.get("amr") {
         Some(Value::Array(methods)) => methods.iter().filter_map(Value::as_str).collect(),
@@ -18,7 +19,8 @@ pub fn are_several(claims: &Map<String, Value>) -> bool {
         _ => Vec::new(),
     };
     let has = |kind: &[&str]| methods.iter().any(|method| kind.contains(method));
-    let kinds = [has(&KNOWN), has(&HAD), has(&BEING)].into_iter().filter(|there| *there).count();
+    let kinds =
+        [has(&KNOWN_SECRETS), has(&POSSESSIONS), has(&BIOMETRICS)].into_iter().filter(|is_present| *is_present).count();
     let acr = claims.get("acr").and_then(Value::as_str);
     methods.contains(&"mfa") || kinds >= 2 || acr.is_some_and(|acr| ACR.contains(&acr))
 }

@@ -1,11 +1,12 @@
-//! GitHub: OAuth without OpenID Connect. The address is the primary one, and only if GitHub has verified it. Blocks.
+//! GitHub: OAuth without OpenID Connect. The profile has the primary address, only if GitHub has verified it. Blocks.
 
 use anyhow::Context;
 
 use super::endpoints::Endpoints;
 use super::provider::Sso;
-use crate::{Place, ProviderProfile};
+use crate::{OrganizationClaim, ProviderProfile};
 
+/// Returns the endpoints of the site `web`.
 pub fn endpoints(web: &str) -> Endpoints {
     Endpoints {
         issuer: None,
@@ -17,7 +18,8 @@ pub fn endpoints(web: &str) -> Endpoints {
     }
 }
 
-pub fn who(sso: &Sso, api: &str, token: &str) -> anyhow::Result<ProviderProfile> {
+/// Returns the profile of the user of an access token.
+pub fn profile(sso: &Sso, api: &str, token: &str) -> anyhow::Result<ProviderProfile> {
     let user = sso.get(&format!("{api}/user"), Some(token)).context("GitHub's user")?;
     let emails = sso.get(&format!("{api}/user/emails"), Some(token)).context("GitHub's addresses")?;
     let subject = user["id"].as_i64().context("GitHub does not say who it is")?.to_string();
@@ -31,9 +33,9 @@ pub fn who(sso: &Sso, api: &str, token: &str) -> anyhow::Result<ProviderProfile>
         email: email.filter(|_| is_verified),
         name: name.chars().take(100).collect(),
         role: None,
-        // GitHub does not say how somebody signed in there.
+        // GitHub does not report how the user signed in.
         is_multi_factor: false,
         signed_in_ns: None,
-        organization: Place::First,
+        organization: OrganizationClaim::First,
     })
 }

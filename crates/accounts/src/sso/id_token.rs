@@ -1,6 +1,6 @@
-//! ID tokens: whose signature, for whom, from whom, for how long, for which sign-in. OpenID Connect Core, 3.1.3.7.
+//! Validation of ID tokens: signature, issuer, audience, times, nonce. OpenID Connect Core, 3.1.3.7.
 //!
-//! Only signatures by a key pair count: neither `none`, nor an HMAC, whose key the token's receiver would have.
+//! Only signatures by a key pair are accepted: neither `none`, nor an HMAC, whose key the token's receiver would have.
 
 use jsonwebtoken::jwk::Jwk;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
@@ -20,22 +20,22 @@ const ALGORITHMS: [Algorithm; 9] = [
     Algorithm::EdDSA,
 ];
 
-/// Seconds.
+/// Accepted difference of the clocks, seconds.
 const LEEWAY: i64 = limits::SSO_CLOCKS_APART.as_secs() as i64;
 
-/// A provider's keys.
+/// The public keys of a provider.
 #[derive(Debug, Clone)]
 pub struct Keys(Vec<Jwk>);
 
 impl Keys {
-    /// Keys of a JWK set. What we do not understand of it is left out.
+    /// Parses a JWK set. Keys of unsupported types are ignored.
     pub fn parse(set: &Value) -> Keys {
         let keys = set["keys"].as_array().into_iter().flatten();
         let keys = keys.filter_map(|key| serde_json::from_value::<Jwk>(key.clone()).ok());
         Keys(keys.filter(|key| DecodingKey::from_jwk(key).is_ok()).collect())
     }
 
-    /// The key that a token names; the only one, when it names none.
+    /// Returns the key with the id `kid`; without an id, the only key.
     fn find(&self, kid: Option<&str>) -> Option<&Jwk> {
         match (kid, self.0.as_slice()) {
             (Some(kid), keys) => keys.iter().find(|key| key.common.key_id.as_deref() == Some(kid)),
@@ -45,36 +45,40 @@ impl Keys {
     }
 }
 
-/// Why a token does not count.
+/// Why an ID token is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Wrong {
-    /// The keys may have been replaced since they were read.
+pub enum IdTokenError {
+    /// The key is unknown; the keys may have been rotated since they were read.
     #[error("the ID token is signed by a key that is not known")]
     UnknownKey,
+    /// Another reason.
     #[error("the ID token is not valid: {0}")]
     Token(String),
 }
 
-/// What a token must say.
+/// The values that an ID token must have.
 #[derive(Debug, Clone, Copy)]
 pub struct Expected<'a> {
+    /// Claim `iss`.
     pub issuer: &'a str,
+    /// Claim `aud`.
     pub client_id: &'a str,
+    /// Claim `nonce`.
     pub nonce: &'a str,
-    /// Seconds since the epoch.
+    /// Current time, seconds since the epoch.
     pub now: i64,
 }
 
-/// The claims of a token that is right in everything.
-pub fn check(token: &str, keys: &Keys, expected: &Expected<'_>) -> Result<Map<String, Value>, Wrong> {
-    let wrong = |what: &str| Wrong::Token(what.to_owned());
-    let header = decode_header(token).map_err(|error| Wrong::Token(error.to_string()))?;
+/// Verifies an ID token and returns its claims.
+pub fn check(token: &str, keys: &Keys, expected: &Expected<'_>) -> Result<Map<String, Value>, IdTokenError> {
+    let wrong = |what: &str| IdTokenError::Token(what.to_owned());
+    let header = decode_header(token).map_err(|error| IdTokenError::Token(error.to_string()))?;
     if !ALGORITHMS.contains(&header.alg) {
         return Err(wrong("its algorithm is not a signature by a key pair"));
     }
-    let key = keys.find(header.kid.as_deref()).ok_or(Wrong::UnknownKey)?;
-    let key = DecodingKey::from_jwk(key).map_err(|error| Wrong::Token(error.to_string()))?;
-    // One algorithm, and the library refuses a key of another family. Times are checked below, by our own clock.
+    let key = keys.find(header.kid.as_deref()).ok_or(IdTokenError::UnknownKey)?;
+    let key = DecodingKey::from_jwk(key).map_err(|error| IdTokenError::Token(error.to_string()))?;
+    // One algorithm; the library refuses a key of another family. Times are checked below, against `expected.now`.
     let mut validation = Validation::new(header.alg);
     validation.validate_exp = false;
     validation.validate_nbf = false;
@@ -82,7 +86,7 @@ pub fn check(token: &str, keys: &Keys, expected: &Expected<'_>) -> Result<Map<St
     validation.set_audience(&[expected.client_id]);
     validation.set_required_spec_claims(&["exp", "iss", "aud", "sub"]);
     let claims = decode::<Map<String, Value>>(token, &key, &validation);
-    let claims = claims.map_err(|error| Wrong::Token(error.to_string()))?.claims;
+    let claims = claims.map_err(|error| IdTokenError::Token(error.to_string()))?.claims;
     let time = |name: &str| claims.get(name).and_then(Value::as_f64).map(|seconds| seconds as i64);
     if time("exp").is_none_or(|exp| exp.saturating_add(LEEWAY) <= expected.now) {
         return Err(wrong("it has expired"));
@@ -110,7 +114,7 @@ mod tests {
 
     use super::*;
 
-    /// PKCS 8; made for this test alone.
+    /// PKCS 8; generated for this test.
     const KEY: &str = concat!(
         "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgCgbe5HCXLfW9uIbW",
         "z/UpaO3UJJ2vmGjO4i9jTvsxb/OhRANCAAQX5xPZvPS61dRBksxdw1wreK18w3XT",
@@ -139,16 +143,16 @@ mod tests {
         encode(&header, claims, &key()).expect("a token")
     }
 
-    fn checked(token: &str) -> Result<Map<String, Value>, Wrong> {
+    fn checked(token: &str) -> Result<Map<String, Value>, IdTokenError> {
         let expected = Expected { issuer: "https://id.example", client_id: "tidewatch", nonce: "n", now: NOW };
         check(token, &keys(), &expected)
     }
 
     #[test]
-    fn each_claim_must_be_right() {
+    fn every_claim_is_checked() {
         assert_eq!(checked(&sign(&claims(), Some("one"))).expect("a right token")["sub"], "7");
         assert!(checked(&sign(&claims(), None)).is_ok(), "the only key that is understood");
-        assert_eq!(checked(&sign(&claims(), Some("two"))), Err(Wrong::UnknownKey));
+        assert_eq!(checked(&sign(&claims(), Some("two"))), Err(IdTokenError::UnknownKey));
         for (name, value, is_right) in [
             ("iss", json!("https://evil.example"), false),
             ("iss", Value::Null, false),
@@ -179,7 +183,7 @@ mod tests {
         }
     }
 
-    // RFC 8725, 2.1: no algorithm, and an HMAC whose key is what everybody knows.
+    // RFC 8725, 2.1: no algorithm, and an HMAC with the public key as its key.
     #[test]
     fn the_algorithm_is_not_the_senders_choice() {
         let good = sign(&claims(), Some("one"));

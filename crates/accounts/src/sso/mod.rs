@@ -1,15 +1,16 @@
 //! Sign-in with Google, GitHub or any OpenID Connect provider. WIRE 5.5.
 //!
-//! - [`provider`]: which there are. [`oidc`]: discovery, codes, claims. [`id_token`]: signatures. [`github`]: GitHub's way.
-//! - [`round_trip`]: the cookie between start and callback. [`factors`]: whether the provider asked for several factors.
+//! - [`provider`]: the configured providers. [`oidc`]: discovery, codes, claims. [`id_token`]: validation of ID tokens.
+//! - [`github`]: GitHub, which has no OpenID Connect. [`pending_sign_in`]: the cookie between start and callback.
+//! - [`factors`]: whether the provider verified several factors. [`settings`]: the configuration.
 
 mod endpoints;
 mod factors;
 mod github;
 mod id_token;
 mod oidc;
+pub mod pending_sign_in;
 mod provider;
-pub mod round_trip;
 pub mod settings;
 
 pub use provider::{Provider, Sso};

@@ -1,4 +1,4 @@
-//! OpenID Connect: where the provider's doors are, the exchange of a code, and who it says came through. Blocks.
+//! OpenID Connect: discovery of endpoints, exchange of a code, and the profile of the user. Blocks.
 
 use anyhow::{Context, bail, ensure};
 use base64::Engine;
@@ -7,32 +7,32 @@ use serde_json::{Map, Value};
 use url::form_urlencoded;
 
 use super::endpoints::Endpoints;
-use super::id_token::{self, Expected, Keys, Wrong};
+use super::id_token::{self, Expected, IdTokenError, Keys};
+use super::pending_sign_in::PendingSignIn;
 use super::provider::{Kind, Provider, Sso};
-use super::round_trip::RoundTrip;
 use super::{factors, github};
 use crate::sso::settings::is_plain_http;
-use crate::{Place, ProviderProfile, Role};
+use crate::{OrganizationClaim, ProviderProfile, Role};
 use tidewatch_limits as limits;
 
 const NS_PER_SECOND: i64 = 1_000_000_000;
 
-/// What a discovery document says of `issuer`. Addresses that others on the way could read are refused unless
+/// Reads the endpoints from the discovery document of `issuer`. `http://` URLs on other machines are refused unless
 /// `allows_http`.
-fn discovered(document: &Value, issuer: &str, allows_http: bool) -> anyhow::Result<Endpoints> {
+fn read_discovery(document: &Value, issuer: &str, allows_http: bool) -> anyhow::Result<Endpoints> {
     let text = |name: &str| document[name].as_str().map(str::to_owned);
-    let said = text("issuer").context("the discovery document names no issuer")?;
+    let reported = text("issuer").context("the discovery document names no issuer")?;
     // OpenID Connect Discovery, 4.3.
     ensure!(
-        said.trim_end_matches('/') == issuer.trim_end_matches('/'),
-        "the discovery document is of another issuer: {said}"
+        reported.trim_end_matches('/') == issuer.trim_end_matches('/'),
+        "the discovery document is of another issuer: {reported}"
     );
     let methods: Vec<&str> = document["token_endpoint_auth_methods_supported"]
         .as_array()
         .map(|methods| methods.iter().filter_map(Value::as_str).collect())
         .unwrap_or_default();
     let found = Endpoints {
-        issuer: Some(said),
+        issuer: Some(reported),
         authorization: text("authorization_endpoint").context("no authorization_endpoint")?,
         token: text("token_endpoint").context("no token_endpoint")?,
         userinfo: text("userinfo_endpoint"),
@@ -47,38 +47,41 @@ fn discovered(document: &Value, issuer: &str, allows_http: bool) -> anyhow::Resu
 }
 
 impl Sso {
+    /// Returns the endpoints of a provider, from discovery if necessary. Discovery is cached for
+    /// [`limits::SSO_DISCOVERY_LIFE`].
     pub fn endpoints(&self, provider: &Provider, now_ns: i64) -> anyhow::Result<Endpoints> {
         let issuer = match &provider.kind {
-            Kind::Told(endpoints) => return Ok(endpoints.clone()),
+            Kind::Configured(endpoints) => return Ok(endpoints.clone()),
             Kind::GitHub { web, .. } => return Ok(github::endpoints(web)),
             Kind::Discovered { issuer } => issuer,
         };
-        if let Some((found, at_ns)) = &*provider.found.lock()
+        if let Some((found, at_ns)) = &*provider.discovered.lock()
             && now_ns.saturating_sub(*at_ns) < limits::SSO_DISCOVERY_LIFE.as_nanos() as i64
         {
             return Ok(found.clone());
         }
         let url = format!("{}/.well-known/openid-configuration", issuer.trim_end_matches('/'));
         let document = self.get(&url, None).context("discovery")?;
-        let found = discovered(&document, issuer, self.allows_http)?;
-        *provider.found.lock() = Some((found.clone(), now_ns));
+        let found = read_discovery(&document, issuer, self.allows_http)?;
+        *provider.discovered.lock() = Some((found.clone(), now_ns));
         Ok(found)
     }
 
-    /// Who came back with this code.
-    pub fn who(
+    /// Exchanges the code of a callback for tokens, and returns the profile of the user. `callback` is the redirect
+    /// URI. Fails if the provider is unreachable or its response is not valid.
+    pub fn fetch_profile(
         &self,
         provider: &Provider,
-        trip: &RoundTrip,
+        pending: &PendingSignIn,
         code: &str,
         callback: &str,
         now_ns: i64,
     ) -> anyhow::Result<ProviderProfile> {
         let endpoints = self.endpoints(provider, now_ns)?;
-        let tokens = self.exchange(provider, &endpoints, trip, code, callback)?;
+        let tokens = self.exchange(provider, &endpoints, pending, code, callback)?;
         let access_token = tokens["access_token"].as_str().context("no access token")?;
         if let Kind::GitHub { api, .. } = &provider.kind {
-            return github::who(self, api, access_token);
+            return github::profile(self, api, access_token);
         }
         let mut claims = match &endpoints.issuer {
             Some(issuer) => {
@@ -86,7 +89,7 @@ impl Sso {
                 let expected = Expected {
                     issuer,
                     client_id: &provider.client_id,
-                    nonce: &trip.nonce,
+                    nonce: &pending.nonce,
                     now: now_ns / NS_PER_SECOND,
                 };
                 self.checked(provider, &endpoints, token, &expected)?
@@ -94,15 +97,15 @@ impl Sso {
             None => Map::new(),
         };
         let is_multi_factor = factors::are_several(&claims);
-        // Of the ID token alone: user info is not signed, and not about this sign-in.
+        // Only from the ID token: user info is not signed, and not about this sign-in.
         let auth_time = claims.get("auth_time").and_then(Value::as_f64);
         let signed_in_ns = auth_time.map(|seconds| (seconds as i64).saturating_mul(NS_PER_SECOND).min(now_ns));
         if let Some(url) = &endpoints.userinfo
-            && (claims.is_empty() || wants_more(provider, &claims))
+            && (claims.is_empty() || lacks_claims(provider, &claims))
         {
             let more = self.get(url, Some(access_token)).context("user info")?;
             let more = more.as_object().context("the user info is no object")?;
-            // OpenID Connect Core, 5.3.2: it may be about another person.
+            // OpenID Connect Core, 5.3.2: user info may be about another user.
             if let Some(subject) = claims.get("sub") {
                 ensure!(more.get("sub") == Some(subject), "the user info is about another person");
             }
@@ -123,8 +126,9 @@ impl Sso {
         let known = provider.keys.lock().clone();
         if let Some(keys) = &known {
             match id_token::check(token, keys, expected) {
-                // Keys are replaced from time to time. The token is the provider's own answer: nobody else makes us ask.
-                Err(Wrong::UnknownKey) => {}
+                // Keys are rotated from time to time. The token comes from the provider itself, so others cannot
+                // trigger this request.
+                Err(IdTokenError::UnknownKey) => {}
                 checked => return Ok(checked?),
             }
         }
@@ -139,7 +143,7 @@ impl Sso {
         &self,
         provider: &Provider,
         endpoints: &Endpoints,
-        trip: &RoundTrip,
+        pending: &PendingSignIn,
         code: &str,
         callback: &str,
     ) -> anyhow::Result<Value> {
@@ -148,7 +152,7 @@ impl Sso {
             ("grant_type", "authorization_code"),
             ("code", code),
             ("redirect_uri", callback),
-            ("code_verifier", &trip.verifier),
+            ("code_verifier", &pending.verifier),
         ]);
         let mut request = self
             .agent
@@ -165,13 +169,14 @@ impl Sso {
         }
         let answer = request.send(form.finish()).context("the token endpoint")?;
         let tokens = read(answer).context("the token endpoint")?;
-        // GitHub says its errors with 200.
+        // GitHub reports errors with status 200.
         if let Some(error) = tokens["error"].as_str() {
             bail!("the token endpoint refused the code: {error}");
         }
         Ok(tokens)
     }
 
+    /// Requests JSON with GET, authorized by `token` if there is one. Fails for error statuses without a JSON `error`.
     pub fn get(&self, url: &str, token: Option<&str>) -> anyhow::Result<Value> {
         let mut request = self.agent.get(url).header("Accept", "application/json").header("User-Agent", "tidewatch");
         if let Some(token) = token {
@@ -191,7 +196,7 @@ fn read(mut answer: ureq::http::Response<ureq::Body>) -> anyhow::Result<Value> {
     }
 }
 
-/// Some servers that speak OAuth as GitHub once did answer with a form whatever is asked for.
+/// Parses a form: some OAuth servers, as GitHub formerly, respond with a form whatever `Accept` requests.
 fn form(answer: &ureq::http::Response<ureq::Body>, text: &str) -> Option<Value> {
     let kind = answer.headers().get("Content-Type")?.to_str().ok()?;
     let is_form = kind.split(';').next()?.trim().eq_ignore_ascii_case("application/x-www-form-urlencoded");
@@ -199,7 +204,7 @@ fn form(answer: &ureq::http::Response<ureq::Body>, text: &str) -> Option<Value> 
     is_form.then(|| Value::Object(pairs.map(|(name, value)| (name, Value::String(value))).collect()))
 }
 
-fn wants_more(provider: &Provider, claims: &Map<String, Value>) -> bool {
+fn lacks_claims(provider: &Provider, claims: &Map<String, Value>) -> bool {
     let lacks = |name: &str| !claims.contains_key(name);
     lacks("email")
         || lacks("email_verified")
@@ -211,8 +216,8 @@ fn profile(provider: &Provider, claims: &Map<String, Value>) -> anyhow::Result<P
     let text = |name: &str| claims.get(name).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
     let subject = text("sub").context("the provider does not say who it is")?.to_owned();
     let is_verified = match claims.get("email_verified") {
-        Some(Value::Bool(truth)) => *truth,
-        Some(Value::String(truth)) => truth == "true",
+        Some(Value::Bool(value)) => *value,
+        Some(Value::String(value)) => value == "true",
         _ => false,
     };
     let email = text("email").map(str::to_lowercase);
@@ -220,8 +225,8 @@ fn profile(provider: &Provider, claims: &Map<String, Value>) -> anyhow::Result<P
     let name = name.chars().take(100).collect();
     let role = provider.role_claim.as_ref().and_then(|claim| claims.get(claim)).and_then(|value| role(provider, value));
     let organization = match &provider.org_claim {
-        Some(claim) => place(provider, claims.get(claim)),
-        None => Place::First,
+        Some(claim) => organization_of_claim(provider, claims.get(claim)),
+        None => OrganizationClaim::First,
     };
     Ok(ProviderProfile {
         subject,
@@ -235,15 +240,15 @@ fn profile(provider: &Provider, claims: &Map<String, Value>) -> anyhow::Result<P
     })
 }
 
-/// The organization that the first of the claim's values means: by the operator's map, or by its id. Names do not count:
-/// anybody may call an organization anything.
-fn place(provider: &Provider, value: Option<&Value>) -> Place {
+/// Maps the first known value of the claim to an organization, by the operator's map or by its id. Names are not used,
+/// because any user may give an organization any name.
+fn organization_of_claim(provider: &Provider, value: Option<&Value>) -> OrganizationClaim {
     let values = match value {
         Some(Value::Array(many)) => many.iter().collect(),
         Some(one) => vec![one],
         None => Vec::new(),
     };
-    let texts = values.into_iter().filter_map(|value| match value {
+    let strings = values.into_iter().filter_map(|value| match value {
         Value::String(text) => Some(text.trim().to_owned()),
         Value::Number(number) => Some(number.to_string()),
         _ => None,
@@ -252,11 +257,11 @@ fn place(provider: &Provider, value: Option<&Value>) -> Place {
         let mapped = provider.org_map.iter().find(|(name, _)| *name == text).map(|(_, id)| *id);
         mapped.or_else(|| text.parse().ok())
     };
-    let mut ids = texts.filter_map(meant);
-    ids.next().map_or(Place::Nowhere, Place::Organization)
+    let mut ids = strings.filter_map(meant);
+    ids.next().map_or(OrganizationClaim::Nowhere, OrganizationClaim::Organization)
 }
 
-/// The highest that one of the claim's values means.
+/// The highest role that the role map gives for one of the claim's values.
 fn role(provider: &Provider, value: &Value) -> Option<Role> {
     let values: Vec<&str> = match value {
         Value::String(one) => vec![one],
@@ -275,7 +280,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn discovery_names_no_address_that_others_on_the_way_read() {
+    fn discovery_with_plain_http_endpoints_is_refused_unless_allowed() {
         let issuer = "https://id.example/";
         let document = |name: &str, url: &str| {
             let mut document = json!({
@@ -287,11 +292,11 @@ mod tests {
             document
         };
         for name in ["authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri"] {
-            assert!(discovered(&document(name, "https://id.example/x"), issuer, false).is_ok(), "{name}");
+            assert!(read_discovery(&document(name, "https://id.example/x"), issuer, false).is_ok(), "{name}");
             let plain = document(name, "http://id.example/x");
-            assert!(discovered(&plain, issuer, false).is_err(), "{name}");
-            assert!(discovered(&plain, issuer, true).is_ok(), "{name}: the operator allows it");
+            assert!(read_discovery(&plain, issuer, false).is_err(), "{name}");
+            assert!(read_discovery(&plain, issuer, true).is_ok(), "{name}: the operator allows it");
         }
-        assert!(discovered(&document("issuer", "https://evil.example"), issuer, false).is_err());
+        assert!(read_discovery(&document("issuer", "https://evil.example"), issuer, false).is_err());
     }
 }

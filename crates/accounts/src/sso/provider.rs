@@ -1,4 +1,4 @@
-//! The providers an operator has set up.
+//! The configured providers.
 
 use parking_lot::Mutex;
 use ureq::Agent;
@@ -11,58 +11,80 @@ use crate::sso::settings::SsoSettings;
 use tidewatch_limits as limits;
 use tidewatch_runtime::outbound;
 
-/// One provider.
+/// A provider that users sign in with.
 pub struct Provider {
     /// `google`, `github` or `oidc`.
     pub id: &'static str,
-    /// What the button says.
+    /// Label of the sign-in button.
     pub name: String,
+    /// OAuth client id.
     pub client_id: String,
+    /// OAuth client secret.
     pub client_secret: String,
+    /// Protocol and endpoints.
     pub kind: Kind,
+    /// Requested scopes, separated by spaces.
     pub scopes: String,
+    /// Claim with the roles or groups of a user.
     pub role_claim: Option<String>,
+    /// Values of the role claim and their roles.
     pub role_map: Vec<(String, Role)>,
+    /// Claim with the organization of a user.
     pub org_claim: Option<String>,
-    /// What its values mean: ids of organizations.
+    /// Values of the organization claim and their organization ids.
     pub org_map: Vec<(String, i64)>,
-    /// People nobody invited are let in.
+    /// Creates accounts for users without an invitation.
     pub may_create: bool,
-    /// What discovery found, and the keys; read again when they are old or do not fit.
-    pub found: Mutex<Option<(Endpoints, i64)>>,
+    /// Cached result of discovery, and its time in nanoseconds since the epoch.
+    pub discovered: Mutex<Option<(Endpoints, i64)>>,
+    /// Cached keys of ID tokens; fetched again when a token has an unknown key.
     pub keys: Mutex<Option<Keys>>,
 }
 
+/// Protocol and endpoints of a provider.
 pub enum Kind {
-    Discovered { issuer: String },
-    Told(Endpoints),
-    GitHub { web: String, api: String },
+    /// OpenID Connect with discovery.
+    Discovered {
+        /// Issuer; its discovery document contains the endpoints.
+        issuer: String,
+    },
+    /// OAuth with endpoints that the operator configured.
+    Configured(Endpoints),
+    /// GitHub, or a GitHub Enterprise server.
+    GitHub {
+        /// URL of the site.
+        web: String,
+        /// URL of the API.
+        api: String,
+    },
 }
 
-/// Sign-ins elsewhere.
+/// Sign-in with providers.
 pub struct Sso {
+    /// The configured providers.
     pub providers: Vec<Provider>,
-    /// Seals the cookie of the round trip.
+    /// Seals the cookie of a pending sign-in.
     pub sealer: Sealer,
-    /// Of discovery documents, addresses without TLS on other machines are taken too.
+    /// Accepts `http://` URLs on other machines in discovery documents.
     pub allows_http: bool,
+    /// HTTP client for requests to providers.
     pub agent: Agent,
 }
 
 const SCOPES: &str = "openid email profile";
 
 impl Provider {
-    /// Who signs its ID tokens, where that is told.
+    /// Returns the issuer of its ID tokens; `None` for providers without ID tokens.
     pub fn issuer(&self) -> Option<&str> {
         match &self.kind {
             Kind::Discovered { issuer } => Some(issuer),
-            Kind::Told(endpoints) => endpoints.issuer.as_deref(),
+            Kind::Configured(endpoints) => endpoints.issuer.as_deref(),
             Kind::GitHub { .. } => None,
         }
     }
 
-    /// What asks it to have the person sign in again, whatever session it keeps. Google refuses prompts that it does not
-    /// know; neither it nor GitHub has one for that, and both ask which account it shall be.
+    /// Returns the parameters that request a fresh sign-in at the provider, regardless of its session. Google refuses
+    /// unknown prompts; neither Google nor GitHub supports this one, and both show their account chooser instead.
     pub fn fresh_parameters(&self) -> &'static [(&'static str, &'static str)] {
         match self.id {
             "google" | "github" => &[("prompt", "select_account")],
@@ -70,14 +92,16 @@ impl Provider {
         }
     }
 
-    /// Whether it says when a person signed in, once it was asked with `max_age`. OpenID Connect Core, 2: `auth_time`.
-    pub fn says_when(&self) -> bool {
+    /// Returns whether it reports the time of the sign-in when `max_age` is requested. OpenID Connect Core, 2:
+    /// `auth_time`.
+    pub fn reports_auth_time(&self) -> bool {
         self.id == "oidc" && matches!(self.kind, Kind::Discovered { .. })
     }
 }
 
 impl Sso {
-    /// `sealer`: when the operator gave no key of its own.
+    /// Creates the configured providers. `sealer` is used unless the settings have a key for pending sign-ins. Fails
+    /// for invalid settings.
     pub fn new(settings: &SsoSettings, sealer: &Sealer) -> anyhow::Result<Sso> {
         let provider = |id, name: &str, client_id: &str, client_secret, kind| Provider {
             id,
@@ -91,7 +115,7 @@ impl Sso {
             org_claim: None,
             org_map: Vec::new(),
             may_create: false,
-            found: Mutex::new(None),
+            discovered: Mutex::new(None),
             keys: Mutex::new(None),
         };
         settings.warn_of_plain_http();
@@ -109,7 +133,7 @@ impl Sso {
         if let (Some(id), Some(secret)) = (&settings.oidc_client_id, settings.oidc_secret()?) {
             let kind = match &settings.oidc_issuer_url {
                 Some(issuer) => Kind::Discovered { issuer: issuer.clone() },
-                None => Kind::Told(Endpoints {
+                None => Kind::Configured(Endpoints {
                     issuer: None,
                     authorization: settings.oidc_auth_url.clone().unwrap_or_default(),
                     token: settings.oidc_token_url.clone().unwrap_or_default(),
@@ -140,6 +164,7 @@ impl Sso {
         })
     }
 
+    /// Returns a configured provider by its id.
     pub fn provider(&self, id: &str) -> Option<&Provider> {
         self.providers.iter().find(|provider| provider.id == id)
     }

@@ -7,7 +7,7 @@ use clap::ArgAction;
 use clap::builder::BoolishValueParser;
 
 use crate::Role;
-use crate::secrets::given::{given, key};
+use crate::secrets::secret_settings::{key_setting, secret_setting};
 
 /// A part of the server's configuration.
 #[derive(Debug, Clone, clap::Args)]
@@ -136,24 +136,28 @@ impl Default for SsoSettings {
 }
 
 impl SsoSettings {
+    /// Returns the client secret for Google. Fails if its file cannot be read.
     pub fn google_secret(&self) -> anyhow::Result<Option<String>> {
-        given(&self.google_client_secret, &self.google_client_secret_file, "secret of the Google client")
+        secret_setting(&self.google_client_secret, &self.google_client_secret_file, "secret of the Google client")
     }
 
+    /// Returns the client secret for GitHub. Fails if its file cannot be read.
     pub fn github_secret(&self) -> anyhow::Result<Option<String>> {
-        given(&self.github_client_secret, &self.github_client_secret_file, "secret of the GitHub client")
+        secret_setting(&self.github_client_secret, &self.github_client_secret_file, "secret of the GitHub client")
     }
 
+    /// Returns the client secret for OpenID Connect. Fails if its file cannot be read.
     pub fn oidc_secret(&self) -> anyhow::Result<Option<String>> {
-        given(&self.oidc_client_secret, &self.oidc_client_secret_file, "secret of the OpenID Connect client")
+        secret_setting(&self.oidc_client_secret, &self.oidc_client_secret_file, "secret of the OpenID Connect client")
     }
 
-    /// The operator's own key for the round trip's cookie, when there is one.
+    /// Returns the key for the cookie of a pending sign-in, if it is set. Fails if it is too short or its file cannot
+    /// be read.
     pub fn session_key(&self) -> anyhow::Result<Option<Vec<u8>>> {
-        key(&self.oauth_session_secret, &self.oauth_session_secret_file, "key for sign-ins under way")
+        key_setting(&self.oauth_session_secret, &self.oauth_session_secret_file, "key for sign-ins under way")
     }
 
-    /// What a claim's values mean, in the order written.
+    /// Parses the role map, in the order of the setting. Fails for unknown roles and for `owner`.
     pub fn role_map(&self) -> anyhow::Result<Vec<(String, Role)>> {
         let mut map = Vec::new();
         for pair in self.oidc_role_map.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
@@ -167,7 +171,7 @@ impl SsoSettings {
         Ok(map)
     }
 
-    /// Ids of organizations by a claim's values.
+    /// Parses the map of the organization claim: values and ids of organizations.
     pub fn org_map(&self) -> anyhow::Result<Vec<(String, i64)>> {
         let mut map = Vec::new();
         for pair in self.oidc_org_map.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
@@ -178,7 +182,7 @@ impl SsoSettings {
         Ok(map)
     }
 
-    /// Addresses of the providers in use that others on the way can read: `http://` to another machine.
+    /// URLs of the configured providers with `http://` on another machine.
     fn plain_http(&self) -> impl Iterator<Item = &str> {
         let google = self.google_client_id.is_some().then_some(&self.google_issuer_url);
         let github = self.github_client_id.is_some().then_some([&self.github_url, &self.github_api_url]);
@@ -188,14 +192,14 @@ impl SsoSettings {
         all.map(String::as_str).filter(|url| is_plain_http(url))
     }
 
-    /// Warns of addresses that are taken because of `sso_allow_http`.
+    /// Logs a warning for each URL that is accepted because of `sso_allow_http`.
     pub fn warn_of_plain_http(&self) {
         for url in self.plain_http() {
             tracing::warn!(url, "{url} is not https: sign-ins through it can be read and changed on their way");
         }
     }
 
-    /// What can be known to be wrong before the server starts.
+    /// Validates the settings before the server starts.
     pub fn check(&self) -> anyhow::Result<()> {
         self.role_map()?;
         self.org_map()?;
@@ -211,10 +215,10 @@ impl SsoSettings {
         let endpoints = [&self.oidc_auth_url, &self.oidc_token_url, &self.oidc_userinfo_url];
         let endpoints = endpoints.iter().filter(|url| url.is_some()).count();
         if self.oidc_client_id.is_some() {
-            let is_found = self.oidc_issuer_url.is_some() && endpoints == 0;
-            let is_told = self.oidc_issuer_url.is_none() && endpoints == 3;
+            let has_discovery = self.oidc_issuer_url.is_some() && endpoints == 0;
+            let has_endpoints = self.oidc_issuer_url.is_none() && endpoints == 3;
             ensure!(
-                is_found || is_told,
+                has_discovery || has_endpoints,
                 "oidc needs either oidc_issuer_url, or oidc_auth_url, oidc_token_url and oidc_userinfo_url"
             );
         }
@@ -233,16 +237,16 @@ impl SsoSettings {
     }
 }
 
-/// `http://` to another machine.
+/// Returns whether the URL is `http://` to another machine.
 pub fn is_plain_http(url: &str) -> bool {
     let Ok(url) = url::Url::parse(url) else { return false };
-    let is_here = match url.host() {
+    let is_localhost = match url.host() {
         Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
         Some(url::Host::Ipv4(address)) => address.is_loopback(),
         Some(url::Host::Ipv6(address)) => address.is_loopback(),
         None => false,
     };
-    url.scheme() == "http" && !is_here
+    url.scheme() == "http" && !is_localhost
 }
 
 #[cfg(test)]
@@ -250,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_http_to_other_machines() {
+    fn plain_http_to_other_machines_is_recognized() {
         for (url, expected) in [
             ("https://id.example", false),
             ("http://id.example", true),
@@ -284,14 +288,14 @@ mod tests {
         assert_eq!(oidc(|settings| settings.oidc_issuer_url = Some("http://127.0.0.1:9".to_owned())), Ok(()));
         let refused = oidc(plain).expect_err("a provider without TLS");
         assert!(refused.starts_with("http://id.example is not https"), "{refused}");
-        let told = |settings: &mut SsoSettings| {
+        let with_endpoints = |settings: &mut SsoSettings| {
             settings.oidc_issuer_url = None;
             settings.oidc_auth_url = Some("https://id.example/authorize".to_owned());
             settings.oidc_token_url = Some("http://id.example/token".to_owned());
             settings.oidc_userinfo_url = Some("https://id.example/me".to_owned());
         };
-        assert!(oidc(told).is_err(), "where codes are exchanged");
-        // A provider that is not set up matters to nobody.
+        assert!(oidc(with_endpoints).is_err(), "the token endpoint is plain HTTP");
+        // URLs of a provider that is not configured are not checked.
         assert_eq!(oidc(|settings| settings.github_url = "http://git.example".to_owned()), Ok(()));
         let allowed = |settings: &mut SsoSettings| {
             settings.oidc_issuer_url = Some("http://id.example".to_owned());

@@ -1,5 +1,5 @@
-//! Realistic traffic of a fictional shop. `tidewatch demo` sends it through the public OTLP routes with a project token,
-//! as any exporter does; [`load`] puts an hour of it into a project of its own, inside the server.
+//! Realistic traffic of a fictional shop. `tidewatch demo` sends it through the public OTLP routes with a project
+//! token, like any exporter. The server can also load an hour of it into a project of its own.
 
 mod otlp;
 pub(crate) mod random;
@@ -43,17 +43,17 @@ pub struct DemoArgs {
 }
 
 /// Runs until interrupted, or until the history is sent with `--once`.
-pub fn run(args: &DemoArgs, mut say: impl FnMut(&str)) -> anyhow::Result<()> {
+pub fn run(args: &DemoArgs, mut print_line: impl FnMut(&str)) -> anyhow::Result<()> {
     let base = args.url.trim_end_matches('/');
     wait_ready(base)?;
     let token = match &args.token {
         Some(token) => token.clone(),
-        None => token_by_sign_in(base, args, &mut say)?,
+        None => token_by_sign_in(base, args, &mut print_line)?,
     };
     let now_ns = now_ns()?;
     let mut traffic = Traffic::until(now_ns, args.history_minutes, args.rate, args.seed ^ now_ns);
     let mut sent = 0;
-    say(&format!("sending {} minutes of history to {base}", args.history_minutes));
+    print_line(&format!("sending {} minutes of history to {base}", args.history_minutes));
     loop {
         let live_ns = self::now_ns()?;
         if traffic.clock_ns() >= live_ns {
@@ -63,16 +63,16 @@ pub fn run(args: &DemoArgs, mut say: impl FnMut(&str)) -> anyhow::Result<()> {
             std::thread::park_timeout(Duration::from_nanos(traffic.clock_ns() - live_ns));
             continue;
         }
-        if traffic.go_on() {
+        if traffic.step() {
             sent += export(base, &token, &mut traffic.shop)?;
         }
     }
     sent += export(base, &token, &mut traffic.shop)?;
-    say(&format!("sent {sent} spans"));
+    print_line(&format!("sent {sent} spans"));
     Ok(())
 }
 
-/// A server that was only just started may still replay its journal.
+/// Waits until the server is ready: one that has just started may still replay its journal.
 fn wait_ready(base: &str) -> anyhow::Result<()> {
     for _ in 0..60 {
         match agent().get(format!("{base}/health")).call() {
@@ -83,10 +83,10 @@ fn wait_ready(base: &str) -> anyhow::Result<()> {
     bail!("no server is ready at {base}: start one with `make run`")
 }
 
-/// Posts what waits, retrying on 503; gives the number of spans.
+/// Posts all pending exports, retrying on 503. Returns the number of spans.
 fn export(base: &str, token: &str, shop: &mut Shop) -> anyhow::Result<usize> {
-    let spans = shop.outbox.span_count;
-    for (signal, body) in shop.outbox.take_bodies() {
+    let spans = shop.exports.span_count;
+    for (signal, body) in shop.exports.take_bodies() {
         let url = format!("{base}/api/otel/v1/{}", signal.as_str());
         let mut attempts = 0;
         loop {
@@ -115,8 +115,8 @@ fn agent() -> ureq::Agent {
         .into()
 }
 
-/// Registers the demo account on a new server, signs in on a known one; gives the first project's token.
-fn token_by_sign_in(base: &str, args: &DemoArgs, say: &mut impl FnMut(&str)) -> anyhow::Result<String> {
+/// Registers the demo account on a new server, or signs in. Returns the first project's token.
+fn token_by_sign_in(base: &str, args: &DemoArgs, print_line: &mut impl FnMut(&str)) -> anyhow::Result<String> {
     let register = json!({
         "email": args.email, "password": args.password, "name": "Demo",
         "organizationName": "Demo shop", "timezone": "UTC", "projectName": "Shop", "framework": "opentelemetry",
@@ -124,7 +124,7 @@ fn token_by_sign_in(base: &str, args: &DemoArgs, say: &mut impl FnMut(&str)) -> 
     });
     let (status, body) = post(&format!("{base}/api/register"), &register)?;
     if status == 201 {
-        say(&format!("registered {} with the password {}", args.email, args.password));
+        print_line(&format!("registered {} with the password {}", args.email, args.password));
         return first_token(&body);
     }
     if status == 403 {

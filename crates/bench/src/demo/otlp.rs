@@ -1,4 +1,4 @@
-//! What one service exports: spans, logs and points, as OTLP export requests.
+//! Spans, logs and points of one service as OTLP export requests.
 
 use std::collections::BTreeMap;
 
@@ -11,56 +11,74 @@ use tidewatch_domain::model::{
     StatusCode, Temporality, TraceId,
 };
 
-/// Records of one export request at most.
+/// Maximum number of records in one export request.
 const RECORDS_MAX: usize = 512;
 
 /// A process of the shop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Service {
+    /// `service.name`.
     pub name: &'static str,
     /// `telemetry.sdk.language`.
     pub language: &'static str,
-    /// Version before and after the slow deploy.
+    /// `service.version` before and after the slow deploy.
     pub versions: [&'static str; 2],
 }
 
-/// A span being described. Times are nanoseconds since the epoch.
+/// A span under construction. Times are nanoseconds since the epoch.
 #[derive(Debug, Clone)]
 pub struct Span {
+    /// The process it is from.
     pub service: Service,
+    /// Trace id.
     pub trace_id: TraceId,
+    /// Span id.
     pub span_id: SpanId,
     /// All zero for a root.
     pub parent_id: SpanId,
+    /// Span kind.
     pub kind: SpanKind,
+    /// Span name.
     pub name: String,
+    /// Start.
     pub start_ns: u64,
+    /// End.
     pub end_ns: u64,
+    /// Whether the slow version of the service is live.
     pub deployed: bool,
+    /// Whether the parent is in another process.
     pub parent_is_remote: bool,
+    /// Whether the status is ERROR.
     pub error: bool,
+    /// Attributes in order.
     pub attributes: Vec<(String, Value)>,
+    /// Recorded exceptions.
     pub exceptions: Vec<Exception>,
 }
 
 /// An `exception` event of a span.
 #[derive(Debug, Clone)]
 pub struct Exception {
+    /// When it was recorded. Nanoseconds since the epoch.
     pub time_ns: u64,
+    /// `exception.type`.
     pub kind: String,
+    /// `exception.message`.
     pub message: String,
+    /// `exception.stacktrace`.
     pub stack_trace: String,
 }
 
 /// Encoded records by service and version.
 type Records = BTreeMap<(Service, bool), Vec<Vec<u8>>>;
 
-/// Everything waiting to be exported.
+/// Records that are not exported yet.
 #[derive(Default)]
-pub struct Outbox {
+pub struct ExportBuffer {
     spans: Records,
     logs: Records,
     metrics: Records,
+    /// Number of spans.
     pub span_count: usize,
 }
 
@@ -86,7 +104,8 @@ fn attribute(message: &mut Message<'_>, field: u8, key: &str, value: &Value) {
     }
 }
 
-impl Outbox {
+impl ExportBuffer {
+    /// Adds a span.
     pub fn span(&mut self, span: Span) {
         let fields = model::Span {
             trace_id: span.trace_id,
@@ -113,7 +132,7 @@ impl Outbox {
         self.spans.entry((span.service, span.deployed)).or_default().push(bytes);
     }
 
-    /// `severity`: OTLP number. `span`: the span that logged it, if any.
+    /// Adds a log record. `severity`: OTLP severity number. `span`: the span that logged it, if any.
     pub fn log(
         &mut self,
         service: Service,
@@ -145,14 +164,14 @@ impl Outbox {
         self.logs.entry((service, deployed)).or_default().push(bytes);
     }
 
-    /// A gauge with one point.
+    /// Adds a gauge with one point.
     pub fn gauge(&mut self, service: Service, deployed: bool, time_ns: u64, name: &str, unit: &str, value: f64) {
         let metric = Metric { name, unit, kind: MetricKind::Gauge, ..Metric::default() };
         let point = Point { time_ns, data: PointData::Double(value), ..Point::default() };
         self.metric(service, deployed, &metric, |points| encode::point(points, &point, |_| {}));
     }
 
-    /// A cumulative counter's point.
+    /// Adds a cumulative counter with one point. `times`: start and time of the point.
     pub fn counter(
         &mut self,
         service: Service,
@@ -177,7 +196,7 @@ impl Outbox {
         });
     }
 
-    /// A delta histogram's point over `durations_ms`.
+    /// Adds a delta histogram with one point over `durations_ms`. `times`: start and time of the point.
     pub fn histogram(&mut self, service: Service, deployed: bool, times: [u64; 2], name: &str, durations_ms: &[f64]) {
         const BOUNDS: [f64; 8] = [5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0, 1000.0];
         let mut buckets = [0u64; BOUNDS.len() + 1];
@@ -209,7 +228,7 @@ impl Outbox {
         self.metrics.entry((service, deployed)).or_default().push(bytes);
     }
 
-    /// The requests to export, with the signal of each; the outbox is empty afterwards.
+    /// The requests to export, with the signal of each; the buffer is empty afterwards.
     pub fn take_bodies(&mut self) -> Vec<(Signal, Vec<u8>)> {
         self.span_count = 0;
         let scope = Scope { name: "demo-shop", version: "1.0.0", ..Scope::default() };

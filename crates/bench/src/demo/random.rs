@@ -4,39 +4,43 @@
 pub struct Random(fastrand::Rng);
 
 impl Random {
+    /// A generator with this seed.
     pub fn new(seed: u64) -> Self {
         Random(fastrand::Rng::with_seed(seed))
     }
 
+    /// A random number of 64 bits.
     pub fn next(&mut self) -> u64 {
         self.0.u64(..)
     }
 
-    /// 0 <= x < `bound`; `bound` > 0.
+    /// A random number x with 0 <= x < `bound`; `bound` > 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         self.0.u64(..bound)
     }
 
-    /// 0 <= x < 1.
+    /// A random number x with 0 <= x < 1.
     pub fn unit(&mut self) -> f64 {
         self.0.f64()
     }
 
+    /// True with this probability.
     pub fn chance(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }
 
+    /// A random element of a list, which is not empty.
     pub fn pick<T: Copy>(&mut self, list: &[T]) -> T {
         list[self.below(list.len() as u64) as usize]
     }
 
-    /// Milliseconds around `typical`, with the long right tail that real latencies have.
+    /// A random duration in milliseconds around `typical`, with the long right tail of real latencies.
     pub fn latency_ms(&mut self, typical: f64) -> f64 {
         let normal = (0..6).map(|_| self.unit()).sum::<f64>() - 3.0;
         typical * (normal * 0.55).exp()
     }
 
-    /// The bytes of an id.
+    /// A random id of N bytes.
     pub fn id<const N: usize>(&mut self) -> [u8; N] {
         let mut id = [0; N];
         self.0.fill(&mut id);

@@ -1,9 +1,9 @@
-//! The fictional shop: what its visitors, workers, cron jobs and assistant do, as spans, logs and points.
+//! The fictional shop: actions of its visitors, workers, cron jobs and assistant, as spans, logs and points.
 
 use serde_json::{Value, json};
 use tidewatch_domain::model::{SpanId, SpanKind, TraceId};
 
-use super::otlp::{Exception, Outbox, Service, Span};
+use super::otlp::{Exception, ExportBuffer, Service, Span};
 use super::random::Random;
 
 const fn service(name: &'static str, language: &'static str, before: &'static str, after: &'static str) -> Service {
@@ -12,7 +12,7 @@ const fn service(name: &'static str, language: &'static str, before: &'static st
 
 const STOREFRONT: Service = service("storefront", "nodejs", "5.12.0", "5.12.0");
 const CATALOG: Service = service("catalog", "go", "2.8.1", "2.8.1");
-/// The one whose new version is slow and throws.
+/// The service whose new version is slow and throws.
 const CHECKOUT: Service = service("checkout", "python", "1.41.0", "1.42.0");
 const PAYMENTS: Service = service("payments", "java", "3.3.7", "3.3.7");
 const WORKER: Service = service("mail-worker", "php", "0.9.4", "0.9.4");
@@ -21,17 +21,17 @@ const ASSISTANT: Service = service("assistant", "python", "0.3.0", "0.3.0");
 const SERVICES: [Service; 7] = [STOREFRONT, CATALOG, CHECKOUT, PAYMENTS, WORKER, SCHEDULER, ASSISTANT];
 
 const MS: f64 = 1e6;
-/// From a client to its server, or back.
+/// One-way network latency.
 const NETWORK_NS: u64 = 500_000;
 
-/// Both ends of a request between two services.
+/// The client and server spans of a request between two services.
 struct Call {
     client: Span,
     server: Span,
 }
 
 impl Call {
-    /// The same request, beginning later.
+    /// Delays the request to begin at `start_ns`.
     fn starting_at(mut self, start_ns: u64) -> Call {
         let delay = start_ns.saturating_sub(self.client.start_ns);
         for span in [&mut self.client, &mut self.server] {
@@ -42,22 +42,26 @@ impl Call {
     }
 }
 
-/// The shop at one moment.
+/// The state of the shop.
 pub struct Shop {
+    /// Source of all randomness.
     pub random: Random,
-    pub outbox: Outbox,
+    /// Records that are not exported yet.
+    pub exports: ExportBuffer,
     /// When checkout's slow version went live, nanoseconds since the epoch.
     pub deploy_ns: u64,
+    /// When the shop started, nanoseconds since the epoch.
     pub started_ns: u64,
     requests: u64,
     durations_ms: Vec<f64>,
 }
 
 impl Shop {
+    /// A shop with nothing to export.
     pub fn new(seed: u64, started_ns: u64, deploy_ns: u64) -> Self {
         Shop {
             random: Random::new(seed),
-            outbox: Outbox::default(),
+            exports: ExportBuffer::default(),
             deploy_ns,
             started_ns,
             requests: 0,
@@ -65,7 +69,7 @@ impl Shop {
         }
     }
 
-    /// One thing that somebody or something does, starting at `now_ns`.
+    /// One random action, starting at `now_ns`.
     pub fn act(&mut self, now_ns: u64) {
         match self.random.below(100) {
             0..=37 => self.product_page(now_ns),
@@ -86,21 +90,21 @@ impl Shop {
             let deployed = now_ns >= self.deploy_ns;
             let busy = if deployed && service == CHECKOUT { 0.8 } else { 0.35 };
             let cpu = (busy + self.random.unit() * 0.15).min(1.0);
-            self.outbox.gauge(service, deployed, now_ns, "process.cpu.utilization", "1", cpu);
+            self.exports.gauge(service, deployed, now_ns, "process.cpu.utilization", "1", cpu);
             let memory = 180e6 + self.random.unit() * 60e6;
-            self.outbox.gauge(service, deployed, now_ns, "process.memory.usage", "By", memory);
+            self.exports.gauge(service, deployed, now_ns, "process.memory.usage", "By", memory);
             if service.language == "nodejs" {
                 let delay = 0.001 + self.random.unit() * 0.004;
-                self.outbox.gauge(service, deployed, now_ns, "nodejs.eventloop.delay.p50", "s", delay);
+                self.exports.gauge(service, deployed, now_ns, "nodejs.eventloop.delay.p50", "s", delay);
             }
         }
         let depth = self.random.below(if now_ns >= self.deploy_ns { 240 } else { 40 }) as f64;
-        self.outbox.gauge(WORKER, false, now_ns, "queue.depth", "{message}", depth);
+        self.exports.gauge(WORKER, false, now_ns, "queue.depth", "{message}", depth);
         let times = [self.started_ns, now_ns];
-        self.outbox.counter(STOREFRONT, false, times, "shop.requests", ("shop.region", "eu"), self.requests);
+        self.exports.counter(STOREFRONT, false, times, "shop.requests", ("shop.region", "eu"), self.requests);
         let durations = std::mem::take(&mut self.durations_ms);
         let times = [now_ns.saturating_sub(interval_ns), now_ns];
-        self.outbox.histogram(STOREFRONT, false, times, "http.server.request.duration", &durations);
+        self.exports.histogram(STOREFRONT, false, times, "http.server.request.duration", &durations);
     }
 
     fn product_page(&mut self, now_ns: u64) {
@@ -144,7 +148,7 @@ impl Shop {
         self.finish_request(root);
     }
 
-    /// The journey that the deploy makes slow: storefront, checkout, payments, and a mail later.
+    /// The flow that the deploy makes slow: storefront, checkout, payments, and a mail later.
     fn checkout(&mut self, now_ns: u64) {
         let deployed = now_ns >= self.deploy_ns;
         let declined = self.random.chance(0.05);
@@ -189,7 +193,8 @@ impl Shop {
         self.finish_request(root);
     }
 
-    /// A queued message and the worker that takes it: another trace's parent, so the Task is non-root.
+    /// A queued message and the worker that consumes it. The worker's span has a parent in another process, so the Task
+    /// is not a root.
     fn mail(&mut self, order: &Span) {
         let mut publish = self.child(order, CHECKOUT, SpanKind::Producer, "mail.order-confirmation publish", 2.0);
         publish.attributes =
@@ -217,7 +222,7 @@ impl Shop {
         self.finish(run);
     }
 
-    /// Scanners and old links: no route, so they end under UNMATCHED.
+    /// Requests of scanners and old links: they have no route and are stored under UNMATCHED.
     fn stray_request(&mut self, now_ns: u64) {
         let path = self.random.pick(&["/wp-login.php", "/.env", "/old/catalogue.html", "/favicon.png"]);
         let mut root = self.request(STOREFRONT, None, "GET", "", path, now_ns, 404);
@@ -248,7 +253,7 @@ impl Shop {
         self.finish(run);
     }
 
-    /// A question to the shop's assistant: an Endpoint and AI Traces in one trace.
+    /// A request to the shop's assistant: an Endpoint and AI Traces in one trace.
     fn assistant(&mut self, now_ns: u64) {
         let (question, answer) = self.random.pick(&CONVERSATIONS);
         let model = self.random.pick(&["gpt-4o", "gpt-4o-mini", "claude-sonnet-4-5"]);
@@ -290,7 +295,7 @@ impl Shop {
         self.finish_request(root);
     }
 
-    /// An INTERNAL root that matches nothing: dropped by the specification, and shown as dropped.
+    /// An INTERNAL root that matches no rule: dropped by the specification and counted as dropped.
     fn housekeeping(&mut self, now_ns: u64) {
         let sweep = self.root(SCHEDULER, SpanKind::Internal, "sweep expired sessions", now_ns, 30.0);
         self.finish(sweep);
@@ -322,7 +327,7 @@ impl Shop {
         span
     }
 
-    /// A SERVER span; without a `route` nothing matched. The caller sets when it ends.
+    /// A SERVER span. `route`: empty if no route matched. The caller sets its end.
     #[expect(clippy::too_many_arguments, reason = "an HTTP request simply has this many parts")]
     fn request(
         &mut self,
@@ -355,7 +360,7 @@ impl Shop {
         span
     }
 
-    /// A CLIENT span here and the SERVER span it reaches in another service.
+    /// A CLIENT span and the SERVER span of the request in another service.
     fn call(&mut self, from: &Span, to: Service, method: &str, route: &str, status: u16, typical_ms: f64) -> Call {
         let mut client = self.child(from, from.service, SpanKind::Client, method, typical_ms);
         client.attributes = pairs([
@@ -370,7 +375,7 @@ impl Shop {
         Call { client, server }
     }
 
-    /// The caller hears the answer when the server has ended.
+    /// Ends the client span after the server span.
     fn finish_call(&mut self, call: Call) {
         let Call { mut client, server } = call;
         client.end_ns = server.end_ns + NETWORK_NS;
@@ -397,11 +402,11 @@ impl Shop {
     }
 
     fn log(&mut self, span: &Span, severity: u8, body: &str) {
-        self.outbox.log(span.service, span.deployed, span.end_ns.saturating_sub(200_000), severity, body, Some(span));
+        self.exports.log(span.service, span.deployed, span.end_ns.saturating_sub(200_000), severity, body, Some(span));
     }
 
     fn finish(&mut self, span: Span) {
-        self.outbox.span(span);
+        self.exports.span(span);
     }
 
     fn finish_request(&mut self, span: Span) {

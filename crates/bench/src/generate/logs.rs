@@ -8,6 +8,7 @@ use super::{Generator, Period, int, resource, scope, text};
 
 const SEVERITIES: [(u8, &str); 6] = [(5, "DEBUG"), (9, "INFO"), (9, "INFO"), (9, "INFO"), (13, "WARN"), (17, "ERROR")];
 
+/// Writes `count` log records of one service to an export request.
 pub fn records(generator: &mut Generator, count: usize, period: Period, request: &mut Message<'_>) {
     let number = generator.service();
     let name = generator.vocabulary.services[number].name;

@@ -1,7 +1,7 @@
 //! Telemetry of a fictional company: 20 services, 300 endpoints, some tasks, some AI calls, errors now and then.
 //!
-//! Made as OTLP protobuf, one export request at a time: what is stored of it went through the same decoder and rules as
-//! anyone's. The same seed gives the same bytes.
+//! It is encoded as OTLP protobuf, one export request at a time, and passes through the same decoder and rules as any
+//! other telemetry. The same seed generates the same bytes.
 
 mod logs;
 mod points;
@@ -17,10 +17,10 @@ use vocabulary::Vocabulary;
 pub use points::SERIES;
 pub use vocabulary::{ENDPOINTS_PER_SERVICE, RARE_KEY, RARE_WORD, SERVICES};
 
-/// Increased when the same seed gives other telemetry.
+/// Version of the generator. It changes when the same seed generates other telemetry.
 pub const VERSION: u32 = 4;
 
-/// What is generated.
+/// A kind of generated telemetry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Kind {
     /// Traces of eight spans, seven attributes each, about half a kilobyte a span.
@@ -34,6 +34,7 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The signal of its records.
     pub fn signal(self) -> Signal {
         match self {
             Kind::Rich | Kind::Lean => Signal::Traces,
@@ -42,13 +43,13 @@ impl Kind {
         }
     }
 
-    /// One of what a request counts.
+    /// What its records are called, as a plural.
     pub fn unit(self) -> &'static str {
         unit(self.signal())
     }
 }
 
-/// What the records of a signal are called.
+/// What the records of a signal are called, as a plural.
 pub fn unit(signal: Signal) -> &'static str {
     match signal {
         Signal::Traces => "spans",
@@ -57,32 +58,36 @@ pub fn unit(signal: Signal) -> &'static str {
     }
 }
 
-/// The name of an endpoint, as a server names it.
+/// The name of an endpoint: `GET /orders/{id}/items`.
 pub fn endpoint_name(service: usize, endpoint: usize) -> String {
     Vocabulary::new().services[service].endpoints[endpoint].name.clone()
 }
 
-/// When the records of a request happened: `from_ns .. from_ns + length_ns`.
+/// The time range of a request's records: `from_ns .. from_ns + length_ns`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Period {
+    /// Start. Nanoseconds since the epoch.
     pub from_ns: u64,
+    /// Length in nanoseconds.
     pub length_ns: u64,
 }
 
-/// Makes one request after the other.
+/// Generates a sequence of export requests.
 pub struct Generator {
     random: Random,
     vocabulary: Vocabulary,
-    /// Where the next request of points goes on.
+    /// The series with which the next request of points continues.
     next_series: u64,
 }
 
 impl Generator {
+    /// A generator whose output depends only on `seed`.
     pub fn new(seed: u64) -> Generator {
         Generator { random: Random::new(seed), vocabulary: Vocabulary::new(), next_series: 0 }
     }
 
-    /// An export request with `units` records (rich spans: rounded up to whole traces of eight), replacing `out`.
+    /// Writes an export request with `units` records (rich spans: rounded up to whole traces of eight) to `out`, which
+    /// is cleared first.
     pub fn request(&mut self, kind: Kind, units: usize, period: Period, out: &mut Vec<u8>) {
         out.clear();
         let mut message = Message(out);
@@ -94,7 +99,7 @@ impl Generator {
         }
     }
 
-    /// A service; some are much busier than others.
+    /// A random service; some are much busier than others.
     fn service(&mut self) -> usize {
         let draw = self.random.unit();
         ((draw * draw) * SERVICES as f64) as usize
@@ -118,7 +123,7 @@ fn scope(name: &str) -> Scope<'_> {
     Scope { name, ..Scope::default() }
 }
 
-/// The ten resource attributes of a service's process.
+/// Appends the ten resource attributes of a service's process.
 fn resource(resource: &mut Message<'_>, name: &str, number: usize) {
     let build = number % 7;
     for (key, value) in [
@@ -145,7 +150,7 @@ mod tests {
     const PERIOD: Period = Period { from_ns: 1_800_000_000_000_000_000, length_ns: 1_000_000_000 };
 
     #[test]
-    fn requests_have_as_many_records_as_asked_for() {
+    fn requests_have_the_requested_number_of_records() {
         for (kind, bytes) in
             [(Kind::Rich, 350..560), (Kind::Lean, 140..200), (Kind::Logs, 250..500), (Kind::Points, 60..350)]
         {

@@ -1,5 +1,5 @@
-//! Points of metrics: 200 series of one gauge, 100 of one counter, a histogram for each service. Each request goes on
-//! with the next series; values follow the time, so that a series looks like one.
+//! Points of metrics: 200 series of one gauge, 100 of one counter, a histogram for each service. Each request
+//! continues with the next series. Values depend on the time, so that a series is continuous.
 
 use tidewatch_domain::encode::{self, HISTOGRAM_ATTRIBUTES, Message, NUMBER_ATTRIBUTES};
 use tidewatch_domain::model::{HistogramPoint, Metric, MetricKind, Point, PointData, Temporality};
@@ -11,19 +11,20 @@ const GAUGES: u64 = 200;
 const COUNTERS: u64 = 100;
 const SUMS_END: u64 = GAUGES + COUNTERS;
 const HISTOGRAMS: u64 = SERVICES as u64;
-/// Points of one round over everything.
+/// Number of series, which is the number of points of one round.
 pub const SERIES: u64 = SUMS_END + HISTOGRAMS;
 const BOUNDS: [f64; 8] = [5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0, 1000.0];
 const SECOND: u64 = 1_000_000_000;
 
+/// Writes `count` points to an export request.
 pub fn points(generator: &mut Generator, count: usize, period: Period, request: &mut Message<'_>) {
     let mut left = count as u64;
-    // A request longer than a round has the next rounds a little later.
+    // A request with several rounds spaces them in time.
     let mut time = period.from_ns;
     let step = (period.length_ns / (1 + left / SERIES)).max(1);
     while left > 0 {
         let at = generator.next_series;
-        // A histogram's block names its service: one at a time.
+        // A histogram's block has the resource of its service, so each block has one.
         let (kind, end, service) = match at {
             0..GAUGES => (MetricKind::Gauge, GAUGES.min(at + left), 0),
             GAUGES..SUMS_END => (MetricKind::Sum, SUMS_END.min(at + left), 0),
@@ -58,7 +59,7 @@ fn gauge(generator: &mut Generator, series: std::ops::Range<u64>, time_ns: u64, 
     };
     encode::metric(records, &metric, |points| {
         for number in series {
-            // A daily wave, each worker on its own level, measured in whole percent.
+            // A daily wave with an offset per worker, in whole percent.
             let wave = ((time_ns / SECOND % 86_400) as f64 / 13_750.0).sin() * 20.0;
             let noise = generator.random.below(5) as f64;
             let value = (50.0 + wave + noise + (number % 25) as f64).round();
@@ -82,7 +83,7 @@ fn counter(series: std::ops::Range<u64>, time_ns: u64, records: &mut Message<'_>
     };
     encode::metric(records, &metric, |points| {
         for number in series {
-            // Since midnight, when it starts anew.
+            // The counter starts at midnight.
             let seconds = time_ns / SECOND % 86_400;
             let data = PointData::Int((seconds * (1 + number % 17) / 3).cast_signed());
             let start_ns = time_ns - time_ns % (86_400 * SECOND);

@@ -9,6 +9,7 @@ use super::vocabulary::{Endpoint, RARE_KEY};
 use super::{Generator, Period, int, resource, scope, text};
 use crate::demo::random::Random;
 
+/// Spans of a rich trace.
 pub const SPANS_PER_TRACE: usize = 8;
 const MILLISECOND: u64 = 1_000_000;
 const AGENTS: [&str; 4] = [
@@ -18,12 +19,12 @@ const AGENTS: [&str; 4] = [
     "okhttp/4.12.0",
 ];
 
-/// W3C flags of a span: sampled, and "it is known whether the parent is remote".
+/// W3C flags of a span: sampled, and "has is-remote information".
 const FLAGS: u32 = 0x101;
-/// The same, of a remote parent.
+/// The same flags with a remote parent.
 const FLAGS_REMOTE: u32 = 0x301;
 
-/// One request of one service: `traces` traces.
+/// Writes `traces` traces of one service to an export request.
 pub fn rich(generator: &mut Generator, traces: usize, period: Period, request: &mut Message<'_>) {
     let number = generator.service();
     let name = generator.vocabulary.services[number].name;
@@ -87,7 +88,7 @@ fn trace(generator: &mut Generator, service: usize, period: Period, records: &mu
         }
     });
 
-    // Below the root: a step with three calls, another with two more.
+    // Children of the root: a step with three calls, another with two more.
     let steps = [SpanId(random.id()), SpanId(random.id())];
     for (number, step) in steps.iter().enumerate() {
         let name =
@@ -184,7 +185,7 @@ fn exception(time: u64, stack: &str, span: &mut Message<'_>) {
     encode::exception(span, time, "ValueError", "the answer of the upstream is not what was expected", stack);
 }
 
-/// One request of one service: `spans` traces of one CLIENT span each: stored as they are, promoted to nothing.
+/// Writes `spans` traces of one CLIENT span each, of one service, to an export request. No span is promoted.
 pub fn lean(generator: &mut Generator, spans: usize, period: Period, request: &mut Message<'_>) {
     let number = generator.service();
     let name = generator.vocabulary.services[number].name;

@@ -1,12 +1,14 @@
-//! The names things have, made once.
+//! Names of services, endpoints, tasks and statements, generated once.
 
 use crate::demo::random::Random;
 
+/// Number of services.
 pub const SERVICES: usize = 20;
+/// Number of endpoints of each service.
 pub const ENDPOINTS_PER_SERVICE: usize = 15;
-/// An attribute that one span in ten thousand has, with one of a hundred values `coupon-0` and on.
+/// An attribute of one span in ten thousand, with one of a hundred values `coupon-0`, `coupon-1`, and so on.
 pub const RARE_KEY: &str = "shop.coupon.code";
-/// A word in one log record of a hundred thousand.
+/// A word in one of a hundred thousand log records.
 pub const RARE_WORD: &str = "ConnectionResetByPeer";
 
 const NOUNS: [&str; 15] = [
@@ -115,31 +117,40 @@ const WORDS: [&str; 64] = [
     "connection",
 ];
 
+/// An endpoint of a service.
 pub struct Endpoint {
-    /// `GET /orders/{id}/items`
+    /// Its name: `GET /orders/{id}/items`.
     pub name: String,
+    /// HTTP method.
     pub method: &'static str,
+    /// HTTP route.
     pub route: String,
-    /// Milliseconds, typical.
+    /// Typical duration in milliseconds.
     pub latency: f64,
 }
 
+/// A service of the company.
 pub struct Service {
+    /// `service.name`.
     pub name: &'static str,
+    /// Its endpoints.
     pub endpoints: Vec<Endpoint>,
-    /// What its tasks are called.
+    /// Name of its tasks.
     pub task: String,
-    /// Statements of its database.
+    /// SQL statements of its database.
     pub statements: Vec<String>,
 }
 
+/// All names.
 pub struct Vocabulary {
+    /// Services, by index.
     pub services: Vec<Service>,
-    /// Stack traces, each its own Issue.
+    /// Stack traces; each one is an Issue of its own.
     pub stacks: Vec<String>,
 }
 
 impl Vocabulary {
+    /// Generates the names, always the same ones.
     pub fn new() -> Vocabulary {
         let mut random = Random::new(11);
         let services =
@@ -189,7 +200,7 @@ fn stack(random: &mut Random, number: usize) -> String {
     text
 }
 
-/// Words of about `bytes` bytes in all.
+/// Appends words of about `bytes` bytes in all.
 pub fn sentence(random: &mut Random, bytes: usize, out: &mut String) {
     let end = out.len() + bytes;
     while out.len() < end {

@@ -1,4 +1,4 @@
-//! Between which values a chunk and its pages lie, for scans that skip what cannot match.
+//! Minimum and maximum of a chunk and its pages, for scans that skip pages without matching rows.
 
 use std::cmp::Ordering;
 
@@ -11,15 +11,15 @@ use parquet::file::properties::EnabledStatistics;
 use parquet::file::statistics::{Statistics, ValueStatistics};
 use parquet::schema::types::ColumnDescriptor;
 
-use super::{NULL, ValueChunk};
+use super::{DictionaryColumnWriter, NULL};
 
-/// Bounds in metadata are cut to so many bytes.
+/// Maximum length of the bounds in metadata, in bytes.
 const BOUND_BYTES: usize = 64;
 
-/// The numbers of a least and a greatest value.
+/// The numbers of the minimum and the maximum.
 type Pair = (u32, u32);
 
-/// Of a chunk in the making, page by page.
+/// Collects the bounds of a chunk, page by page.
 pub struct Bounds {
     enabled: EnabledStatistics,
     compare: Compare,
@@ -28,8 +28,8 @@ pub struct Bounds {
     chunk: Option<Pair>,
     nulls: usize,
     pages: u32,
-    /// By value, the page that had it last, counted from one.
-    seen: Vec<u32>,
+    /// By value, the last page that has it, counted from one.
+    last_page: Vec<u32>,
 }
 
 /// How a column's values compare.
@@ -77,26 +77,26 @@ fn u64_of(value: &[u8]) -> u64 {
 }
 
 impl Bounds {
-    pub fn new(chunk: &ValueChunk, enabled: EnabledStatistics) -> Bounds {
+    pub fn new(chunk: &DictionaryColumnWriter, enabled: EnabledStatistics) -> Bounds {
         let kind = chunk.column.physical_type();
         let is_double = kind == Type::DOUBLE;
-        // What is not a number lies between no bounds.
+        // A chunk with NaN values has no bounds.
         let is_nan = |number| f64::from_bits(u64_of(chunk.values.get(number as u32))).is_nan();
-        let is_known = !is_double || !(0..chunk.values.len()).any(is_nan);
+        let is_supported = !is_double || !(0..chunk.values.len()).any(is_nan);
         Bounds {
-            enabled: if is_known { enabled } else { EnabledStatistics::None },
+            enabled: if is_supported { enabled } else { EnabledStatistics::None },
             compare: Compare::of(&chunk.column),
             index: ColumnIndexBuilder::new(kind),
             is_double,
             chunk: None,
             nulls: 0,
             pages: 0,
-            seen: vec![0; chunk.values.len()],
+            last_page: vec![0; chunk.values.len()],
         }
     }
 
-    /// The next page has these rows, so many of them null.
-    pub fn page(&mut self, chunk: &ValueChunk, rows: &[u32], nulls: usize) {
+    /// Adds a page of these rows, `nulls` of which are null.
+    pub fn page(&mut self, chunk: &DictionaryColumnWriter, rows: &[u32], nulls: usize) {
         self.nulls += nulls;
         if self.enabled != EnabledStatistics::Page {
             return;
@@ -104,8 +104,8 @@ impl Bounds {
         self.pages += 1;
         let mut page = None;
         for number in rows.iter().copied().filter(|number| *number != NULL) {
-            // Each value is looked at once per page.
-            if std::mem::replace(&mut self.seen[number as usize], self.pages) != self.pages {
+            // Each value is compared once per page.
+            if std::mem::replace(&mut self.last_page[number as usize], self.pages) != self.pages {
                 page = self.widest(chunk, page, (number, number));
             }
         }
@@ -122,18 +122,21 @@ impl Bounds {
         }
     }
 
-    fn widest(&self, chunk: &ValueChunk, a: Option<Pair>, (low, high): Pair) -> Option<Pair> {
+    fn widest(&self, chunk: &DictionaryColumnWriter, a: Option<Pair>, (low, high): Pair) -> Option<Pair> {
         let is_less = |a: u32, b: u32| self.compare.compare(chunk.values.get(a), chunk.values.get(b)).is_lt();
         Some(a.map_or((low, high), |(least, greatest)| {
             (if is_less(low, least) { low } else { least }, if is_less(greatest, high) { high } else { greatest })
         }))
     }
 
-    /// Those of the chunk and of its pages, as far as they are wanted.
-    pub fn finish(mut self, chunk: &ValueChunk) -> Result<(Option<Statistics>, Option<ColumnIndexMetaData>)> {
+    /// The bounds of the chunk and of its pages, as far as they are enabled.
+    pub fn finish(
+        mut self,
+        chunk: &DictionaryColumnWriter,
+    ) -> Result<(Option<Statistics>, Option<ColumnIndexMetaData>)> {
         match self.enabled {
             EnabledStatistics::None => return Ok((None, None)),
-            // Every value is in some row.
+            // Every value occurs in some row.
             EnabledStatistics::Chunk => {
                 for number in 0..chunk.values.len() as u32 {
                     self.chunk = self.widest(chunk, self.chunk, (number, number));
@@ -173,7 +176,7 @@ fn statistics(compare: Compare, bounds: Option<(&[u8], &[u8])>, nulls: u64) -> S
     }
 }
 
-/// Not above the value, and short; whole characters stay whole.
+/// A prefix of the value, of at most [`BOUND_BYTES`], that ends at a character boundary.
 fn cut_low(value: &[u8]) -> &[u8] {
     if value.len() <= BOUND_BYTES {
         return value;
@@ -183,12 +186,12 @@ fn cut_low(value: &[u8]) -> &[u8] {
     &value[..end]
 }
 
-/// Not below the value, and short when that can be; and whether it is the value itself.
+/// An upper bound of the value, shortened if possible, and whether it is the value itself.
 fn cut_high(value: &[u8]) -> (Vec<u8>, bool) {
     if value.len() <= BOUND_BYTES {
         return (value.to_vec(), true);
     }
-    // One more in the last character that is ASCII before and after.
+    // Increments the last ASCII character that stays ASCII.
     match value[..BOUND_BYTES].iter().rposition(|byte| *byte < 0x7f) {
         Some(at) => {
             let mut high = value[..=at].to_vec();

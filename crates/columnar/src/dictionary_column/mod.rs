@@ -1,15 +1,16 @@
-//! One column chunk of which many values are equal, in the making: texts (or other bytes) and numbers.
+//! Writes a dictionary-encoded column chunk of strings (or other bytes) or numbers.
 //!
-//! Rows are numbers of values, each value is there once: encoding, statistics and comparing cost by value and run, not by
-//! row, which is why the `parquet` crate's own writer of such columns is not used. The pages are what it would write:
-//! a dictionary page and data pages of numbers; or plain pages, when a dictionary would be too large to be of use.
+//! Each distinct value has a number, its dictionary index, and rows are lists of these numbers. Encoding, statistics
+//! and comparisons cost per value and per run, not per row, which is why the writer of the `parquet` crate is not used.
+//! The pages have the same format: a dictionary page and data pages of indices, or plain pages when a dictionary would
+//! be too large to save space.
 //!
-//! - `source`: arrays to write from; `values`: each value once; `row_numbers`: which each row has; `pages`: pages and
-//!   their places; `bounds`: between which values they lie.
+//! - `source`: the arrays to write; `values`: the distinct values; `dictionary_indices`: the number of each row;
+//!   `pages`: page boundaries and encoding; `bounds`: minimum and maximum.
 
 mod bounds;
+mod dictionary_indices;
 mod pages;
-mod row_numbers;
 mod source;
 #[cfg(test)]
 mod tests;
@@ -23,58 +24,60 @@ use parquet::errors::Result;
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnDescPtr;
 
-use super::row_ranges::Run;
-use row_numbers::RowNumbers;
-use source::{Known, Source};
+use super::row_ranges::RowRange;
+use dictionary_indices::DictionaryIndices;
+use source::{CachedIndices, Source};
 use values::ValueList;
 
 use super::page::Compressor;
 
 /// The number of a row without a value.
 const NULL: u32 = u32::MAX;
-/// A number of an array's own dictionary that has none here yet.
+/// A value of an array's own dictionary that has no number in the chunk yet.
 const UNKNOWN: u32 = u32::MAX - 1;
 
-/// So many rows are looked at for whether they are alike.
+/// Number of rows that are checked at once for being equal.
 const PIECE_ROWS: usize = 256;
 
-pub struct ValueChunk {
+/// The writer of one column chunk, reused for the next row group.
+pub struct DictionaryColumnWriter {
     column: ColumnDescPtr,
-    /// By row, the number of its value or [`NULL`].
-    rows: RowNumbers,
+    /// By row, the number of the value or [`NULL`].
+    rows: DictionaryIndices,
     values: ValueList,
-    /// By place in the lists of arrays that come: the dictionary that came last, and the numbers of its values here.
-    known: Vec<Option<Known>>,
+    /// By position in the caller's list of arrays: the dictionary of the latest array and the numbers of its values in
+    /// the chunk.
+    cached: Vec<Option<CachedIndices>>,
 }
 
-impl ValueChunk {
-    /// Arrays of this type can be written.
-    pub fn takes(kind: &DataType) -> bool {
-        source::takes(kind)
+impl DictionaryColumnWriter {
+    /// Whether arrays of this type are supported.
+    pub fn supports(kind: &DataType) -> bool {
+        source::supports(kind)
     }
 
-    /// Of so many rows at most.
-    pub fn new(column: ColumnDescPtr, rows_max: usize) -> ValueChunk {
+    /// Starts a chunk of at most `rows_max` rows.
+    pub fn new(column: ColumnDescPtr, rows_max: usize) -> DictionaryColumnWriter {
         let values = ValueList::new(column.physical_type());
-        ValueChunk { column, rows: RowNumbers::within(rows_max), values, known: Vec::new() }
+        DictionaryColumnWriter { column, rows: DictionaryIndices::within(rows_max), values, cached: Vec::new() }
     }
 
-    /// Appends the rows of an array of a type that [`ValueChunk::takes`].
+    /// Appends the rows of an array of a type that [`DictionaryColumnWriter::supports`].
     pub fn write(&mut self, array: &ArrayRef) {
-        self.write_runs(&[array], &[Run { batch: 0, rows: 0..array.len() }]);
+        self.write_ranges(&[array], &[RowRange { batch: 0, rows: 0..array.len() }]);
     }
 
-    /// Appends the cells of these runs of arrays of types that [`ValueChunk::takes`].
-    pub fn write_runs(&mut self, arrays: &[&ArrayRef], runs: &[Run]) {
+    /// Appends the cells of these ranges of arrays of types that [`DictionaryColumnWriter::supports`].
+    pub fn write_ranges(&mut self, arrays: &[&ArrayRef], ranges: &[RowRange]) {
         let mut sources = self.open(arrays);
         let mut rows = Vec::with_capacity(PIECE_ROWS);
-        for run in runs {
-            let source = &mut sources[run.batch];
-            for start in run.rows.clone().step_by(PIECE_ROWS) {
-                let piece = start..run.rows.end.min(start + PIECE_ROWS);
-                if source.are_alike(piece.clone()) {
+        for range in ranges {
+            let source = &mut sources[range.batch];
+            for start in range.rows.clone().step_by(PIECE_ROWS) {
+                let piece = start..range.rows.end.min(start + PIECE_ROWS);
+                if source.are_constant(piece.clone()) {
                     let number = source.number(start, &mut self.values);
-                    self.rows.extend_alike(number, piece.len(), self.values.len());
+                    self.rows.extend_constant(number, piece.len(), self.values.len());
                 } else {
                     rows.clear();
                     source.append(piece, &mut self.values, &mut rows);
@@ -85,7 +88,7 @@ impl ValueChunk {
         self.close(sources);
     }
 
-    /// Appends the cells at these places (array, row) of arrays of types that [`ValueChunk::takes`].
+    /// Appends the cells at these places (array, row) of arrays of types that [`DictionaryColumnWriter::supports`].
     pub fn write_from(&mut self, arrays: &[&ArrayRef], places: impl ExactSizeIterator<Item = (usize, usize)>) {
         let mut sources = self.open(arrays);
         let mut rows = Vec::new();
@@ -95,25 +98,25 @@ impl ValueChunk {
     }
 
     fn open<'a>(&mut self, arrays: &[&'a ArrayRef]) -> Vec<Source<'a>> {
-        self.known.resize_with(self.known.len().max(arrays.len()), || None);
-        let known = self.known.iter_mut().map(Option::take);
-        arrays.iter().zip(known).map(|(array, known)| Source::new(array, known)).collect()
+        self.cached.resize_with(self.cached.len().max(arrays.len()), || None);
+        let cached = self.cached.iter_mut().map(Option::take);
+        arrays.iter().zip(cached).map(|(array, cached)| Source::new(array, cached)).collect()
     }
 
-    /// Remembers what was looked up.
+    /// Keeps the numbers that were looked up.
     fn close(&mut self, sources: Vec<Source<'_>>) {
-        for (known, source) in self.known.iter_mut().zip(sources) {
-            *known = source.into_known();
+        for (cached, source) in self.cached.iter_mut().zip(sources) {
+            *cached = source.into_cached();
         }
     }
 
-    /// About what the chunk takes in memory.
+    /// Approximate memory use of the chunk, in bytes.
     pub fn bytes(&self) -> usize {
         self.rows.bytes() + self.values.memory_bytes()
     }
 
-    /// The chunk's bytes, and what is to be said of them; offsets count from the first. The values of the next row
-    /// group are written to the memory of these.
+    /// Returns the chunk's bytes and metadata, and clears the writer for the next row group without freeing its memory.
+    /// Offsets count from the chunk's first byte.
     pub fn finish(
         &mut self,
         properties: &WriterProperties,
@@ -122,7 +125,7 @@ impl ValueChunk {
         let written = pages::write(self, properties, compressor);
         self.rows.clear();
         self.values.clear();
-        self.known.clear();
+        self.cached.clear();
         written
     }
 }

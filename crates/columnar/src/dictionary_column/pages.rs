@@ -10,18 +10,18 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::properties::WriterProperties;
 
 use super::bounds::Bounds;
-use super::{NULL, ValueChunk};
+use super::{DictionaryColumnWriter, NULL};
 use crate::page::{ChunkMetadata, Compressor, PAGE_ROWS, Pages, rle_bit_packing};
 
-/// Bytes of a page of plain values, about.
+/// Approximate size of a page of plain values.
 const PAGE_BYTES: usize = 1024 * 1024;
-/// A dictionary of so many bytes is always made …
+/// A dictionary of at most this size is always written.
 const DICTIONARY_BYTES: usize = 1024 * 1024;
-/// … and a larger one, up to this, when it saves three quarters.
+/// A larger dictionary, up to this size, is written when it saves three quarters.
 const DICTIONARY_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 pub fn write(
-    chunk: &ValueChunk,
+    chunk: &DictionaryColumnWriter,
     properties: &WriterProperties,
     compressor: &Compressor,
 ) -> Result<(Bytes, ColumnCloseResult)> {
@@ -36,14 +36,14 @@ pub fn write(
     }
     let encoding = if has_dictionary { Encoding::RLE_DICTIONARY } else { Encoding::PLAIN };
     let mut bounds = Bounds::new(chunk, properties.statistics_enabled(chunk.column.path()));
-    // In one page there is one head and one place, and passing over its rows costs nothing.
-    let alike = chunk.rows.alike().filter(|_| has_dictionary && chunk.rows.len() > 0);
-    if let Some(number) = alike {
+    // Rows of one value are one page: there is one header and one location, and skipping its rows costs nothing.
+    let constant = chunk.rows.constant().filter(|_| has_dictionary && chunk.rows.len() > 0);
+    if let Some(number) = constant {
         let rows = chunk.rows.len();
-        pages.push(&alike_page(chunk, number, rows), rows, encoding)?;
+        pages.push(&constant_page(chunk, number, rows), rows, encoding)?;
         bounds.page(chunk, &[number], if number == NULL { rows } else { 0 });
     }
-    for range in if alike.is_some() { Vec::new() } else { ranges(chunk, has_dictionary) } {
+    for range in if constant.is_some() { Vec::new() } else { ranges(chunk, has_dictionary) } {
         let rows = &chunk.rows.of(range)[..];
         let nulls = match chunk.column.max_def_level() {
             0 => 0,
@@ -56,7 +56,7 @@ pub fn write(
     pages.finish(ChunkMetadata { statistics, index, bloom: None })
 }
 
-fn has_dictionary(chunk: &ValueChunk) -> bool {
+fn has_dictionary(chunk: &DictionaryColumnWriter) -> bool {
     let bytes = chunk.values.plain_bytes();
     let plain_bytes = || {
         let present = chunk.rows.iter().filter(|number| *number != NULL);
@@ -66,7 +66,7 @@ fn has_dictionary(chunk: &ValueChunk) -> bool {
 }
 
 /// The rows of each page.
-fn ranges(chunk: &ValueChunk, has_dictionary: bool) -> Vec<Range<usize>> {
+fn ranges(chunk: &DictionaryColumnWriter, has_dictionary: bool) -> Vec<Range<usize>> {
     let length = chunk.rows.len();
     if has_dictionary {
         return (0..length).step_by(PAGE_ROWS).map(|start| start..length.min(start + PAGE_ROWS)).collect();
@@ -87,13 +87,13 @@ fn ranges(chunk: &ValueChunk, has_dictionary: bool) -> Vec<Range<usize>> {
     ranges
 }
 
-/// The page of a chunk with a dictionary whose rows are alike.
-fn alike_page(chunk: &ValueChunk, number: u32, rows: usize) -> Vec<u8> {
+/// The page of a dictionary-encoded chunk whose rows are equal.
+fn constant_page(chunk: &DictionaryColumnWriter, number: u32, rows: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     if chunk.column.max_def_level() > 0 {
         rle_bit_packing::repeat_level(u32::from(number != NULL), rows, &mut bytes);
     }
-    // Numbers of one value take no bits.
+    // Indices into a dictionary of one value take no bits.
     bytes.push(0);
     if number != NULL {
         rle_bit_packing::repeat(0, number, rows, &mut bytes);
@@ -101,12 +101,12 @@ fn alike_page(chunk: &ValueChunk, number: u32, rows: usize) -> Vec<u8> {
     bytes
 }
 
-/// A page of these rows, so many of them null.
-fn page(chunk: &ValueChunk, rows: &[u32], nulls: usize, encoding: Encoding) -> Vec<u8> {
+/// A page of these rows, `nulls` of which are null.
+fn page(chunk: &DictionaryColumnWriter, rows: &[u32], nulls: usize, encoding: Encoding) -> Vec<u8> {
     let mut bytes = Vec::new();
     if chunk.column.max_def_level() > 0 {
-        let is_there: Vec<u32> = rows.iter().map(|number| u32::from(*number != NULL)).collect();
-        rle_bit_packing::encode_levels(&is_there, &mut bytes);
+        let has_value: Vec<u32> = rows.iter().map(|number| u32::from(*number != NULL)).collect();
+        rle_bit_packing::encode_levels(&has_value, &mut bytes);
     }
     let present: Cow<'_, [u32]> = match nulls {
         0 => Cow::Borrowed(rows),

@@ -1,4 +1,4 @@
-//! The arrays that a chunk is made of: texts, numbers, and dictionaries of both.
+//! The input arrays of a chunk: strings, numbers, and dictionaries of both.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,28 +10,28 @@ use arrow::datatypes::{
 };
 
 use super::{NULL, UNKNOWN, ValueList};
-use crate::page::Texts;
+use crate::page::Strings;
 
-/// A dictionary's values, and their numbers in the chunk.
-pub type Known = (ArrayRef, Vec<u32>);
+/// The values of a dictionary and their numbers in the chunk.
+pub type CachedIndices = (ArrayRef, Vec<u32>);
 
-/// Can arrays of this type be written?
-pub fn takes(kind: &DataType) -> bool {
+/// Whether arrays of this type can be written.
+pub fn supports(kind: &DataType) -> bool {
     match kind {
         DataType::Utf8 | DataType::Binary => true,
         DataType::UInt8 | DataType::Int16 | DataType::UInt32 => true,
         DataType::UInt64 | DataType::Int64 | DataType::Float64 => true,
-        DataType::Dictionary(key, value) => **key == DataType::Int32 && is_listed(value),
+        DataType::Dictionary(key, value) => **key == DataType::Int32 && is_dictionary_value(value),
         _ => false,
     }
 }
 
-/// What a dictionary may list.
-fn is_listed(kind: &DataType) -> bool {
+/// Whether dictionaries may have values of this type.
+fn is_dictionary_value(kind: &DataType) -> bool {
     matches!(kind, DataType::Utf8 | DataType::Binary | DataType::Int64)
 }
 
-/// Arrays of numbers, each as Parquet has it.
+/// Arrays of numbers, by the physical representation in Parquet.
 #[derive(Clone, Copy)]
 pub enum Numbers<'a> {
     U8(&'a [u8]),
@@ -55,7 +55,7 @@ impl<'a> Numbers<'a> {
         })
     }
 
-    /// The bits of a number, four or eight bytes of which are stored.
+    /// The bits of a number, of which the low four or all eight bytes are stored.
     #[inline]
     fn bits(self, row: usize) -> u64 {
         match self {
@@ -71,37 +71,37 @@ impl<'a> Numbers<'a> {
 
 /// The values of a dictionary.
 #[derive(Clone, Copy)]
-pub enum Listed<'a> {
-    Texts(Texts<'a>),
+pub enum DictionaryValues<'a> {
+    Strings(Strings<'a>),
     Numbers(Numbers<'a>, Option<&'a NullBuffer>),
 }
 
-impl<'a> Listed<'a> {
-    fn of(array: &'a ArrayRef) -> Listed<'a> {
+impl<'a> DictionaryValues<'a> {
+    fn of(array: &'a ArrayRef) -> DictionaryValues<'a> {
         match Numbers::of(array.as_ref()) {
-            Some(numbers) => Listed::Numbers(numbers, array.nulls()),
-            None => Listed::Texts(Texts::open(array)),
+            Some(numbers) => DictionaryValues::Numbers(numbers, array.nulls()),
+            None => DictionaryValues::Strings(Strings::open(array)),
         }
     }
 
-    /// The number of a value.
+    /// The number of the value of a key.
     fn number(self, key: usize, values: &mut ValueList) -> u32 {
         match self {
-            Listed::Texts(texts) => texts.get(key).map_or(NULL, |text| values.number_of_text(text)),
-            Listed::Numbers(_, nulls) if nulls.is_some_and(|nulls| nulls.is_null(key)) => NULL,
-            Listed::Numbers(numbers, _) => values.number_of_bits(numbers.bits(key)),
+            DictionaryValues::Strings(strings) => strings.get(key).map_or(NULL, |text| values.number_of_string(text)),
+            DictionaryValues::Numbers(_, nulls) if nulls.is_some_and(|nulls| nulls.is_null(key)) => NULL,
+            DictionaryValues::Numbers(numbers, _) => values.number_of_bits(numbers.bits(key)),
         }
     }
 }
 
-/// An array to write from.
+/// An input array.
 pub enum Source<'a> {
-    Texts(Texts<'a>),
-    /// A dictionary: its values are looked up once.
+    Strings(Strings<'a>),
+    /// A dictionary array. Each value is looked up once.
     Dictionary {
         keys: &'a Int32Array,
-        listed: Listed<'a>,
-        known: Known,
+        listed: DictionaryValues<'a>,
+        cached: CachedIndices,
     },
     Numbers {
         numbers: Numbers<'a>,
@@ -109,35 +109,37 @@ pub enum Source<'a> {
     },
 }
 
-/// A [`Source::Dictionary`], open.
+/// The borrowed fields of a [`Source::Dictionary`].
 struct Dictionary<'a, 's> {
     keys: &'a [i32],
     nulls: Option<&'a NullBuffer>,
-    listed: Listed<'a>,
-    /// By key.
+    listed: DictionaryValues<'a>,
+    /// Numbers of the values, by key.
     numbers: &'s mut [u32],
 }
 
 impl<'a> Source<'a> {
-    /// Of an array that [`takes`] says can be written.
-    pub fn new(array: &'a ArrayRef, known: Option<Known>) -> Source<'a> {
+    /// Opens an array of a type that [`supports`] allows.
+    pub fn new(array: &'a ArrayRef, cached: Option<CachedIndices>) -> Source<'a> {
         if let Some(numbers) = Numbers::of(array.as_ref()) {
             return Source::Numbers { numbers, nulls: array.nulls() };
         }
-        let Some(dictionary) = array.as_dictionary_opt::<Int32Type>() else { return Source::Texts(Texts::open(array)) };
+        let Some(dictionary) = array.as_dictionary_opt::<Int32Type>() else {
+            return Source::Strings(Strings::open(array));
+        };
         let values = dictionary.values();
-        let known = known.filter(|(known, _)| Arc::ptr_eq(known, values));
-        let known = known.unwrap_or_else(|| (Arc::clone(values), vec![UNKNOWN; values.len()]));
-        Source::Dictionary { keys: dictionary.keys(), listed: Listed::of(values), known }
+        let cached = cached.filter(|(cached, _)| Arc::ptr_eq(cached, values));
+        let cached = cached.unwrap_or_else(|| (Arc::clone(values), vec![UNKNOWN; values.len()]));
+        Source::Dictionary { keys: dictionary.keys(), listed: DictionaryValues::of(values), cached }
     }
 
     /// The number of a row's value.
     #[inline]
     pub fn number(&mut self, row: usize, values: &mut ValueList) -> u32 {
         match self {
-            Source::Texts(texts) => texts.get(row).map_or(NULL, |text| values.number_of_text(text)),
+            Source::Strings(strings) => strings.get(row).map_or(NULL, |text| values.number_of_string(text)),
             Source::Dictionary { keys, .. } if keys.is_null(row) => NULL,
-            Source::Dictionary { keys, listed, known: (_, numbers) } => {
+            Source::Dictionary { keys, listed, cached: (_, numbers) } => {
                 let key = keys.value(row).as_usize();
                 if numbers[key] == UNKNOWN {
                     numbers[key] = listed.number(key, values);
@@ -149,23 +151,23 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Do these rows have the same value, or none? Not everything that is alike is found.
-    pub fn are_alike(&self, rows: Range<usize>) -> bool {
+    /// Whether these rows have the same value, or are all null. May be false for equal rows.
+    pub fn are_constant(&self, rows: Range<usize>) -> bool {
         match self {
-            Source::Texts(texts) => texts.are_empty(rows),
-            Source::Dictionary { keys, .. } => are_alike(keys.values(), keys.nulls(), rows, |key| key),
+            Source::Strings(strings) => strings.are_empty(rows),
+            Source::Dictionary { keys, .. } => are_constant(keys.values(), keys.nulls(), rows, |key| key),
             Source::Numbers { numbers, nulls } => match numbers {
-                Numbers::U8(all) => are_alike(all, *nulls, rows, |number| number),
-                Numbers::I16(all) => are_alike(all, *nulls, rows, |number| number),
-                Numbers::U32(all) => are_alike(all, *nulls, rows, |number| number),
-                Numbers::U64(all) => are_alike(all, *nulls, rows, |number| number),
-                Numbers::I64(all) => are_alike(all, *nulls, rows, |number| number),
-                Numbers::F64(all) => are_alike(all, *nulls, rows, f64::to_bits),
+                Numbers::U8(all) => are_constant(all, *nulls, rows, |number| number),
+                Numbers::I16(all) => are_constant(all, *nulls, rows, |number| number),
+                Numbers::U32(all) => are_constant(all, *nulls, rows, |number| number),
+                Numbers::U64(all) => are_constant(all, *nulls, rows, |number| number),
+                Numbers::I64(all) => are_constant(all, *nulls, rows, |number| number),
+                Numbers::F64(all) => are_constant(all, *nulls, rows, f64::to_bits),
             },
         }
     }
 
-    /// The numbers of these rows' values, appended.
+    /// Appends the numbers of these rows' values.
     pub fn append(&mut self, of: Range<usize>, values: &mut ValueList, rows: &mut Vec<u32>) {
         rows.reserve(of.len());
         match self {
@@ -179,7 +181,7 @@ impl<'a> Source<'a> {
                 Numbers::I64(all) => extend(rows, &all[of], |number| number.cast_unsigned(), values),
                 Numbers::F64(all) => extend(rows, &all[of], |number| number.to_bits(), values),
             },
-            Source::Dictionary { keys, listed, known: (_, numbers) } => {
+            Source::Dictionary { keys, listed, cached: (_, numbers) } => {
                 let mut look_up = |key: &i32| {
                     let number = &mut numbers[key.as_usize()];
                     if *number == UNKNOWN {
@@ -201,7 +203,7 @@ impl<'a> Source<'a> {
 
     fn dictionary(&mut self) -> Option<Dictionary<'a, '_>> {
         match self {
-            Source::Dictionary { keys, listed, known: (_, numbers) } => {
+            Source::Dictionary { keys, listed, cached: (_, numbers) } => {
                 let keys: &'a Int32Array = keys;
                 Some(Dictionary { keys: keys.values(), nulls: keys.nulls(), listed: *listed, numbers })
             }
@@ -209,33 +211,33 @@ impl<'a> Source<'a> {
         }
     }
 
-    pub fn into_known(self) -> Option<Known> {
+    pub fn into_cached(self) -> Option<CachedIndices> {
         match self {
-            Source::Dictionary { known, .. } => Some(known),
+            Source::Dictionary { cached, .. } => Some(cached),
             _ => None,
         }
     }
 }
 
-/// Are these rows all null, or the same bits?
-fn are_alike<T: Copy, B: PartialEq>(
+/// Whether these rows are all null, or have the same bits.
+fn are_constant<T: Copy, B: PartialEq>(
     all: &[T],
     nulls: Option<&NullBuffer>,
     rows: Range<usize>,
     bits: impl Fn(T) -> B,
 ) -> bool {
-    let there = nulls.map_or(rows.len(), |nulls| nulls.inner().slice(rows.start, rows.len()).count_set_bits());
-    if there < rows.len() {
-        return there == 0;
+    let present = nulls.map_or(rows.len(), |nulls| nulls.inner().slice(rows.start, rows.len()).count_set_bits());
+    if present < rows.len() {
+        return present == 0;
     }
     let rows = &all[rows];
     let Some(first) = rows.first().map(|first| bits(*first)) else { return true };
-    // Compared several at a time.
+    // Compares 32 values at a time.
     let mut several = rows.chunks(32);
-    several.all(|rows| rows.iter().fold(true, |alike, value| alike & (bits(*value) == first)))
+    several.all(|rows| rows.iter().fold(true, |constant, value| constant & (bits(*value) == first)))
 }
 
-/// The numbers of the values at these places (source, row), appended.
+/// Appends the numbers of the values at these places (source, row).
 pub fn append_from(
     sources: &mut [Source<'_>],
     places: impl ExactSizeIterator<Item = (usize, usize)>,
@@ -243,7 +245,7 @@ pub fn append_from(
     rows: &mut Vec<u32>,
 ) {
     rows.reserve(places.len());
-    // Mostly all sources are dictionaries. They take turns row by row, so one way serves all.
+    // Usually all sources are dictionaries. They alternate row by row, so one loop serves them all.
     if !sources.iter().all(|source| matches!(source, Source::Dictionary { .. })) {
         return rows.extend(places.map(|(source, row)| sources[source].number(row, values)));
     }
@@ -262,14 +264,14 @@ pub fn append_from(
     }));
 }
 
-/// Numbers none of which is null. Rows are sorted: many are as the row before.
+/// Appends the numbers of values that are not null. In sorted rows, many values equal the previous one.
 #[inline]
 fn extend<T: Copy>(rows: &mut Vec<u32>, all: &[T], bits: impl Fn(&T) -> u64, values: &mut ValueList) {
     let mut last: Option<(u64, u32)> = None;
     rows.extend(all.iter().map(|value| {
         let bits = bits(value);
         match last {
-            Some((known, number)) if known == bits => number,
+            Some((cached, number)) if cached == bits => number,
             _ => {
                 let number = values.number_of_bits(bits);
                 last = Some((bits, number));

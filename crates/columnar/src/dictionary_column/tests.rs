@@ -1,4 +1,4 @@
-//! What is written is read back by the `parquet` crate, and lies between the bounds that the file tells.
+//! The `parquet` crate reads back the rows that were written, and they lie within the bounds in the file.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use proptest::prelude::*;
 use super::super::group_writer::GroupWriter;
 use crate::page::rle_bit_packing;
 
-type Texts = Vec<Option<String>>;
+type Strings = Vec<Option<String>>;
 
 fn file(schema: &SchemaRef, batches: &[RecordBatch], group_rows: usize, statistics: EnabledStatistics) -> Bytes {
     let properties = WriterProperties::builder()
@@ -33,27 +33,27 @@ fn file(schema: &SchemaRef, batches: &[RecordBatch], group_rows: usize, statisti
     Bytes::from(writer.into_file().unwrap().finish().unwrap())
 }
 
-fn read(file: &Bytes, selection: Option<RowSelection>) -> Texts {
+fn read(file: &Bytes, selection: Option<RowSelection>) -> Strings {
     let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
     let mut builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file.clone(), options).unwrap();
     if let Some(selection) = selection {
         builder = builder.with_row_selection(selection);
     }
     let batches = builder.build().unwrap().map(Result::unwrap);
-    let texts = batches.flat_map(|batch| {
-        let texts = arrow::compute::cast(batch.column(0), &DataType::Utf8).unwrap();
-        texts.as_string::<i32>().iter().map(|text| text.map(str::to_owned)).collect::<Vec<_>>()
+    let strings = batches.flat_map(|batch| {
+        let strings = arrow::compute::cast(batch.column(0), &DataType::Utf8).unwrap();
+        strings.as_string::<i32>().iter().map(|text| text.map(str::to_owned)).collect::<Vec<_>>()
     });
-    texts.collect()
+    strings.collect()
 }
 
-/// Bounds of chunks and pages hold every text of theirs.
-fn check_bounds(file: &Bytes, texts: &Texts) {
+/// Asserts that the bounds of each chunk contain its strings.
+fn check_bounds(file: &Bytes, strings: &Strings) {
     let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Required);
     let metadata = ArrowReaderMetadata::load(file, options).unwrap();
     let mut start = 0;
     for group in metadata.metadata().row_groups() {
-        let rows = &texts[start..start + group.num_rows() as usize];
+        let rows = &strings[start..start + group.num_rows() as usize];
         start += rows.len();
         let statistics = group.column(0).statistics().unwrap();
         assert_eq!(statistics.null_count_opt(), Some(rows.iter().filter(|text| text.is_none()).count() as u64));
@@ -77,8 +77,8 @@ fn text() -> impl Strategy<Value = Option<String>> {
     ]
 }
 
-/// Runs of equal texts.
-fn texts() -> impl Strategy<Value = Texts> {
+/// Sequences of equal strings.
+fn strings() -> impl Strategy<Value = Strings> {
     let run = (text(), prop_oneof![1..4_usize, 5..40_usize]);
     prop::collection::vec(run, 1..40)
         .prop_map(|runs| runs.into_iter().flat_map(|(text, count)| vec![text; count]).collect())
@@ -88,9 +88,9 @@ fn schema(kind: DataType, nullable: bool) -> SchemaRef {
     Arc::new(Schema::new(vec![Field::new("text", kind, nullable)]))
 }
 
-fn dictionary(texts: &Texts) -> ArrayRef {
-    let mut values: Texts = Vec::new();
-    let numbers: Int32Array = texts
+fn dictionary(strings: &Strings) -> ArrayRef {
+    let mut values: Strings = Vec::new();
+    let numbers: Int32Array = strings
         .iter()
         .map(|text| {
             let known = values.iter().position(|value| value == text).unwrap_or_else(|| {
@@ -105,30 +105,30 @@ fn dictionary(texts: &Texts) -> ArrayRef {
 
 proptest! {
     #[test]
-    fn any_texts_come_back(texts in texts(), group_rows in 10..500_usize, batch_rows in 1..300_usize, with_numbers in any::<bool>()) {
-        let array: ArrayRef = if with_numbers { dictionary(&texts) } else { Arc::new(StringArray::from(texts.clone())) };
+    fn any_strings_are_read_back(strings in strings(), group_rows in 10..500_usize, batch_rows in 1..300_usize, with_numbers in any::<bool>()) {
+        let array: ArrayRef = if with_numbers { dictionary(&strings) } else { Arc::new(StringArray::from(strings.clone())) };
         let schema = schema(array.data_type().clone(), true);
         let whole = RecordBatch::try_new(Arc::clone(&schema), vec![array]).unwrap();
-        let slices = (0..texts.len()).step_by(batch_rows).map(|at| whole.slice(at, batch_rows.min(texts.len() - at)));
+        let slices = (0..strings.len()).step_by(batch_rows).map(|at| whole.slice(at, batch_rows.min(strings.len() - at)));
         let file = file(&schema, &slices.collect::<Vec<_>>(), group_rows, EnabledStatistics::Page);
-        prop_assert_eq!(&read(&file, None), &texts);
-        let half = texts.len() / 2;
-        let second = RowSelection::from(vec![RowSelector::skip(half), RowSelector::select(texts.len() - half)]);
-        prop_assert_eq!(&read(&file, Some(second))[..], &texts[half..]);
-        check_bounds(&file, &texts);
+        prop_assert_eq!(&read(&file, None), &strings);
+        let half = strings.len() / 2;
+        let second = RowSelection::from(vec![RowSelector::skip(half), RowSelector::select(strings.len() - half)]);
+        prop_assert_eq!(&read(&file, Some(second))[..], &strings[half..]);
+        check_bounds(&file, &strings);
     }
 
     #[test]
-    fn packed_numbers_take_no_more_room_than_they_should(runs in prop::collection::vec((0..300_u32, 1..50_usize), 1..50)) {
+    fn packed_numbers_have_a_bounded_size(runs in prop::collection::vec((0..300_u32, 1..50_usize), 1..50)) {
         let numbers: Vec<u32> = runs.iter().flat_map(|(number, count)| vec![*number; *count]).collect();
         let mut bytes = Vec::new();
         rle_bit_packing::encode(9, &numbers, &mut bytes);
         prop_assert!(bytes.len() <= (numbers.len() + 8) * 9 / 8 + runs.len() * 6);
     }
 
-    /// Bit by bit as the format has it, whatever the width.
+    /// The format's bit order, for every width.
     #[test]
-    fn packed_numbers_are_those_that_were_given(
+    fn packed_numbers_are_read_back(
         width in 1..=32_u8,
         runs in prop::collection::vec((any::<u32>(), prop_oneof![1..4_usize, 5..30_usize]), 0..30),
     ) {
@@ -139,9 +139,9 @@ proptest! {
         prop_assert_eq!(unpacked(width, &bytes, numbers.len()), numbers);
     }
 
-    /// As the `parquet` crate's own writer has them: rows, bounds of chunks and pages.
+    /// Rows and bounds of chunks and pages equal those of the `parquet` crate's writer.
     #[test]
-    fn any_numbers_come_back(
+    fn any_numbers_are_read_back(
         runs in prop::collection::vec((prop_oneof![5 => (0..4_u64).prop_map(Some), 2 => any::<u64>().prop_map(Some), 1 => Just(None)], 1..30_usize), 1..40),
         kind in 0..6_usize,
         group_rows in 10..500_usize,
@@ -166,7 +166,7 @@ proptest! {
     }
 }
 
-/// What [`rle_bit_packing::encode`] wrote, number by number.
+/// Decodes the output of [`rle_bit_packing::encode`].
 fn unpacked(width: u8, mut bytes: &[u8], count: usize) -> Vec<u32> {
     let mut numbers = Vec::new();
     while numbers.len() < count {
@@ -232,7 +232,7 @@ fn groups(file: &Bytes) -> Vec<RowGroupMetaData> {
     ArrowReaderMetadata::load(file, options).unwrap().metadata().row_groups().to_vec()
 }
 
-/// Of every page of every row group.
+/// The bounds of every page of every row group.
 fn page_bounds(file: &Bytes) -> Vec<String> {
     let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Required);
     let metadata = ArrowReaderMetadata::load(file, options).unwrap();
@@ -249,14 +249,14 @@ fn page_bounds(file: &Bytes) -> Vec<String> {
 }
 
 proptest! {
-    /// Long runs and short ones, of texts and of dictionaries.
+    /// Long and short ranges of string arrays and of dictionary arrays.
     #[test]
-    fn texts_are_taken_from_several_arrays(
-        texts in texts(),
+    fn strings_are_taken_from_several_arrays(
+        strings in strings(),
         runs in prop::collection::vec((0..2_usize, any::<usize>(), prop_oneof![1..3_usize, 1..900_usize]), 1..40),
         group_rows in 10..2000_usize,
     ) {
-        let repeated: Texts = texts.iter().flat_map(|text| vec![text.clone(); 9]).collect();
+        let repeated: Strings = strings.iter().flat_map(|text| vec![text.clone(); 9]).collect();
         let arrays: [ArrayRef; 2] = [Arc::new(StringArray::from(repeated.clone())), dictionary(&repeated)];
         let places: Vec<(usize, usize)> = runs
             .into_iter()
@@ -276,14 +276,14 @@ proptest! {
         let mut writer = GroupWriter::new(Vec::new(), batches[0].schema(), properties, usize::MAX, || ()).unwrap();
         writer.write_from(&[&batches[0], &batches[1]], &places).unwrap();
         let file = Bytes::from(writer.into_file().unwrap().finish().unwrap());
-        let expected: Texts = places.iter().map(|(_, row)| repeated[*row].clone()).collect();
+        let expected: Strings = places.iter().map(|(_, row)| repeated[*row].clone()).collect();
         prop_assert_eq!(&read(&file, None), &expected);
         check_bounds(&file, &expected);
     }
 }
 
 #[test]
-fn what_is_no_number_has_no_bounds() {
+fn a_chunk_with_nan_has_no_bounds() {
     let schema = schema(DataType::Float64, false);
     let array: ArrayRef = Arc::new(Float64Array::from(vec![1.0, f64::NAN, 2.0]));
     let batch = RecordBatch::try_new(Arc::clone(&schema), vec![array]).unwrap();
@@ -292,9 +292,9 @@ fn what_is_no_number_has_no_bounds() {
     assert_eq!(batches(&file)[0].num_rows(), 3);
 }
 
-/// They are equal, and two numbers all the same.
+/// Both zeros compare equal, but have different bits.
 #[test]
-fn zero_and_minus_zero_are_two_numbers() {
+fn zero_and_minus_zero_are_two_values() {
     let schema = schema(DataType::Float64, false);
     let numbers: Vec<f64> = (0..20_000).map(|n| if n % 3 == 0 { -0.0 } else { 0.0 }).collect();
     let array: ArrayRef = Arc::new(Float64Array::from(numbers.clone()));
@@ -308,30 +308,30 @@ fn zero_and_minus_zero_are_two_numbers() {
     assert_eq!(batches(&file).iter().flat_map(bits).collect::<Vec<_>>(), expected);
 }
 
-/// Many pages, and values too many for a dictionary to be of use.
+/// Columns of many pages, one with too many values for a useful dictionary.
 #[test]
-fn large_columns_come_back() {
-    let distinct: Texts = (0..40_000).map(|n| Some(format!("{n:040}"))).collect();
-    let few: Texts = (0..40_000).map(|n| (n % 7 > 0).then(|| format!("{}", n / 1000))).collect();
-    for texts in [distinct, few] {
+fn large_columns_are_read_back() {
+    let distinct: Strings = (0..40_000).map(|n| Some(format!("{n:040}"))).collect();
+    let few: Strings = (0..40_000).map(|n| (n % 7 > 0).then(|| format!("{}", n / 1000))).collect();
+    for strings in [distinct, few] {
         let schema = schema(DataType::Utf8, true);
-        let array: ArrayRef = Arc::new(StringArray::from(texts.clone()));
+        let array: ArrayRef = Arc::new(StringArray::from(strings.clone()));
         let batch = RecordBatch::try_new(Arc::clone(&schema), vec![array]).unwrap();
         let file = file(&schema, &[batch], 64 * 1024, EnabledStatistics::Page);
         let selected =
             RowSelection::from(vec![RowSelector::skip(20_000), RowSelector::select(9000), RowSelector::skip(11_000)]);
-        assert_eq!(read(&file, None), texts);
-        assert_eq!(read(&file, Some(selected))[..], texts[20_000..29_000]);
-        check_bounds(&file, &texts);
+        assert_eq!(read(&file, None), strings);
+        assert_eq!(read(&file, Some(selected))[..], strings[20_000..29_000]);
+        check_bounds(&file, &strings);
     }
 }
 
 #[test]
-fn a_column_that_is_always_there_has_no_levels() {
-    let texts: Texts = vec![Some("x".to_owned()); 20_000];
+fn a_column_without_nulls_has_no_levels() {
+    let strings: Strings = vec![Some("x".to_owned()); 20_000];
     let schema = schema(DataType::Utf8, false);
-    let array: ArrayRef = Arc::new(StringArray::from(texts.clone()));
+    let array: ArrayRef = Arc::new(StringArray::from(strings.clone()));
     let batch = RecordBatch::try_new(Arc::clone(&schema), vec![array]).unwrap();
     let file = file(&schema, &[batch], 64 * 1024, EnabledStatistics::Chunk);
-    assert_eq!(read(&file, None), texts);
+    assert_eq!(read(&file, None), strings);
 }

@@ -1,28 +1,28 @@
-//! Values by number, and numbers by value.
+//! The distinct values of a chunk: values by number and numbers by value.
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use parquet::basic::Type;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Places where the latest numbers are looked for first.
+/// Slots of the cache of recently used numeric values.
 const RECENT: usize = 64;
 
-/// Every value once, in the order they came.
+/// The distinct values, in order of their first occurrence.
 pub struct ValueList {
-    /// Bytes of every value, little-endian numbers; `None` for texts.
+    /// Size of each value in bytes, for little-endian numbers; `None` for strings.
     width: Option<usize>,
-    /// Of texts.
+    /// By number, the end of the string in `bytes`; empty for numbers.
     ends: Vec<u32>,
     bytes: Vec<u8>,
     numbers: HashTable<u32>,
     last: Option<u32>,
-    /// By hash of their bits, numbers that were met lately, with their own numbers.
+    /// Recently used numeric values with their dictionary numbers, by hash of their bits.
     recent: Vec<(u64, u32)>,
 }
 
 impl ValueList {
-    /// Of what a column of this type stores.
+    /// Starts an empty list for columns of this physical type.
     pub fn new(kind: Type) -> ValueList {
         let width = match kind {
             Type::INT32 => Some(4),
@@ -33,7 +33,7 @@ impl ValueList {
         ValueList { width, ends: Vec::new(), bytes: Vec::new(), numbers: HashTable::new(), last: None, recent }
     }
 
-    /// None any more, the memory kept.
+    /// Removes all values without freeing their memory.
     pub fn clear(&mut self) {
         self.ends.clear();
         self.bytes.clear();
@@ -52,12 +52,12 @@ impl ValueList {
         value(self.width, &self.ends, &self.bytes, number)
     }
 
-    /// What all values take in a plain page.
+    /// Size of all values in a plain page, in bytes.
     pub fn plain_bytes(&self) -> usize {
         self.bytes.len() + 4 * self.ends.len()
     }
 
-    /// What a value takes in a plain page.
+    /// Size of a value in a plain page, in bytes.
     #[inline]
     pub fn plain_length(&self, number: u32) -> usize {
         self.width.unwrap_or_else(|| self.get(number).len() + 4)
@@ -75,9 +75,9 @@ impl ValueList {
         self.bytes.len() + self.len() * 16
     }
 
-    /// The number of a text, its own if it is new. Rows are sorted: many are as the row before.
+    /// The number of a string, a new one for a new string. In sorted rows, many strings equal the previous one.
     #[inline]
-    pub fn number_of_text(&mut self, text: &[u8]) -> u32 {
+    pub fn number_of_string(&mut self, text: &[u8]) -> u32 {
         match self.last {
             Some(last) if self.get(last) == text => last,
             _ => {
@@ -88,7 +88,7 @@ impl ValueList {
         }
     }
 
-    /// The number of a number of these bits, its own if it is new.
+    /// The number of a numeric value of these bits, a new one for a new value.
     #[inline]
     pub fn number_of_bits(&mut self, bits: u64) -> u32 {
         let place = (bits.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % RECENT;
@@ -113,8 +113,8 @@ impl ValueList {
                 entry.insert(next);
                 bytes.extend_from_slice(text);
                 if width.is_none() {
-                    // A row group ends long before it has so many bytes.
-                    ends.push(u32::try_from(bytes.len()).expect("the texts of a row group are less than 4 GiB"));
+                    // A row group ends long before it has 4 GiB.
+                    ends.push(u32::try_from(bytes.len()).expect("the strings of a row group are less than 4 GiB"));
                 }
                 next
             }

@@ -1,4 +1,4 @@
-//! The pages of one column chunk, compressed as they come, and the metadata of the chunk.
+//! The compressed pages of one column chunk and the metadata of the chunk.
 
 use bytes::Bytes;
 use parquet::basic::{Compression, Encoding, PageType};
@@ -20,7 +20,7 @@ pub struct Pages {
     column: ColumnDescPtr,
     compression: Compression,
     compressor: Compressor,
-    /// The first page, in a chunk that has one, with its values encoded `PLAIN`.
+    /// The dictionary page, encoded `PLAIN`, when the chunk has one.
     dictionary: Option<CompressedPage>,
     /// Each data page with its number of rows.
     pages: Vec<(usize, CompressedPage)>,
@@ -30,16 +30,19 @@ pub struct Pages {
 /// Metadata of a column chunk that does not follow from its pages.
 #[derive(Default)]
 pub struct ChunkMetadata {
+    /// Bounds and null count of the chunk; `None` omits them.
     pub statistics: Option<Statistics>,
+    /// Bounds and null counts of the pages; `None` omits the column index.
     pub index: Option<ColumnIndexMetaData>,
+    /// Bloom filter of the chunk's values; `None` omits it.
     pub bloom: Option<Sbbf>,
 }
 
 impl Pages {
-    /// `None` for a compression that [`Compressor`] does not know.
+    /// Starts a chunk without pages. `None` when [`Compressor`] does not support the column's compression.
     pub fn new(column: &ColumnDescPtr, properties: &WriterProperties, compressor: &Compressor) -> Option<Pages> {
         let compression = properties.compression(column.path());
-        Compressor::knows(compression).then(|| Pages {
+        Compressor::supports(compression).then(|| Pages {
             column: column.clone(),
             compression,
             compressor: compressor.clone(),
@@ -49,12 +52,12 @@ impl Pages {
         })
     }
 
-    /// Size of the compressed pages.
+    /// Size of the compressed pages, in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Adds the dictionary page: `values` values, encoded `PLAIN`.
+    /// Adds the dictionary page: `values` values, encoded `PLAIN`. Fails when the compression fails.
     pub fn push_dictionary(&mut self, bytes: &[u8], values: usize) -> Result<()> {
         let page = Page::DictionaryPage {
             buf: self.compressor.compress(self.compression, bytes)?,
@@ -67,7 +70,7 @@ impl Pages {
         Ok(())
     }
 
-    /// Adds a data page of `rows` rows.
+    /// Adds a data page of `rows` rows. Fails when the compression fails.
     pub fn push(&mut self, bytes: &[u8], rows: usize, encoding: Encoding) -> Result<()> {
         let length = bytes.len();
         let page = Page::DataPage {
@@ -83,7 +86,7 @@ impl Pages {
         Ok(())
     }
 
-    /// The bytes of the chunk, and its metadata. Offsets count from the first byte.
+    /// Returns the bytes of the chunk and its metadata. Offsets count from the chunk's first byte.
     pub fn finish(self, chunk: ChunkMetadata) -> Result<(Bytes, ColumnCloseResult)> {
         let mut sink = TrackedWrite::new(Vec::with_capacity(self.bytes + 64 * (self.pages.len() + 1)));
         let mut writer = SerializedPageWriter::new(&mut sink);

@@ -1,14 +1,14 @@
-//! What the pages of dictionary and plain columns share: the pages of a chunk, compression, the RLE and bit-packing
-//! hybrid, levels, strings.
+//! Code shared by dictionary and plain columns: the pages of a chunk, compression, the RLE and bit-packing hybrid,
+//! levels, strings.
 
 mod chunk;
 mod compressor;
 pub mod rle_bit_packing;
-mod texts;
+mod strings;
 
 pub use chunk::{ChunkMetadata, Pages};
 pub use compressor::Compressor;
-pub use texts::Texts;
+pub use strings::Strings;
 
-/// Rows of a page at most.
+/// Maximum number of rows of a data page.
 pub const PAGE_ROWS: usize = 8192;

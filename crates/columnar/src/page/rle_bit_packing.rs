@@ -1,16 +1,16 @@
-//! Small numbers as Parquet's pages have them: runs of one number, and groups of eight packed bit by bit.
+//! Parquet's RLE and bit-packing hybrid: runs of one number, and bit-packed groups of eight numbers.
 
 use integer_encoding::VarIntWriter;
 
-/// Numbers are packed in groups of so many; such a group of one number, and what is equal after it, is a run.
+/// Numbers per bit-packed group. A group of eight equal numbers, with the equal numbers that follow it, is a run.
 const GROUP: usize = 8;
 
-/// Bits that numbers up to `largest` take.
+/// The number of bits that numbers up to `largest` take.
 pub fn width(largest: u32) -> u8 {
     (u32::BITS - largest.leading_zeros()) as u8
 }
 
-/// Appends which rows have a value (1, else 0), with the length that goes before: the levels of a nullable column.
+/// Appends the definition levels of a nullable column (1 for a value, 0 for null), prefixed with their length in bytes.
 pub fn encode_levels(levels: &[u32], out: &mut Vec<u8>) {
     let start = out.len();
     out.extend_from_slice(&[0; 4]);
@@ -19,7 +19,7 @@ pub fn encode_levels(levels: &[u32], out: &mut Vec<u8>) {
     out[start..start + 4].copy_from_slice(&length.to_le_bytes());
 }
 
-/// As [`encode_levels`], of so many rows that are alike.
+/// Like [`encode_levels`], for `rows` rows of the same level.
 pub fn repeat_level(level: u32, rows: usize, out: &mut Vec<u8>) {
     let mut levels = Vec::new();
     repeat(1, level, rows, &mut levels);
@@ -27,12 +27,12 @@ pub fn repeat_level(level: u32, rows: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(&levels);
 }
 
-/// Appends numbers of at most `width` bits each.
+/// Appends `numbers`, each of at most `width` bits.
 pub fn encode(width: u8, numbers: &[u32], out: &mut Vec<u8>) {
     if width == 0 {
         return repeat(width, 0, numbers.len(), out);
     }
-    // From `literal` on, nothing is written yet.
+    // `numbers[literal..]` is not written yet.
     let (mut literal, mut at) = (0, 0);
     while let Some(group) = numbers[at..].first_chunk::<GROUP>() {
         if group.iter().all(|number| *number == group[0]) {
@@ -48,7 +48,7 @@ pub fn encode(width: u8, numbers: &[u32], out: &mut Vec<u8>) {
     packed(width, &numbers[literal..], out);
 }
 
-/// How many numbers equal the first.
+/// The number of leading numbers that equal the first.
 fn run_length(numbers: &[u32]) -> usize {
     let first = numbers[0];
     let is_run = |group: &&[u32]| group.iter().all(|number| *number == first);
@@ -56,7 +56,7 @@ fn run_length(numbers: &[u32]) -> usize {
     groups + numbers[groups..].iter().take_while(|number| **number == first).count()
 }
 
-/// Appends a run of one number.
+/// Appends a run of `length` times `number`, a number of at most `width` bits. Appends nothing when `length` is 0.
 pub fn repeat(width: u8, number: u32, length: usize, out: &mut Vec<u8>) {
     if length > 0 {
         varint((length as u64) << 1, out);
@@ -64,7 +64,7 @@ pub fn repeat(width: u8, number: u32, length: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// The last group is filled up with zeros.
+/// Appends bit-packed groups. The last group is padded with zeros.
 fn packed(width: u8, numbers: &[u32], out: &mut Vec<u8>) {
     if numbers.is_empty() {
         return;
@@ -78,7 +78,7 @@ fn packed(width: u8, numbers: &[u32], out: &mut Vec<u8>) {
     last[..rest.len()].copy_from_slice(rest);
     let last = if rest.is_empty() { &[][..] } else { &[last][..] };
     for group in whole.iter().chain(last) {
-        // Eight numbers of a width are as many bytes.
+        // Eight numbers of `width` bits take `width` bytes.
         if width <= 8 {
             let bits = group.iter().rev().fold(0, |bits, number| bits << width | u64::from(*number));
             out.extend_from_slice(&bits.to_le_bytes()[..bytes]);

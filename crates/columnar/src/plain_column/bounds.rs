@@ -1,4 +1,4 @@
-//! The least and greatest values of pages and of their chunk.
+//! Minimum and maximum of the pages and of their chunk.
 
 use parquet::basic::{BoundaryOrder, Type};
 use parquet::errors::Result;
@@ -6,7 +6,7 @@ use parquet::file::metadata::ColumnIndexBuilder;
 use parquet::file::page_index::column_index::ColumnIndexMetaData;
 use parquet::file::properties::EnabledStatistics;
 
-/// Values by a key that orders them; `bytes` of a key are those of the value.
+/// Collects the bounds of a chunk page by page. `K` is a key in the order of the values.
 pub struct Bounds<K> {
     enabled: EnabledStatistics,
     chunk: Option<(K, K)>,
@@ -16,22 +16,23 @@ pub struct Bounds<K> {
     last: Option<(K, K)>,
     is_ascending: bool,
     is_descending: bool,
-    /// Some page has values and no bounds.
+    /// Some page has values but no bounds.
     is_unknown: bool,
 }
 
-/// What is told of a chunk's values.
-pub struct Told<K> {
-    /// `None`: nothing is told.
+/// The bounds as they are written to the file.
+pub struct WrittenBounds<K> {
+    /// `None` when statistics are disabled.
     pub statistics: Option<ChunkBounds<K>>,
     pub index: Option<ColumnIndexMetaData>,
 }
 
 pub struct ChunkBounds<K> {
+    /// Minimum and maximum; `None` when there are none.
     pub bounds: Option<(K, K)>,
-    /// Rows without a value.
+    /// Number of rows without a value.
     pub nulls: u64,
-    /// Values that are no numbers; of floats.
+    /// Number of NaN values; `None` for types other than floats.
     pub nans: Option<u64>,
 }
 
@@ -51,11 +52,12 @@ impl<K: Copy + Ord> Bounds<K> {
         }
     }
 
-    pub fn are_wanted(&self) -> bool {
+    pub fn are_enabled(&self) -> bool {
         self.enabled != EnabledStatistics::None
     }
 
-    /// Of a page with so many rows without a value, and with one; `nans`: of those that are no numbers.
+    /// Adds a page with `nulls` null rows and `values` other rows. `nans` is the number of NaN values; `bytes` encodes
+    /// the value of a key.
     pub fn page(
         &mut self,
         bounds: Option<(K, K)>,
@@ -67,7 +69,7 @@ impl<K: Copy + Ord> Bounds<K> {
         if values > 0 {
             self.nans = nans.map(|nans| self.nans.unwrap_or(0) + nans.cast_unsigned());
         }
-        let (Some((low, high)), Some(_)) = (bounds, self.are_wanted().then_some(())) else {
+        let (Some((low, high)), Some(_)) = (bounds, self.are_enabled().then_some(())) else {
             self.is_unknown |= values > 0;
             self.index.append(true, Vec::new(), Vec::new(), nulls as i64, nans);
             return;
@@ -81,7 +83,7 @@ impl<K: Copy + Ord> Bounds<K> {
         self.chunk = Some(self.chunk.map_or((low, high), |chunk| (chunk.0.min(low), chunk.1.max(high))));
     }
 
-    pub fn finish(mut self) -> Result<Told<K>> {
+    pub fn finish(mut self) -> Result<WrittenBounds<K>> {
         self.index.set_boundary_order(match (self.is_ascending, self.is_descending) {
             (true, _) => BoundaryOrder::ASCENDING,
             (false, true) => BoundaryOrder::DESCENDING,
@@ -89,7 +91,7 @@ impl<K: Copy + Ord> Bounds<K> {
         });
         let has_index = self.enabled == EnabledStatistics::Page && !self.is_unknown;
         let chunk = self.chunk.filter(|_| !self.is_unknown);
-        Ok(Told {
+        Ok(WrittenBounds {
             statistics: (self.enabled != EnabledStatistics::None).then_some(ChunkBounds {
                 bounds: chunk,
                 nulls: self.nulls,

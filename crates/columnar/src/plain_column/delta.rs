@@ -1,11 +1,11 @@
-//! Integers as the differences from those before them (`DELTA_BINARY_PACKED`).
+//! The `DELTA_BINARY_PACKED` encoding: integers as differences from the preceding integer.
 
 use integer_encoding::{VarInt, VarIntWriter};
 
-/// Groups of values packed with one width, per block.
+/// Number of groups per block; each group has its own bit width.
 const GROUPS: usize = 4;
 
-/// Appends integers, in groups of so many: 32 for those of 32 bits, 64 for those of 64.
+/// Appends integers in groups of `group`: 32 for 32-bit integers, 64 for 64-bit integers.
 pub fn encode(values: &[i64], group: usize, out: &mut Vec<u8>) {
     varint(group * GROUPS, out);
     varint(GROUPS, out);
@@ -32,13 +32,13 @@ fn encode_block(deltas: &[i64], group: usize, out: &mut Vec<u8>) {
         let width = u64::BITS - most.leading_zeros();
         out[widths + number] = width as u8;
         pack(deltas.iter().map(|delta| above(*delta)), width, out);
-        // The last group is filled up with zeros.
+        // The last group is padded with zeros.
         let end = out.len() + (group - deltas.len()) * width as usize / 8;
         out.resize(end, 0);
     }
 }
 
-/// Values of at most `width` bits, the last byte filled up with zeros.
+/// Appends values of at most `width` bits. The last byte is padded with zeros.
 fn pack(values: impl ExactSizeIterator<Item = u64>, width: u32, out: &mut Vec<u8>) {
     if width == 0 {
         return;

@@ -1,20 +1,20 @@
-//! One column chunk in the making of what is written without a list of values: identifiers, times and other numbers,
-//! truths, texts of which few are equal.
+//! Writes a column chunk without a dictionary: identifiers, times and other numbers, booleans, and strings that rarely
+//! repeat.
 //!
-//! The `parquet` crate makes an object of each identifier, takes rows that are gathered from several arrays only as one
-//! array more, and has for each column memory of its own to compress pages with. The pages are, value by value, what the
-//! crate would write, and so is what is told of them.
+//! The writer of the `parquet` crate allocates an object per identifier, needs a copy of rows that are gathered from
+//! several arrays, and has compression buffers per column. The pages and the metadata are the same, value by value, as
+//! those of that writer.
 //!
-//! - `trace_id_index`: identifiers; `numbers`: as differences, or as they are; `texts`: as they are.
-//! - `delta`: differences as Parquet packs them; `bounds`: the least and greatest values of pages and of the chunk.
+//! - `ids`: identifiers; `numbers`: numbers, delta-encoded or plain; `strings`: plain strings.
+//! - `delta`: the `DELTA_BINARY_PACKED` encoding; `bounds`: minimum and maximum of the pages and of the chunk.
 
 mod bounds;
 mod delta;
 mod ids;
 mod numbers;
+mod strings;
 #[cfg(test)]
 mod tests;
-mod texts;
 
 use arrow::array::ArrayRef;
 use arrow::datatypes::DataType;
@@ -24,47 +24,48 @@ use parquet::errors::Result;
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnDescPtr;
 
-use super::row_ranges::{Run, places};
-use crate::plain_column::ids::IdChunk;
-use numbers::NumberChunk;
-use texts::TextChunk;
+use super::row_ranges::{RowRange, places};
+use crate::plain_column::ids::IdColumnWriter;
+use numbers::NumberColumnWriter;
+use strings::StringColumnWriter;
 
 use super::page::Compressor;
 
-pub struct FixedChunk(Kind);
+/// The writer of one column chunk.
+pub struct PlainColumnWriter(Kind);
 
 enum Kind {
-    Ids(IdChunk),
-    Numbers(NumberChunk),
-    Texts(TextChunk),
+    Ids(IdColumnWriter),
+    Numbers(NumberColumnWriter),
+    Strings(StringColumnWriter),
 }
 
-impl FixedChunk {
-    /// `None` when values of this type, or with these properties, are not written here.
+impl PlainColumnWriter {
+    /// `None` when this type, or these properties, are not supported.
     pub fn new(
         column: ColumnDescPtr,
         kind: &DataType,
         properties: &WriterProperties,
         compressor: &Compressor,
-    ) -> Result<Option<FixedChunk>> {
-        let ids = IdChunk::new(&column, kind, properties, compressor)?.map(Kind::Ids);
+    ) -> Result<Option<PlainColumnWriter>> {
+        let ids = IdColumnWriter::new(&column, kind, properties, compressor)?.map(Kind::Ids);
         let chunk = ids
-            .or_else(|| NumberChunk::new(&column, kind, properties, compressor).map(Kind::Numbers))
-            .or_else(|| TextChunk::new(&column, kind, properties, compressor).map(Kind::Texts));
-        Ok(chunk.map(FixedChunk))
+            .or_else(|| NumberColumnWriter::new(&column, kind, properties, compressor).map(Kind::Numbers))
+            .or_else(|| StringColumnWriter::new(&column, kind, properties, compressor).map(Kind::Strings));
+        Ok(chunk.map(PlainColumnWriter))
     }
 
     /// Appends the rows of an array of the chunk's type.
     pub fn write(&mut self, array: &ArrayRef) -> Result<()> {
-        self.write_runs(&[array], &[Run { batch: 0, rows: 0..array.len() }])
+        self.write_ranges(&[array], &[RowRange { batch: 0, rows: 0..array.len() }])
     }
 
-    /// Appends the cells of these runs of arrays of the chunk's type.
-    pub fn write_runs(&mut self, arrays: &[&ArrayRef], runs: &[Run]) -> Result<()> {
+    /// Appends the cells of these ranges of arrays of the chunk's type.
+    pub fn write_ranges(&mut self, arrays: &[&ArrayRef], ranges: &[RowRange]) -> Result<()> {
         match &mut self.0 {
-            Kind::Ids(chunk) => chunk.write_runs(arrays, runs),
-            Kind::Numbers(chunk) => chunk.write_runs(arrays, runs),
-            Kind::Texts(chunk) => chunk.write_from(arrays, places(runs)),
+            Kind::Ids(chunk) => chunk.write_ranges(arrays, ranges),
+            Kind::Numbers(chunk) => chunk.write_ranges(arrays, ranges),
+            Kind::Strings(chunk) => chunk.write_from(arrays, places(ranges)),
         }
     }
 
@@ -73,25 +74,25 @@ impl FixedChunk {
         match &mut self.0 {
             Kind::Ids(chunk) => chunk.write_from(arrays, places),
             Kind::Numbers(chunk) => chunk.write_from(arrays, places),
-            Kind::Texts(chunk) => chunk.write_from(arrays, places),
+            Kind::Strings(chunk) => chunk.write_from(arrays, places),
         }
     }
 
-    /// About what the chunk takes in memory.
+    /// Approximate memory use of the chunk, in bytes.
     pub fn bytes(&self) -> usize {
         match &self.0 {
             Kind::Ids(chunk) => chunk.bytes(),
             Kind::Numbers(chunk) => chunk.bytes(),
-            Kind::Texts(chunk) => chunk.bytes(),
+            Kind::Strings(chunk) => chunk.bytes(),
         }
     }
 
-    /// The chunk's bytes, and what is to be said of them; offsets count from the first.
+    /// Returns the chunk's bytes and metadata. Offsets count from the chunk's first byte.
     pub fn finish(self) -> Result<(Bytes, ColumnCloseResult)> {
         match self.0 {
             Kind::Ids(chunk) => chunk.finish(),
             Kind::Numbers(chunk) => chunk.finish(),
-            Kind::Texts(chunk) => chunk.finish(),
+            Kind::Strings(chunk) => chunk.finish(),
         }
     }
 }

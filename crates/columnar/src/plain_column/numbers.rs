@@ -1,4 +1,4 @@
-//! Numbers: as differences, or as they are. Truths are numbers of a bit.
+//! Numbers, delta-encoded or plain. Booleans are numbers of one bit.
 
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, PrimitiveArray};
 use arrow::datatypes::{ArrowPrimitiveType, DataType, Float64Type, Int64Type, UInt64Type};
@@ -13,18 +13,18 @@ use parquet::schema::types::ColumnDescPtr;
 use super::bounds::{Bounds, ChunkBounds};
 use super::delta;
 use crate::page::{ChunkMetadata, Compressor, PAGE_ROWS, Pages, rle_bit_packing};
-use crate::row_ranges::{Run, places};
+use crate::row_ranges::{RowRange, places};
 
-/// Differences of 64 bits are packed in groups of so many.
+/// Number of 64-bit differences per bit-packed group.
 const GROUP: usize = 64;
 
-pub struct NumberChunk {
+pub struct NumberColumnWriter {
     kind: Kind,
     /// Rows may have no value.
     is_nullable: bool,
-    /// Of the page in the making: by row, whether it has a value; only where rows may have none.
+    /// Definition levels of the open page, by row; empty when the column is not nullable.
     levels: Vec<u32>,
-    /// Of the page in the making: the bits of the values.
+    /// The bits of the values of the open page.
     open: Vec<u64>,
     rows: usize,
     encoding: Encoding,
@@ -40,13 +40,13 @@ enum Kind {
     Bool,
 }
 
-impl NumberChunk {
+impl NumberColumnWriter {
     pub fn new(
         column: &ColumnDescPtr,
         kind: &DataType,
         properties: &WriterProperties,
         compressor: &Compressor,
-    ) -> Option<NumberChunk> {
+    ) -> Option<NumberColumnWriter> {
         let kind = match kind {
             DataType::Int64 => Kind::I64,
             DataType::UInt64 => Kind::U64,
@@ -58,15 +58,15 @@ impl NumberChunk {
         let encoding = match (properties.dictionary_enabled(path), properties.encoding(path)) {
             (false, Some(Encoding::DELTA_BINARY_PACKED)) if kind == Kind::I64 => Encoding::DELTA_BINARY_PACKED,
             (false, None | Some(Encoding::PLAIN)) => Encoding::PLAIN,
-            // They never have one.
+            // Booleans never have a dictionary.
             (true, None) if kind == Kind::Bool => Encoding::PLAIN,
             _ => return None,
         };
-        let is_known = column.max_def_level() <= 1
+        let is_supported = column.max_def_level() <= 1
             && column.max_rep_level() == 0
             && properties.bloom_filter_properties(path).is_none();
-        let pages = Pages::new(column, properties, compressor).filter(|_| is_known)?;
-        Some(NumberChunk {
+        let pages = Pages::new(column, properties, compressor).filter(|_| is_supported)?;
+        Some(NumberColumnWriter {
             kind,
             is_nullable: column.max_def_level() == 1,
             levels: Vec::new(),
@@ -94,23 +94,23 @@ impl NumberChunk {
         }
     }
 
-    pub fn write_runs(&mut self, arrays: &[&ArrayRef], runs: &[Run]) -> Result<()> {
+    pub fn write_ranges(&mut self, arrays: &[&ArrayRef], ranges: &[RowRange]) -> Result<()> {
         match self.kind {
-            Kind::I64 => self.write_runs_of::<Int64Type>(arrays, runs, i64::cast_unsigned),
-            Kind::U64 => self.write_runs_of::<UInt64Type>(arrays, runs, |value| value),
-            Kind::F64 => self.write_runs_of::<Float64Type>(arrays, runs, f64::to_bits),
-            Kind::Bool => self.write_from(arrays, places(runs)),
+            Kind::I64 => self.write_ranges_of::<Int64Type>(arrays, ranges, i64::cast_unsigned),
+            Kind::U64 => self.write_ranges_of::<UInt64Type>(arrays, ranges, |value| value),
+            Kind::F64 => self.write_ranges_of::<Float64Type>(arrays, ranges, f64::to_bits),
+            Kind::Bool => self.write_from(arrays, places(ranges)),
         }
     }
 
-    fn write_runs_of<T: ArrowPrimitiveType>(
+    fn write_ranges_of<T: ArrowPrimitiveType>(
         &mut self,
         arrays: &[&ArrayRef],
-        runs: &[Run],
+        ranges: &[RowRange],
         bits: impl Fn(T::Native) -> u64,
     ) -> Result<()> {
         let arrays: Vec<&PrimitiveArray<T>> = arrays.iter().map(|array| array.as_primitive()).collect();
-        for Run { batch, rows } in runs {
+        for RowRange { batch, rows } in ranges {
             let (values, nulls) = (arrays[*batch].values(), arrays[*batch].nulls());
             let mut start = rows.start;
             while start < rows.end {
@@ -118,8 +118,8 @@ impl NumberChunk {
                 match nulls.filter(|_| self.is_nullable) {
                     Some(nulls) => {
                         self.levels.extend(now.clone().map(|row| u32::from(nulls.is_valid(row))));
-                        let there = now.clone().filter(|row| nulls.is_valid(*row));
-                        self.open.extend(there.map(|row| bits(values[row])));
+                        let present = now.clone().filter(|row| nulls.is_valid(*row));
+                        self.open.extend(present.map(|row| bits(values[row])));
                     }
                     None => {
                         self.open.extend(values[now.clone()].iter().map(|value| bits(*value)));
@@ -138,7 +138,7 @@ impl NumberChunk {
         Ok(())
     }
 
-    /// The bits of the next row's value.
+    /// Appends the bits of the next row's value.
     #[inline]
     fn push(&mut self, value: Option<u64>) -> Result<()> {
         if self.is_nullable {
@@ -158,8 +158,8 @@ impl NumberChunk {
         let arrays: Vec<&PrimitiveArray<T>> = arrays.iter().map(|array| array.as_primitive()).collect();
         for (array, row) in places {
             let array = arrays[array];
-            let is_there = !self.is_nullable || array.is_valid(row);
-            self.push(is_there.then(|| bits(array.value(row))))?;
+            let has_value = !self.is_nullable || array.is_valid(row);
+            self.push(has_value.then(|| bits(array.value(row))))?;
         }
         Ok(())
     }
@@ -170,7 +170,7 @@ impl NumberChunk {
             return Ok(());
         }
         let kind = self.kind;
-        if self.bounds.are_wanted() {
+        if self.bounds.are_enabled() {
             let nans = self.open.iter().filter(|value| kind.is_nan(**value)).count();
             let nans = (kind == Kind::F64).then_some(nans as i64);
             let counts = (rows - self.open.len(), self.open.len());
@@ -203,14 +203,14 @@ impl NumberChunk {
 
     pub fn finish(mut self) -> Result<(Bytes, ColumnCloseResult)> {
         self.close_page()?;
-        let told = self.bounds.finish()?;
-        let statistics = told.statistics.map(|told| self.kind.statistics(told));
-        self.pages.finish(ChunkMetadata { statistics, index: told.index, bloom: None })
+        let written = self.bounds.finish()?;
+        let statistics = written.statistics.map(|written| self.kind.statistics(written));
+        self.pages.finish(ChunkMetadata { statistics, index: written.index, bloom: None })
     }
 }
 
 impl Kind {
-    /// What Parquet stores it as.
+    /// The physical type in Parquet.
     fn stored(self) -> Type {
         match self {
             Kind::I64 | Kind::U64 => Type::INT64,
@@ -223,23 +223,23 @@ impl Kind {
         self == Kind::F64 && f64::from_bits(value).is_nan()
     }
 
-    /// Keys are ordered as the values are.
+    /// The key of a value. Keys have the order of the values.
     fn key(self, value: u64) -> i128 {
         match self {
             Kind::U64 | Kind::Bool => i128::from(value),
             Kind::I64 => i128::from(value.cast_signed()),
-            Kind::F64 => i128::from(flipped(value.cast_signed())),
+            Kind::F64 => i128::from(ordered_bits(value.cast_signed())),
         }
     }
 
     fn of_key(self, key: i128) -> u64 {
         match self {
-            Kind::F64 => flipped(key as i64).cast_unsigned(),
+            Kind::F64 => ordered_bits(key as i64).cast_unsigned(),
             _ => key as u64,
         }
     }
 
-    /// Of a value, as statistics have them.
+    /// The value of a key, as statistics store it.
     fn bytes(self, key: i128) -> Vec<u8> {
         let bytes = self.of_key(key).to_le_bytes();
         let length = if self == Kind::Bool { 1 } else { bytes.len() };
@@ -257,11 +257,11 @@ impl Kind {
         }
     }
 
-    fn statistics(self, told: ChunkBounds<i128>) -> Statistics {
-        let (low, high) = told.bounds.map(|(low, high)| (self.of_key(low), self.of_key(high))).unzip();
+    fn statistics(self, written: ChunkBounds<i128>) -> Statistics {
+        let (low, high) = written.bounds.map(|(low, high)| (self.of_key(low), self.of_key(high))).unzip();
         macro_rules! of {
             ($of:expr) => {
-                ValueStatistics::new(low.map($of), high.map($of), None, Some(told.nulls), false)
+                ValueStatistics::new(low.map($of), high.map($of), None, Some(written.nulls), false)
             };
         }
         match self {
@@ -270,13 +270,13 @@ impl Kind {
             Kind::I64 => Statistics::Int64(of!(u64::cast_signed).with_backwards_compatible_min_max(true)),
             Kind::F64 => {
                 let statistics = of!(f64::from_bits).with_backwards_compatible_min_max(true);
-                Statistics::Double(statistics.with_nan_count(told.nans))
+                Statistics::Double(statistics.with_nan_count(written.nans))
             }
         }
     }
 }
 
-/// The bits of a float in an order that integers have, and back.
-fn flipped(bits: i64) -> i64 {
+/// Maps the bits of a float to an integer in the order of the floats, and back.
+fn ordered_bits(bits: i64) -> i64 {
     bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
 }

@@ -1,4 +1,4 @@
-//! What is written is read back by the `parquet` crate, and told of as that crate's own writer does.
+//! The `parquet` crate reads back the rows that were written, and the metadata equals that of the crate's own writer.
 
 use std::sync::Arc;
 
@@ -36,8 +36,8 @@ fn schema() -> SchemaRef {
         field("maybe_time", DataType::Int64, true),
         field("value", DataType::Float64, false),
         field("maybe_value", DataType::Float64, true),
-        field("truth", DataType::Boolean, false),
-        field("maybe_truth", DataType::Boolean, true),
+        field("flag", DataType::Boolean, false),
+        field("maybe_flag", DataType::Boolean, true),
         field("bytes", DataType::Binary, false),
         field("maybe_text", DataType::Utf8, true),
     ]))
@@ -53,7 +53,7 @@ fn properties(group_rows: usize, compression: Compression, statistics: EnabledSt
     for name in ["id8", "id16", "sorted16", "u64", "time", "maybe_time", "value", "maybe_value"] {
         builder = builder.set_column_dictionary_enabled(path(name), false);
     }
-    // Nothing is told of texts that are not numbered.
+    // Strings without a dictionary have no statistics.
     for name in ["bytes", "maybe_text"] {
         builder = builder
             .set_column_dictionary_enabled(path(name), false)
@@ -65,7 +65,7 @@ fn properties(group_rows: usize, compression: Compression, statistics: EnabledSt
     builder.set_column_bloom_filter_fpp(path("id16"), 0.04).build()
 }
 
-/// Rows of all columns, made of a few numbers each.
+/// Rows of all columns, derived from a few numbers each.
 fn batch(rows: &[(u64, Option<i64>)]) -> RecordBatch {
     let ids = |length: usize| -> ArrayRef {
         let ids = rows.iter().map(|(number, _)| {
@@ -123,7 +123,7 @@ fn read(file: &Bytes, selection: Option<RowSelection>) -> Vec<ArrayRef> {
     arrow::compute::concat_batches(&schema(), &batches).unwrap().columns().to_vec()
 }
 
-/// Arrays with the same bits, also where those are no numbers.
+/// Asserts that the arrays have the same bits, including those of NaN values.
 fn assert_same(a: &[ArrayRef], b: &[ArrayRef]) {
     for ((a, b), field) in a.iter().zip(b).zip(schema().fields()) {
         let (a, b) = (a.to_data(), b.to_data());
@@ -147,8 +147,8 @@ fn metadata(file: &Bytes) -> Arc<ParquetMetaData> {
     Arc::clone(ArrowReaderMetadata::load(file, options).unwrap().metadata())
 }
 
-/// What is told of both files is the same, but for sizes where values may be missing.
-fn assert_told_the_same(ours: &Bytes, theirs: &Bytes) {
+/// Asserts that both files have the same metadata, except sizes where values may be null.
+fn assert_same_metadata(ours: &Bytes, theirs: &Bytes) {
     let (a, b) = (metadata(ours), metadata(theirs));
     assert_eq!(a.num_row_groups(), b.num_row_groups());
     for (number, (a, b)) in a.row_groups().iter().zip(b.row_groups()).enumerate() {
@@ -159,7 +159,7 @@ fn assert_told_the_same(ours: &Bytes, theirs: &Bytes) {
             assert_eq!(a.compression(), b.compression(), "{name}");
             assert_eq!(a.encodings_mask(), b.encodings_mask(), "{name}");
             assert_eq!(a.page_encoding_stats(), b.page_encoding_stats(), "{name}");
-            // Which rows have a value is packed in runs of our own.
+            // The levels of nullable columns are encoded differently.
             if a.column_descr().max_def_level() == 0 {
                 assert_eq!(a.uncompressed_size(), b.uncompressed_size(), "{name}");
                 assert_eq!(a.compressed_size(), b.compressed_size(), "{name}");
@@ -179,7 +179,7 @@ fn assert_told_the_same(ours: &Bytes, theirs: &Bytes) {
     for group in 0..a.num_row_groups() {
         let (a, b) = (a.page_index_for_row_group(group), b.page_index_for_row_group(group));
         for (column, field) in schema().fields().iter().enumerate() {
-            assert_eq!(told(a.column_index(column)), told(b.column_index(column)), "{}", field.name());
+            assert_eq!(comparable(a.column_index(column)), comparable(b.column_index(column)), "{}", field.name());
             let rows = |pages: &[PageLocation]| pages.iter().map(|page| page.first_row_index).collect::<Vec<_>>();
             let (a, b) = (a.page_locations(column).unwrap(), b.page_locations(column).unwrap());
             assert_eq!(rows(a), rows(b), "{}", field.name());
@@ -187,10 +187,10 @@ fn assert_told_the_same(ours: &Bytes, theirs: &Bytes) {
     }
 }
 
-/// A column index but for how many values of its pages are missing per level: null counts say the same.
-fn told(index: Option<&ColumnIndexMetaData>) -> String {
-    let text = format!("{index:?}");
-    let Some((before, after)) = text.split_once("definition_level_histograms: ") else { return text };
+/// A column index without its definition level histograms: the null counts have the same content.
+fn comparable(index: Option<&ColumnIndexMetaData>) -> String {
+    let index = format!("{index:?}");
+    let Some((before, after)) = index.split_once("definition_level_histograms: ") else { return index };
     let after = after.split_once("nan_counts").expect("the field that follows").1;
     format!("{before}{after}")
 }
@@ -198,7 +198,7 @@ fn told(index: Option<&ColumnIndexMetaData>) -> String {
 fn check(batches: &[RecordBatch], group_rows: usize, compression: Compression, statistics: EnabledStatistics) {
     let properties = || properties(group_rows, compression, statistics);
     let (ours, theirs) = (ours(batches, properties()), theirs(batches, properties()));
-    assert_told_the_same(&ours, &theirs);
+    assert_same_metadata(&ours, &theirs);
     let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
     assert_same(&read(&ours, None), &read(&theirs, None));
     let half = RowSelection::from(vec![RowSelector::skip(rows / 2), RowSelector::select(rows - rows / 2)]);
@@ -213,7 +213,7 @@ fn number() -> impl Strategy<Value = u64> {
     prop_oneof![4 => 0..4_u64, 2 => 0..1000_u64, 1 => any::<u64>(), 1 => any::<i64>().prop_map(i64::cast_unsigned)]
 }
 
-/// Runs of equal rows.
+/// Sequences of equal rows.
 fn rows() -> impl Strategy<Value = Vec<(u64, Option<i64>)>> {
     let maybe = prop_oneof![1 => Just(None), 2 => (0..5_i64).prop_map(Some), 1 => any::<i64>().prop_map(Some)];
     let run = (number(), maybe, prop_oneof![1..4_usize, 5..200_usize]);
@@ -224,7 +224,7 @@ fn rows() -> impl Strategy<Value = Vec<(u64, Option<i64>)>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn any_rows_are_written_as_the_crate_would(
+    fn any_rows_are_written_like_those_of_the_crate(
         rows in rows(),
         group_rows in 50..3000_usize,
         batch_rows in 1..700_usize,
@@ -255,9 +255,9 @@ proptest! {
     }
 }
 
-/// Many pages.
+/// Columns of many pages.
 #[test]
-fn large_columns_are_written_as_the_crate_would() {
+fn large_columns_are_written_like_those_of_the_crate() {
     let row = |number: u64| {
         let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (mixed, (!number.is_multiple_of(3)).then_some((mixed >> 20).cast_signed()))
@@ -265,6 +265,6 @@ fn large_columns_are_written_as_the_crate_would() {
     let rows: Vec<_> = (0..40_000).map(row).collect();
     let batches: Vec<RecordBatch> = rows.chunks(8192).map(batch).collect();
     check(&batches, 64 * 1024, zstd(), EnabledStatistics::Page);
-    // Where a row group ends amid a batch, the crate's next pages may end some rows late.
+    // Where a row group ends within a batch, the next pages of the crate's writer may end some rows late.
     check(&batches, 16_384, Compression::UNCOMPRESSED, EnabledStatistics::Chunk);
 }

@@ -1,7 +1,7 @@
-//! Content encodings: which we take, and how a body is inflated without ever holding more than the limit.
+//! Content encodings: which ones are supported, and how a body is inflated without exceeding the limit in memory.
 //!
-//! gzip goes through libdeflate in one shot when the trailer's size can be believed, else through a stream that reads
-//! any number of members. Every path counts the bytes it makes: a bomb costs at most the limit.
+//! gzip is inflated by libdeflate in one call when the trailer's size is plausible, else by a stream decoder that reads
+//! any number of members. Every path counts the bytes it produces: a decompression bomb costs at most the limit.
 
 use std::io::Read;
 
@@ -11,36 +11,39 @@ use bytes::Bytes;
 use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use libdeflater::Decompressor;
 
-/// DECISIONS 19: gzip, deflate, zstd; nothing else.
+/// A content encoding: gzip, deflate, zstd and nothing else. DECISIONS 19.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Coding {
+    /// Not compressed.
     Identity,
+    /// gzip, with any number of members.
     Gzip,
-    /// zlib as the RFC has it, or the raw deflate that some clients send under this name.
+    /// zlib as in RFC 9110, or the raw deflate that some clients send under this name.
     Deflate,
+    /// Zstandard, with a window of at most 16 MB.
     Zstd,
 }
 
 /// Why a body could not be inflated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InflateError {
-    /// More bytes than allowed.
+    /// The body inflates to more bytes than allowed.
     TooLarge,
-    /// Not what its encoding says, or cut short.
+    /// The body does not match its encoding, or is truncated.
     Bad,
 }
 
-/// Working memory of one thread: the largest body so far, and libdeflate's tables.
+/// Buffers of one thread: one of the size of the largest body so far, and libdeflate's tables.
 pub struct Inflater {
     buffer: Vec<u8>,
     gzip: Decompressor,
 }
 
-/// Deflate cannot do better than this; a trailer that claims more is wrong.
+/// Maximum compression ratio of deflate; a trailer that claims more is wrong.
 const DEFLATE_RATIO_MAX: usize = 1032;
-/// zstd: the largest window a sender may ask us to hold, as a power of two (16 MB).
+/// zstd: the largest window that is accepted, as a power of two (16 MB).
 const ZSTD_WINDOW_LOG_MAX: u32 = 24;
-/// First guess for streams that do not say their size.
+/// Assumed compression ratio of streams that do not state their size.
 const RATIO_GUESS: usize = 8;
 const GZIP_MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
 const GZIP_TRAILER_BYTES: usize = 8;
@@ -53,7 +56,7 @@ impl Default for Inflater {
 }
 
 impl Inflater {
-    /// The body as its sender meant it: `body` itself when nothing was encoded, else a view of this inflater's buffer.
+    /// The inflated body: `body` itself when it is not compressed, else a view of this inflater's buffer.
     pub fn inflate<'a>(
         &'a mut self,
         coding: Coding,
@@ -71,7 +74,7 @@ impl Inflater {
                 match self.read(ZlibDecoder::new(body), body.len(), bytes_max) {
                     // Two bytes that look like a zlib header can also begin a raw stream.
                     Err(InflateError::Bad) => self.read(DeflateDecoder::new(body), body.len(), bytes_max),
-                    // The borrow checker cannot see that the first result is handed on, so it is read from the buffer again.
+                    // The borrow checker rejects returning the first result, so it is taken from the buffer again.
                     Ok(inflated) => {
                         let length = inflated.len();
                         Ok(&self.buffer[..length])
@@ -88,8 +91,8 @@ impl Inflater {
         }
     }
 
-    /// Length of the inflated body in the buffer; `None` when the stream decoder has to look at it:
-    /// several members, a wrong size in the trailer, over the limit, or damaged.
+    /// Length of the inflated body in the buffer. `None` when the stream decoder must read it: several members, a wrong
+    /// size in the trailer, over the limit, or damaged.
     fn gzip_in_one_shot(&mut self, body: &[u8], bytes_max: usize) -> Option<usize> {
         if body.len() < GZIP_MEMBER_BYTES_MIN || holds_another_member(body) {
             return None;
@@ -114,7 +117,7 @@ impl Inflater {
         let mut length = 0;
         loop {
             if length == self.buffer.len() {
-                // One byte past the limit is enough to know.
+                // One byte past the limit is enough to detect an excess.
                 let larger = (length * 2).min(bytes_max.saturating_add(1)).max(length + 1);
                 self.buffer.resize(larger, 0);
             }
@@ -132,7 +135,7 @@ impl Inflater {
     }
 }
 
-/// Whether a second gzip member may begin inside. Rarely true by chance, and then only slower.
+/// Whether a second gzip member may begin inside. A false positive is rare and only costs time.
 fn holds_another_member(body: &[u8]) -> bool {
     let rest = &body[GZIP_MEMBER_BYTES_MIN..];
     // Reserved flag bits are zero in every member's fourth byte.
@@ -143,7 +146,7 @@ fn has_zlib_header(body: &[u8]) -> bool {
     matches!(body, [method, flags, ..] if method & 0x0f == 8 && u16::from_be_bytes([*method, *flags]).is_multiple_of(31))
 }
 
-/// The body's content coding; `Err` names what we do not take. Several codings on one body are not taken.
+/// The body's content coding. The error names the unsupported one. Several codings on one body are not supported.
 pub fn of(headers: &HeaderMap) -> Result<Coding, String> {
     let mut found = Coding::Identity;
     for value in headers.get_all(CONTENT_ENCODING) {
@@ -165,12 +168,12 @@ pub fn of(headers: &HeaderMap) -> Result<Coding, String> {
     Ok(found)
 }
 
-/// What the sender of another coding hears.
+/// The error message for an unsupported content encoding.
 pub fn unknown(name: &str) -> String {
     format!("content encoding {name} is not one of gzip, deflate, zstd")
 }
 
-/// A body of its own, inflated at once. Blocks for as long as that takes.
+/// Inflates a body into memory of its own. Blocks.
 pub fn inflate_whole(coding: Coding, body: &[u8], bytes_max: usize) -> Result<Bytes, InflateError> {
     let mut inflater = Inflater::default();
     let length = inflater.inflate(coding, body, bytes_max)?.len();

@@ -36,7 +36,7 @@ fn text() -> Vec<u8> {
 #[track_caller]
 fn check(name: &str, coding: Coding, body: &[u8], expected: Result<&[u8], InflateError>) {
     let mut inflater = Inflater::default();
-    // Twice: the buffer is used again.
+    // Twice: the second run reuses the buffer.
     for _ in 0..2 {
         assert_eq!(inflater.inflate(coding, body, LIMIT), expected, "{name}");
     }
@@ -65,7 +65,7 @@ fn whole_bodies() {
 fn several_members() {
     let text = text();
     let doubled = [text.as_slice(), &text].concat();
-    // Equal members are the hard case: the last trailer's size and checksum are true of the first one too.
+    // Equal members are the hard case: the last trailer's size and checksum match the first member too.
     check("two equal gzip members", Coding::Gzip, &[gzip(&text), gzip(&text)].concat(), Ok(&doubled));
     check("a small and a large", Coding::Gzip, &[gzip(b"a"), gzip(b"bcd")].concat(), Ok(b"abcd"));
     check("a large and a small", Coding::Gzip, &[gzip(b"abc"), gzip(b"d")].concat(), Ok(b"abcd"));

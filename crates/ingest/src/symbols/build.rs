@@ -1,7 +1,8 @@
-//! The thread that makes artifacts: one at a time, after the upload was answered, and again when one is asked for.
+//! The thread that builds artifacts, one at a time: after an upload is answered, and when an artifact is requested and
+//! missing.
 //!
-//! Projects take turns. The conversion under way ends early when its original is removed or replaced, when the server
-//! stops, and after a time ([`limits::ARTIFACT_BUILD_MAX`]).
+//! Projects take turns. The running build is cancelled when its original is removed or replaced, when the server stops,
+//! and after [`limits::ARTIFACT_BUILD_MAX`].
 
 use std::collections::VecDeque;
 use std::io;
@@ -19,12 +20,12 @@ use uuid::Uuid;
 
 use super::cache::Cache;
 use super::keys::SymbolKey;
+use super::resymbolication_queue::ResymbolicationQueue;
 use super::store::SymbolStore;
-use super::waiting::Waiting;
 use tidewatch_limits as limits;
-use tidewatch_runtime::background::Running;
+use tidewatch_runtime::background::HeartbeatGuard;
 
-/// Takes keys whose artifacts are missing.
+/// Queues keys whose artifacts are missing, and builds them on a thread.
 pub struct Builder {
     shared: Arc<Shared>,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -33,7 +34,7 @@ pub struct Builder {
 struct Shared {
     queue: Mutex<Queue>,
     changed: Condvar,
-    /// The conversion under way is of no use any more.
+    /// Whether the running build is to be cancelled.
     is_interrupted: AtomicBool,
     built: AtomicU64,
     failed: AtomicU64,
@@ -43,63 +44,70 @@ struct Shared {
 #[derive(Default)]
 struct Queue {
     waiting: VecDeque<(Uuid, SymbolKey)>,
-    /// The conversion under way.
+    /// The running build.
     current: Option<(Uuid, SymbolKey)>,
-    /// The project whose turn was last.
+    /// The project of the previous build.
     last: Option<Uuid>,
     is_closed: bool,
 }
 
-/// Why there is no artifact.
+/// Why an artifact cannot be built.
 #[derive(Debug, thiserror::Error)]
 pub enum NoArtifact {
+    /// The original cannot be converted.
     #[error(transparent)]
     Unusable(#[from] SymbolError),
+    /// There is no original, or one of a kind that has no artifact.
     #[error("there is no such upload")]
     Missing,
+    /// Converting the original panicked.
     #[error("reading it panicked")]
     Panicked,
+    /// Reading the original or writing the artifact failed.
     #[error(transparent)]
     Disk(#[from] io::Error),
 }
 
 impl Builder {
-    /// What it makes, the cache looks for again, and stack traces of its project are resolved again. A conversion that takes
-    /// longer than `build_max` is given up. `on_start` is called on the thread that converts.
+    /// Starts the thread. A built artifact is removed from `cache`'s list of missing ones, and its project is queued in
+    /// `resymbolication`. A build that takes longer than `build_max` is cancelled. `on_start` is called on the thread
+    /// before the first build.
     pub fn start(
         store: Arc<SymbolStore>,
         cache: Arc<Cache>,
-        again: Arc<Waiting>,
+        resymbolication: Arc<ResymbolicationQueue>,
         build_max: Duration,
         on_start: fn(),
     ) -> io::Result<Builder> {
         let shared = Arc::new(Shared::new());
         let worker = shared.clone();
         let run = move || {
-            let _running = Running(worker.heartbeat.clone());
+            let _running = HeartbeatGuard(worker.heartbeat.clone());
             on_start();
-            worker.run(&store, &cache, &again, build_max);
+            worker.run(&store, &cache, &resymbolication, build_max);
         };
         let thread = std::thread::Builder::new().name("symbols".into()).spawn(run)?;
         Ok(Builder { shared, thread: Mutex::new(Some(thread)) })
     }
 
+    /// Heartbeat of the thread.
     pub fn heartbeat(&self) -> &Heartbeat {
         &self.shared.heartbeat
     }
 
-    /// Makes the artifact of this original, unless too many wait: then whoever needs it asks again.
-    pub fn ask(&self, project: Uuid, key: SymbolKey) {
+    /// Queues the original for a build. Does nothing when the queue is full: the next request for the artifact queues
+    /// it again.
+    pub fn enqueue(&self, project: Uuid, key: SymbolKey) {
         let mut queue = self.shared.queue.lock();
-        let asked = (project, key);
-        if queue.waiting.len() < limits::ARTIFACTS_WAITING_MAX && !queue.waiting.contains(&asked) {
-            queue.waiting.push_back(asked);
+        let wanted = (project, key);
+        if queue.waiting.len() < limits::ARTIFACTS_WAITING_MAX && !queue.waiting.contains(&wanted) {
+            queue.waiting.push_back(wanted);
             drop(queue);
             self.shared.changed.notify_all();
         }
     }
 
-    /// Nothing of this project waits any more.
+    /// Removes a project from the queue, and cancels the running build if it belongs to the project.
     pub fn forget(&self, project: Uuid) {
         let mut queue = self.shared.queue.lock();
         queue.waiting.retain(|(known, _)| *known != project);
@@ -108,7 +116,7 @@ impl Builder {
         }
     }
 
-    /// The original is another one now, or none: an artifact of what it was is of no use.
+    /// Cancels the running build of this original, because it was replaced or removed.
     pub fn interrupt(&self, project: Uuid, key: &SymbolKey) {
         let queue = self.shared.queue.lock();
         if queue.current.as_ref().is_some_and(|(known, current)| *known == project && current == key) {
@@ -116,12 +124,13 @@ impl Builder {
         }
     }
 
-    /// Artifacts made, and originals that none could be made from, since the start.
-    pub fn figures(&self) -> (u64, u64) {
+    /// Number of artifacts built and of failed builds, since the start.
+    pub fn stats(&self) -> (u64, u64) {
         (self.shared.built.load(Ordering::Relaxed), self.shared.failed.load(Ordering::Relaxed))
     }
 
-    /// Ends soon: the conversion under way is given up, and what waits is made when it is needed.
+    /// Stops the thread: cancels the running build and leaves the queue, whose artifacts are built when they are
+    /// requested.
     pub fn close(&self) {
         let mut queue = self.shared.queue.lock();
         queue.is_closed = true;
@@ -130,8 +139,8 @@ impl Builder {
         self.shared.changed.notify_all();
     }
 
-    /// Blocks until nothing waits, or it is closed.
-    pub fn settle(&self) {
+    /// Blocks until the queue is empty and no build is running, or the builder is closed.
+    pub fn wait_until_idle(&self) {
         let mut queue = self.shared.queue.lock();
         while !queue.is_closed && (queue.current.is_some() || !queue.waiting.is_empty()) {
             self.shared.changed.wait(&mut queue);
@@ -162,23 +171,23 @@ impl Shared {
         }
     }
 
-    fn run(&self, store: &SymbolStore, cache: &Cache, again: &Waiting, build_max: Duration) {
+    fn run(&self, store: &SymbolStore, cache: &Cache, resymbolication: &ResymbolicationQueue, build_max: Duration) {
         while let Some((project, key)) = self.next() {
             let begun = Instant::now();
             let stop = || {
                 self.heartbeat.beat();
                 self.is_interrupted.load(Ordering::Relaxed) || begun.elapsed() >= build_max
             };
-            // Nothing is shared with what panicked but files, which are written whole or not at all.
+            // The only state shared with a build that panicked are files, which are written atomically.
             let attempt = catch_unwind(AssertUnwindSafe(|| build(store, project, &key, &stop)));
             match attempt.unwrap_or(Err(NoArtifact::Panicked)) {
                 Ok(artifact) => {
                     self.built.fetch_add(1, Ordering::Relaxed);
                     cache.forget(project, &key);
-                    again.add(project);
+                    resymbolication.add(project);
                     tracing::debug!(key = key.path(project), bytes = artifact.len(), "made a symbol artifact");
                 }
-                // A script that came without its map.
+                // A script without a source map.
                 Err(NoArtifact::Missing) => {}
                 Err(NoArtifact::Unusable(SymbolError::Interrupted)) if self.is_interrupted.load(Ordering::Relaxed) => {
                     tracing::debug!(key = key.path(project), "a symbol artifact was given up");
@@ -202,7 +211,7 @@ impl Shared {
         if queue.is_closed {
             return None;
         }
-        // A project with many files lets the others pass.
+        // Round-robin: the next key of another project than the last one.
         let last = queue.last;
         let turn = queue.waiting.iter().position(|(project, _)| Some(*project) != last).unwrap_or(0);
         let next = queue.waiting.remove(turn);
@@ -214,7 +223,7 @@ impl Shared {
     }
 }
 
-/// Makes an artifact from its original and keeps it. Blocks; holds the original in memory.
+/// Builds an artifact from its original and stores it. Blocks; reads the original into memory.
 pub fn build(
     store: &SymbolStore,
     project: Uuid,
@@ -225,7 +234,7 @@ pub fn build(
         return Err(NoArtifact::Missing);
     }
     let original = store.read(project, key)?.ok_or(NoArtifact::Missing)?;
-    let script = store.ask(project, |index| index.sibling(key))?;
+    let script = store.with_index(project, |index| index.sibling(key))?;
     let script = script.map(|script| store.read(project, &script)).transpose()?.flatten();
     let from = Original { key, content: &original, arch: store.arch(project, key), script: script.as_deref() };
     let artifact = from.convert(stop)?;
@@ -233,18 +242,21 @@ pub fn build(
     Ok(artifact)
 }
 
-/// What an artifact is made from.
+/// The input of a build.
 pub struct Original<'o> {
+    /// The key that the artifact is stored under.
     pub key: &'o SymbolKey,
+    /// The uploaded file.
     pub content: &'o [u8],
-    /// Of native code, where slices share an id.
+    /// The architecture of native code, to choose between slices that share an id.
     pub arch: Option<Arch>,
-    /// What a source map's names of functions are read from.
+    /// The minified script, from which function names of a source map's artifact are read.
     pub script: Option<&'o [u8]>,
 }
 
 impl Original<'_> {
-    /// The artifact, unless `stop` says that nobody wants it.
+    /// Converts the original to an artifact. `stop` is polled; once it returns true the build ends with
+    /// [`SymbolError::Interrupted`].
     pub fn convert(&self, stop: &dyn Fn() -> bool) -> Result<Vec<u8>, NoArtifact> {
         match self.key {
             SymbolKey::MachO(id) | SymbolKey::MachOSlice(id, _) => self.convert_slice(*id, stop),
@@ -258,7 +270,7 @@ impl Original<'_> {
         }
     }
 
-    /// Of slices that share the id, the one for the architecture.
+    /// Converts the slice with this id; of several, the one for the architecture.
     fn convert_slice(&self, id: DebugId, stop: &dyn Fn() -> bool) -> Result<Vec<u8>, NoArtifact> {
         let slices = slices_of(self.content)?;
         let mut with_id = slices.iter().filter(|slice| slice.id == Some(id));
@@ -280,7 +292,7 @@ fn convert_elf(original: &[u8], stop: &dyn Fn() -> bool) -> Result<Vec<u8>, NoAr
 
 #[cfg(test)]
 mod tests {
-    use super::super::sort::{Fields, sort};
+    use super::super::classify_upload::{Fields, classify_upload};
     use super::super::store::Info;
     use super::*;
 
@@ -288,7 +300,7 @@ mod tests {
         SymbolKey::MachO(DebugId::from_bytes(&[number]).expect("an id"))
     }
 
-    // Many files of one project hold up nobody else's.
+    // The queue alternates between projects.
     #[test]
     fn projects_take_turns() {
         let shared = Shared::new();
@@ -302,9 +314,10 @@ mod tests {
         assert_eq!(order, [(one, key(1)), (other, key(4)), (one, key(2)), (one, key(3))]);
     }
 
-    // The conversion under way is given up when its file goes, when its project goes, and when the server stops.
+    // The running build is cancelled when its original is removed, when its project is removed, and when the server
+    // stops.
     #[test]
-    fn what_nobody_wants_is_interrupted() {
+    fn a_build_without_use_is_interrupted() {
         let (one, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
         let is_interrupted = |change: fn(&Builder, Uuid, Uuid)| {
             let builder = Builder { shared: Arc::new(Shared::new()), thread: Mutex::new(None) };
@@ -323,9 +336,9 @@ mod tests {
         }));
     }
 
-    // A file that takes too long is given up and counted; the thread goes on with the next one.
+    // A build that takes too long is cancelled and counted, and the thread continues with the next one.
     #[test]
-    fn a_conversion_that_takes_too_long_is_given_up() {
+    fn a_build_that_takes_too_long_is_cancelled() {
         const MAP: &[u8] = br#"{"version":3,"sources":["cart.ts"],"names":[],"mappings":"AAAA"}"#;
         let folder = tempfile::tempdir().expect("a temporary folder");
         let (project, source) = (Uuid::from_u128(1), folder.path().join("upload"));
@@ -333,20 +346,21 @@ mod tests {
         let store = Arc::new(SymbolStore::new(folder.path().join("blobs")));
         let mut keys = Vec::new();
         for name in ["a.js.map", "b.js.map"] {
-            let kept = sort(MAP, name, Fields::default()).expect("a source map");
+            let kept = classify_upload(MAP, name, Fields::default()).expect("a source map");
             let put = store.put(project, &kept[0], &source, MAP, Info::default()).expect("the disk works");
             keys.push(put.1);
         }
         let start = |build_max| {
-            let again = Arc::new(Waiting::open(folder.path().join("again")).expect("a folder"));
-            Builder::start(store.clone(), Arc::new(Cache::new(1 << 20)), again, build_max, || ()).expect("a thread")
+            let resymbolication = Arc::new(ResymbolicationQueue::open(folder.path().join("again")).expect("a folder"));
+            Builder::start(store.clone(), Arc::new(Cache::new(1 << 20)), resymbolication, build_max, || ())
+                .expect("a thread")
         };
         let has_artifacts = || keys.iter().filter(|key| store.has_artifact(project, key)).count();
-        for (build_max, figures, made) in [(Duration::ZERO, (0, 2), 0), (limits::ARTIFACT_BUILD_MAX, (2, 0), 2)] {
+        for (build_max, stats, made) in [(Duration::ZERO, (0, 2), 0), (limits::ARTIFACT_BUILD_MAX, (2, 0), 2)] {
             let builder = start(build_max);
-            keys.iter().for_each(|key| builder.ask(project, key.clone()));
-            builder.settle();
-            assert_eq!((builder.figures(), has_artifacts()), (figures, made), "{build_max:?}");
+            keys.iter().for_each(|key| builder.enqueue(project, key.clone()));
+            builder.wait_until_idle();
+            assert_eq!((builder.stats(), has_artifacts()), (stats, made), "{build_max:?}");
         }
     }
 }

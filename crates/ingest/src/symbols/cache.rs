@@ -1,4 +1,4 @@
-//! Artifacts in memory, at most so many bytes of them, and what is known to be missing for a while.
+//! A cache of artifacts in memory, bounded in bytes. It also remembers for a while which artifacts are missing.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use tidewatch_limits as limits;
 
 type Key = (Uuid, SymbolKey);
 
-/// The least recently used goes first.
+/// Evicts the least recently used artifact first.
 pub struct Cache {
     bytes_max: usize,
     state: Mutex<State>,
@@ -22,9 +22,9 @@ pub struct Cache {
 struct State {
     entries: HashMap<Key, Entry>,
     bytes: usize,
-    /// Counts uses.
+    /// Logical time: the number of look-ups.
     clock: u64,
-    /// Counts what was forgotten: what was looked for before may be there now.
+    /// Number of invalidations. A result of a look-up before the last one may be out of date.
     changes: u64,
     hits: u64,
     misses: u64,
@@ -35,32 +35,38 @@ enum Entry {
     Missing { since: Instant },
 }
 
-/// What the cache says.
+/// The result of a look-up in the cache.
 pub enum Cached {
+    /// The artifact.
     Artifact(Arc<[u8]>),
-    /// There was none, not long ago.
+    /// It did not exist a short time ago.
     Missing,
-    /// To be given back with what is found.
+    /// Not cached. [`Changes`] is passed to [`Cache::put`] or [`Cache::put_missing`] with what is found on disk.
     Unknown(Changes),
 }
 
-/// How much had changed when something was looked for.
+/// The number of invalidations at a look-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Changes(u64);
 
-/// Uses that found something, that did not, and the bytes held.
+/// Counters of the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CacheFigures {
+pub struct CacheStats {
+    /// Look-ups that found an artifact.
     pub hits: u64,
+    /// Look-ups that found none.
     pub misses: u64,
+    /// Bytes of cached artifacts.
     pub bytes: usize,
 }
 
 impl Cache {
+    /// An empty cache of at most `bytes_max` bytes.
     pub fn new(bytes_max: usize) -> Cache {
         Cache { bytes_max, state: Mutex::default() }
     }
 
+    /// Looks up an artifact.
     pub fn find(&self, project: Uuid, key: &SymbolKey) -> Cached {
         let mut state = self.state.lock();
         state.clock += 1;
@@ -80,7 +86,8 @@ impl Cache {
         found
     }
 
-    /// One that is larger than all of the cache is kept alone: reading it for each trace would cost more.
+    /// Caches an artifact that was read from disk, unless something was invalidated after `since`. An artifact larger
+    /// than the whole cache is kept alone: reading it for each trace would cost more.
     pub fn put(&self, project: Uuid, key: SymbolKey, artifact: Arc<[u8]>, since: Changes) {
         let mut state = self.state.lock();
         if since != Changes(state.changes) {
@@ -93,6 +100,8 @@ impl Cache {
         state.entries.insert((project, key), Entry::Loaded { artifact, used });
     }
 
+    /// Remembers that an artifact is missing, for [`limits::ARTIFACT_MISSING_FOR`], unless something was invalidated
+    /// after `since`.
     pub fn put_missing(&self, project: Uuid, key: SymbolKey, since: Changes) {
         let mut state = self.state.lock();
         if since != Changes(state.changes) {
@@ -105,14 +114,14 @@ impl Cache {
         state.entries.insert((project, key), Entry::Missing { since: Instant::now() });
     }
 
-    /// Something about it has changed.
+    /// Invalidates the entry of a key that has changed.
     pub fn forget(&self, project: Uuid, key: &SymbolKey) {
         let mut state = self.state.lock();
         state.changes += 1;
         state.remove(&(project, key.clone()));
     }
 
-    /// The same of everything of a project.
+    /// Invalidates all entries of a project.
     pub fn forget_all(&self, project: Uuid) {
         let mut state = self.state.lock();
         state.changes += 1;
@@ -120,9 +129,10 @@ impl Cache {
         keys.iter().for_each(|key| state.remove(key));
     }
 
-    pub fn figures(&self) -> CacheFigures {
+    /// Counters since the start, and the current size.
+    pub fn stats(&self) -> CacheStats {
         let state = self.state.lock();
-        CacheFigures { hits: state.hits, misses: state.misses, bytes: state.bytes }
+        CacheStats { hits: state.hits, misses: state.misses, bytes: state.bytes }
     }
 }
 
@@ -133,7 +143,7 @@ impl State {
         }
     }
 
-    /// Whether there was one.
+    /// Evicts the least recently used artifact. Returns whether there was one.
     fn remove_oldest(&mut self) -> bool {
         let loaded = self.entries.iter().filter_map(|(key, entry)| match entry {
             Entry::Loaded { used, .. } => Some((*used, key)),
@@ -152,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_least_recently_used_goes_first() {
+    fn the_least_recently_used_is_evicted_first() {
         let cache = Cache::new(10);
         let project = Uuid::nil();
         let key = |digits| SymbolKey::MachO(DebugId::parse(digits).expect("an id"));
@@ -168,11 +178,11 @@ mod tests {
         assert_eq!((is_there("1"), is_there("2"), is_there("3")), (true, false, true));
         assert!(!matches!(cache.find(Uuid::max(), &key("3")), Cached::Artifact(_)), "another project's");
         put("4", 11);
-        assert_eq!((is_there("1"), is_there("4"), cache.figures().bytes), (false, true, 11), "alone");
+        assert_eq!((is_there("1"), is_there("4"), cache.stats().bytes), (false, true, 11), "alone");
     }
 
     #[test]
-    fn what_was_looked_for_before_a_change_says_nothing_after_it() {
+    fn results_from_before_an_invalidation_are_not_cached() {
         let cache = Cache::new(10);
         let (project, key) = (Uuid::nil(), SymbolKey::MachO(DebugId::parse("1").expect("an id")));
         let look = || match cache.find(project, &key) {

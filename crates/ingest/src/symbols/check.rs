@@ -1,5 +1,5 @@
-//! Symbol files and source maps on disk against the hashes recorded at their upload; artifacts against their checksums.
-//! Changes nothing.
+//! Verifies symbol files and source maps on disk against the hashes recorded at their upload, and artifacts against
+//! their checksums. Read-only.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 
 use tidewatch_symbols::{Artifact, Stale};
 
-use super::disk::if_there;
+use super::disk::if_exists;
 use super::info::Info;
 use super::missing;
 use super::store::{ARTIFACT, INFO, USED, is_whole};
 
-/// Reads every file below `blobs` and adds a sentence per finding. Returns the count of originals. Blocks.
+/// Reads every file below `blobs` and adds a sentence per finding to `findings`. Returns the number of originals.
+/// Blocks.
 pub fn check(blobs: &Path, findings: &mut Vec<String>) -> u64 {
     let mut originals = 0;
     let mut folders = vec![blobs.to_path_buf()];
@@ -44,16 +45,16 @@ enum Kind {
     Missing,
 }
 
-/// Whether the path is that of an uploaded file or of its `.info`.
+/// Whether the path is that of an uploaded file or of its `.info` file.
 pub fn is_upload(blobs: &Path, path: &Path) -> bool {
     matches!(kind_of(blobs, path), Some(Kind::Original | Kind::Info))
 }
 
-/// `None`: nothing is recorded of it.
+/// `None`: a file without a checksum.
 fn kind_of(blobs: &Path, path: &Path) -> Option<Kind> {
     match (path.parent()?.strip_prefix(blobs).ok()?.to_str(), path.extension().and_then(OsStr::to_str)) {
         (Some("missing"), _) => Some(Kind::Missing),
-        // Empty files: projects whose stack traces are to be resolved again.
+        // Empty files, one per project in the resymbolication queue.
         (Some("again"), _) | (_, Some(USED)) => None,
         (_, Some(INFO)) => Some(Kind::Info),
         (_, Some(ARTIFACT)) => Some(Kind::Artifact),
@@ -61,10 +62,11 @@ fn kind_of(blobs: &Path, path: &Path) -> Option<Kind> {
     }
 }
 
-/// Subfolders are added to `folders`. A file whose write a crash interrupted has a hidden name and is left out.
+/// The files of a folder; subfolders are added to `folders`. A file whose write a crash interrupted has a hidden name
+/// and is excluded.
 fn files_of(folder: &Path, folders: &mut Vec<PathBuf>) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
-    for entry in if_there(fs::read_dir(folder))?.into_iter().flatten() {
+    for entry in if_exists(fs::read_dir(folder))?.into_iter().flatten() {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
             folders.push(entry.path());
@@ -76,18 +78,18 @@ fn files_of(folder: &Path, folders: &mut Vec<PathBuf>) -> io::Result<Vec<PathBuf
 }
 
 fn check_file(blobs: &Path, path: &Path) -> Result<(), String> {
-    let said = |error: io::Error| error.to_string();
+    let message = |error: io::Error| error.to_string();
     match kind_of(blobs, path) {
         Some(Kind::Original) => {
             let mut beside = path.as_os_str().to_owned();
             beside.push(".");
             beside.push(INFO);
-            let Some(text) = if_there(fs::read(beside)).map_err(said)? else {
+            let Some(text) = if_exists(fs::read(beside)).map_err(message)? else {
                 return Err("it has no .info file and is not listed; upload it again".to_owned());
             };
-            // What is wrong with an .info file is said of that file.
+            // An unreadable .info file is reported for that file.
             let Ok(info) = serde_json::from_slice::<Info>(&text) else { return Ok(()) };
-            match is_whole(path, &info).map_err(said)? {
+            match is_whole(path, &info).map_err(message)? {
                 true => Ok(()),
                 false => Err("its content is not what was uploaded; upload it again".to_owned()),
             }
@@ -96,11 +98,11 @@ fn check_file(blobs: &Path, path: &Path) -> Result<(), String> {
             if !path.with_extension("").exists() {
                 return Err("the file that it describes is missing; upload it again".to_owned());
             }
-            let info = serde_json::from_slice::<Info>(&fs::read(path).map_err(said)?);
+            let info = serde_json::from_slice::<Info>(&fs::read(path).map_err(message)?);
             info.map(drop).map_err(|error| format!("it cannot be read ({error}); upload its file again"))
         }
-        Some(Kind::Artifact) => match Artifact::open(&fs::read(path).map_err(said)?).and_then(Artifact::verify) {
-            // Written by another version of the program.
+        Some(Kind::Artifact) => match Artifact::open(&fs::read(path).map_err(message)?).and_then(Artifact::verify) {
+            // Another version of the program wrote it.
             Ok(_) | Err(Stale::Version { .. }) => Ok(()),
             Err(why) => Err(format!("{why}; the server makes it again when a stack trace needs it")),
         },

@@ -1,4 +1,4 @@
-//! Files that are in place whole or not at all, and durable: written aside, synced, renamed, and the folder synced.
+//! Atomic and durable writes of files: into a temporary file that is synced and renamed, then the folder is synced.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
-pub(super) fn if_there<T>(done: io::Result<T>) -> io::Result<Option<T>> {
+pub(super) fn if_exists<T>(done: io::Result<T>) -> io::Result<Option<T>> {
     match done {
         Ok(found) => Ok(Some(found)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -14,31 +14,31 @@ pub(super) fn if_there<T>(done: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-pub(super) fn remove_if_there(path: &Path) -> io::Result<bool> {
-    Ok(if_there(fs::remove_file(path))?.is_some())
+pub(super) fn remove_if_exists(path: &Path) -> io::Result<bool> {
+    Ok(if_exists(fs::remove_file(path))?.is_some())
 }
 
-pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let beside = Beside::new(path)?;
-    beside.write(bytes)?;
-    beside.take_place()
+pub(super) fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let pending = PendingFile::new(path)?;
+    pending.write(bytes)?;
+    pending.publish()
 }
 
-/// A file on its way to its place; gone when it does not get there.
-pub(super) struct Beside<'a> {
+/// A temporary file in the folder of its final path. It is deleted on drop unless it was published.
+pub(super) struct PendingFile<'a> {
     place: &'a Path,
     folder: &'a Path,
     path: PathBuf,
 }
 
-impl<'a> Beside<'a> {
-    pub(super) fn new(place: &'a Path) -> io::Result<Beside<'a>> {
+impl<'a> PendingFile<'a> {
+    pub(super) fn new(place: &'a Path) -> io::Result<PendingFile<'a>> {
         let folder = place.parent().ok_or_else(|| io::Error::other("a blob lies in a folder"))?;
         fs::create_dir_all(folder)?;
-        Ok(Beside { place, folder, path: folder.join(format!(".{}", Uuid::new_v4())) })
+        Ok(PendingFile { place, folder, path: folder.join(format!(".{}", Uuid::new_v4())) })
     }
 
-    /// The same file under another name; where that cannot be, a copy.
+    /// Links `source` under the temporary name, or copies it where hard links are not possible.
     pub(super) fn link(&self, source: &Path) -> io::Result<()> {
         if fs::hard_link(source, &self.path).is_err() {
             fs::copy(source, &self.path)?;
@@ -52,15 +52,15 @@ impl<'a> Beside<'a> {
         file.sync_all()
     }
 
-    pub(super) fn take_place(self) -> io::Result<()> {
+    pub(super) fn publish(self) -> io::Result<()> {
         fs::rename(&self.path, self.place)?;
         File::open(self.folder)?.sync_all()
     }
 }
 
-impl Drop for Beside<'_> {
+impl Drop for PendingFile<'_> {
     fn drop(&mut self) {
-        // Of the same file under two names `rename` leaves both.
+        // `rename` between two links of one file leaves both.
         let _ = fs::remove_file(&self.path);
     }
 }

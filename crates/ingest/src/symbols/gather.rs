@@ -1,4 +1,4 @@
-//! The artifacts that a stack trace refers to, from the server's store or from files at hand.
+//! Collects the artifacts that a stack trace refers to, from the server's store or from local files.
 
 use std::sync::Arc;
 
@@ -6,22 +6,24 @@ use tidewatch_symbols::{Arch, Artifact, ArtifactRequest, ArtifactSet, DebugId, T
 
 use super::keys::SymbolKey;
 
-/// Where artifacts are looked for.
+/// A source of artifacts.
 pub trait Source {
-    /// `None`: there is none, or none yet.
+    /// The artifact of a key. `None`: there is none, or it is not built yet.
     fn artifact(&mut self, key: &SymbolKey) -> Option<Arc<[u8]>>;
-    /// Dart images: of this build, or all.
+    /// Keys of Dart images: those with this build id, or all.
     fn dart_images(&mut self, id: Option<DebugId>) -> Vec<SymbolKey>;
-    /// The source map of the script with this path. `None` too where several could be meant. `id`: the script's debug
-    /// id, which a map with another one does not belong to.
+    /// The source map of the script with this path. `None` also when several match equally well. `id`: the script's
+    /// debug id; a map with another debug id does not match.
     fn map_of_script(&mut self, path: &str, id: Option<DebugId>) -> Option<SymbolKey>;
 }
 
-/// What was found for a trace.
+/// The artifacts found for a stack trace.
 #[derive(Default)]
 pub struct Gathered {
     held: Vec<Held>,
+    /// Requests for which at least one artifact was found.
     pub found: Vec<ArtifactRequest>,
+    /// Requests for which none was found.
     pub missing: Vec<ArtifactRequest>,
 }
 
@@ -39,7 +41,8 @@ enum Place {
 }
 
 impl Gathered {
-    /// The available artifacts that the trace requests.
+    /// Requests every artifact of the trace from `source`, in two rounds: the second one needs the artifacts of the
+    /// first.
     pub fn of(trace: &Trace<'_>, source: &mut dyn Source) -> Gathered {
         let mut gathered = Gathered::default();
         for request in trace.requests() {
@@ -52,6 +55,7 @@ impl Gathered {
         gathered
     }
 
+    /// The found artifacts, to resolve the trace with.
     pub fn artifacts(&self) -> ArtifactSet<'_> {
         let mut artifacts = ArtifactSet::new();
         for Held { place, bytes } in &self.held {
@@ -80,7 +84,7 @@ impl Gathered {
                 if let Some(id) = debug_id {
                     self.hold(&SymbolKey::SourceMapById(*id), Place::Script(*id), source);
                 }
-                // The name of a script whose id is known by content says nothing that the id does not.
+                // A script whose debug id was found needs no look-up by name.
                 if self.held.len() == before
                     && let Some(key) = source.map_of_script(path, *debug_id)
                 {
@@ -104,16 +108,16 @@ impl Gathered {
     }
 }
 
-/// Of an image: under its id; where several slices share that, the one for the architecture too. A Dart image is known by
-/// both, and without the architecture by its id if only one has that.
+/// The keys of an image: its id, and its id with the architecture where several slices share the id. A Dart image is
+/// keyed by both; without the architecture it is found by its id if that is unique.
 fn native_keys(id: DebugId, arch: Arch, source: &mut dyn Source) -> Vec<SymbolKey> {
     let mut keys = vec![SymbolKey::MachO(id), SymbolKey::Elf(id)];
-    let twin = match arch {
+    let compatible = match arch {
         Arch::Arm64 => Some(Arch::Arm64e),
         Arch::Arm64e => Some(Arch::Arm64),
         _ => None,
     };
-    let slices = [Some(arch).filter(|arch| *arch != Arch::Unknown), twin].into_iter().flatten();
+    let slices = [Some(arch).filter(|arch| *arch != Arch::Unknown), compatible].into_iter().flatten();
     keys.extend(slices.map(|arch| SymbolKey::MachOSlice(id, arch)));
     let images = source.dart_images(Some(id));
     let exact = SymbolKey::Dart(id, arch);

@@ -1,4 +1,4 @@
-//! The originals of one project in memory: how much they take, where scripts lie, and which Dart images there are.
+//! An index of one project's originals in memory: their total size, the paths of scripts, and the Dart images.
 
 use std::collections::HashMap;
 
@@ -7,13 +7,13 @@ use tidewatch_symbols::{Arch, DebugId};
 use super::info::Info;
 use super::keys::{FileName, ScriptPath, SymbolKey};
 
-/// Follows what is on disk.
+/// The index of one project. It mirrors the files on disk.
 #[derive(Debug, Default)]
 pub struct Index {
     entries: HashMap<SymbolKey, Entry>,
-    /// Keys of scripts and of source maps, by the script's file name.
+    /// Keys of scripts and source maps, by the script's file name.
     by_name: HashMap<String, Vec<SymbolKey>>,
-    /// What they take of the quota together.
+    /// Total bytes charged to the quota.
     charged: u64,
 }
 
@@ -26,7 +26,7 @@ struct Entry {
 }
 
 impl Index {
-    /// Replaces what was there.
+    /// Adds an original, or replaces the one under its key.
     pub fn insert(&mut self, key: SymbolKey, info: &Info) {
         self.remove(&key);
         let path = info.path_of(&key);
@@ -38,6 +38,7 @@ impl Index {
         self.entries.insert(key, Entry { charge: info.charge(), hash: info.hash.clone(), path, debug_id });
     }
 
+    /// Removes an original; does nothing when it is not indexed.
     pub fn remove(&mut self, key: &SymbolKey) {
         let Some(entry) = self.entries.remove(key) else { return };
         self.charged -= entry.charge;
@@ -51,16 +52,17 @@ impl Index {
         }
     }
 
+    /// Total bytes charged to the project's quota.
     pub fn charged(&self) -> u64 {
         self.charged
     }
 
-    /// How many originals there are.
+    /// Number of originals.
     pub fn files(&self) -> u64 {
         self.entries.len() as u64
     }
 
-    /// Dart images: of this build, or all.
+    /// Keys of Dart images: those with this build id, or all.
     pub fn dart_images(&self, id: Option<DebugId>) -> Vec<SymbolKey> {
         let Some(id) = id else {
             return self.entries.keys().filter(|key| matches!(key, SymbolKey::Dart(..))).cloned().collect();
@@ -70,19 +72,21 @@ impl Index {
         keys.filter(|key| self.entries.contains_key(key)).collect()
     }
 
-    /// Where a file with this path is kept; `like`: a key of its kind.
+    /// The key of the script or source map with this path. `like`: a key of the same kind.
     pub fn at(&self, path: &ScriptPath, like: &SymbolKey) -> Option<&SymbolKey> {
         let keys = self.by_name.get(file_name(path.of_script()))?.iter();
         let mut of_kind = keys.filter(|key| key.is_source_map() == like.is_source_map());
         of_kind.find(|key| self.path(key) == Some(path))
     }
 
+    /// Whether there is an original under this key.
     pub fn contains(&self, key: &SymbolKey) -> bool {
         self.entries.contains_key(key)
     }
 
-    /// The source map of the script with this path: of those of its file name the one whose path ends most like it. Two
-    /// that do so equally name nothing, unless they have one content; neither does one with another debug id.
+    /// The source map of the script with this path: of the maps with its file name, the one with the longest common
+    /// path suffix. `None` when several match equally well, unless their content is equal. A map with another debug id
+    /// than `id` does not match.
     pub fn map_of_script(&self, path: &str, id: Option<DebugId>) -> Option<&SymbolKey> {
         let keys = self.by_name.get(file_name(path))?;
         let may_be = |key: &&SymbolKey| {
@@ -97,7 +101,8 @@ impl Index {
         winners.all(|key| self.hash(key) == self.hash(first)).then_some(first)
     }
 
-    /// The script of this map, or the map of this script: with the same path, else the only one of its name.
+    /// The script of a source map, or the source map of a script: the one with the same path, else the only one with
+    /// its file name.
     pub fn sibling(&self, key: &SymbolKey) -> Option<SymbolKey> {
         match key {
             SymbolKey::SourceMapById(id) => return Some(SymbolKey::ScriptById(*id)),
@@ -113,7 +118,7 @@ impl Index {
         exact.or_else(only).map(|known| (*known).clone())
     }
 
-    /// Other source maps of this one's file name that have other content and no debug id.
+    /// Paths of other source maps with the same file name and other content that have no debug id.
     pub fn of_same_name<'i>(&'i self, key: &'i SymbolKey) -> impl Iterator<Item = &'i str> {
         let path = self.path(key);
         let keys = path.and_then(|path| self.by_name.get(file_name(path.of_script()))).into_iter().flatten();
@@ -135,7 +140,7 @@ impl Index {
     }
 }
 
-/// How many names two paths end in together, and whether that is all of one of them.
+/// The number of equal path components at the end of both paths, and whether that is all of the shorter path.
 fn rank(wanted: &str, path: &str) -> (usize, bool) {
     let names = |path: &str| path.split(['/', '\\']).filter(|name| !matches!(*name, "" | ".")).count();
     let (one, other) = (wanted.rsplit(['/', '\\']), path.rsplit('/'));
@@ -147,7 +152,7 @@ fn file_name(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
-/// The key of a script or source map where nothing else has its name.
+/// The key of a script or source map if no other file has its name. `None`: the file name is not valid.
 pub fn by_name(path: &ScriptPath, is_map: bool) -> Option<SymbolKey> {
     let name = FileName::of(path.as_str())?;
     Some(if is_map { SymbolKey::SourceMap(name) } else { SymbolKey::Script(name) })
@@ -176,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_path_in_common_and_nothing_ambiguous() {
+    fn the_longest_common_path_wins_and_ties_match_nothing() {
         let two = [("dist/a/index.js.map", "1"), ("dist/b/index.js.map", "2")];
         check(&two, "b/index.js", Some("dist/b/index.js"));
         check(&two, "static/a/index.js", Some("dist/a/index.js"));
@@ -190,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_and_their_maps() {
+    fn scripts_are_matched_to_their_maps() {
         let index =
             index(&[("a/x.js.map", "1"), ("b/x.js.map", "2"), ("b/x.js", "3"), ("m/y.js.map", "4"), ("s/y.js", "5")]);
         let at = |path| ScriptPath::of(path).expect("a path");
@@ -203,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_removed_counts_no_more() {
+    fn removed_files_are_not_counted() {
         let mut index = index(&[("a/x.js.map", "1"), ("b/x.js.map", "2")]);
         let key = SymbolKey::SourceMapAt(ScriptPath::of("a/x.js.map").expect("a path"));
         assert_eq!((index.files(), index.charged()), (2, 2 * 4096), "no file is smaller than a block");

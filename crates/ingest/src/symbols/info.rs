@@ -1,56 +1,60 @@
-//! What is known of an original besides its bytes: the `.info` file beside it.
+//! Metadata of an original, stored as an `.info` file next to it.
 
 use serde::{Deserialize, Serialize};
 
 use super::keys::{ScriptPath, SymbolKey};
 use tidewatch_limits as limits;
 
+/// Metadata of an original, as JSON.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Info {
+    /// The kind of the file, as [`SymbolKey::kind`].
     pub kind: String,
-    /// As its sender called it.
+    /// The name it was uploaded with.
     pub name: String,
-    /// Of the app, when the sender said it: the latest that this content was sent for.
+    /// The app's version, if the upload stated it: the latest one that this content was uploaded for.
     pub version: Option<String>,
-    /// The versions that the same content was sent for before.
+    /// Earlier versions that the same content was uploaded for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier_versions: Vec<String>,
+    /// Size of the content in bytes.
     pub bytes: u64,
     /// XXH3-128 of the content, 32 hex digits.
     pub hash: String,
+    /// Whether it has debug information. Only native code can lack it.
     pub has_debug_info: bool,
     /// Nanoseconds since the epoch.
     pub uploaded_ns: i64,
-    /// Of native code.
+    /// Architecture of native code; `None` for other files.
     #[serde(default)]
     pub arch: Option<String>,
-    /// Where a script or a source map lies in its build. `None`: neither, or stored before that was noted.
+    /// Path of a script or a source map in its build. `None`: another kind, or stored before this field existed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// Of a script or a source map, where it has one.
+    /// Debug id of a script or a source map, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub debug_id: Option<String>,
-    /// `None`: stored before that was noted.
+    /// The uploader. `None`: stored before this field existed.
     #[serde(default)]
     pub by: Option<Uploader>,
 }
 
-/// Who sent an original. An upload token is the project's, not a person's: the rest is what is known.
+/// The client that uploaded an original. An upload token belongs to the project, so no user is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Uploader {
-    /// As the tool calls itself; may be empty.
+    /// The `User-Agent`; may be empty.
     pub user_agent: String,
     /// Its network address.
     pub address: String,
 }
 
 impl Info {
-    /// What it takes of the project's quota: a small file takes a block of the disk too.
+    /// Bytes charged to the project's quota. A small file is charged a disk block.
     pub fn charge(&self) -> u64 {
         charge(self.bytes)
     }
 
-    /// Where the script or source map of this key lies in its build.
+    /// Path in its build of the script or source map with this key. `None` for other kinds.
     pub fn path_of(&self, key: &SymbolKey) -> Option<ScriptPath> {
         if !key.is_script() && !key.is_source_map() {
             return None;
@@ -58,7 +62,8 @@ impl Info {
         ScriptPath::of(self.path.as_deref().unwrap_or(&self.name))
     }
 
-    /// Notes that the same content was sent for this version too. Whether that is new.
+    /// Records that the same content was uploaded for this version too. Returns whether the version was not the latest
+    /// one already.
     pub fn add_version(&mut self, version: Option<String>) -> bool {
         let Some(version) = version.filter(|version| self.version.as_ref() != Some(version)) else { return false };
         self.earlier_versions.retain(|known| *known != version);
@@ -69,7 +74,7 @@ impl Info {
     }
 }
 
-/// See [`Info::charge`].
+/// Bytes charged to the quota for a file of this size. See [`Info::charge`].
 pub fn charge(bytes: u64) -> u64 {
     bytes.max(limits::SYMBOL_CHARGE_MIN)
 }

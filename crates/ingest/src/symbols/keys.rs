@@ -1,6 +1,6 @@
-//! Names of what is kept. Spec: symbol artifacts, row "Stored key"; WIRE 4.1 and 4.2.
+//! Keys of originals, and their paths on disk. Spec: symbol artifacts, row "Stored key"; WIRE 4.1 and 4.2.
 //!
-//! A key is made of ids that were read from the file, or of a file name that was checked: never of a path.
+//! A key consists of ids that were read from the file, or of a validated file name, never of an unchecked path.
 
 use std::fmt;
 
@@ -10,34 +10,40 @@ use uuid::Uuid;
 use tidewatch_limits as limits;
 use tidewatch_runtime::redact::is_hidden;
 
-/// One original.
+/// The key of an original.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum SymbolKey {
     /// One slice of a Mach-O file, by its `LC_UUID`.
     MachO(DebugId),
-    /// A slice whose `LC_UUID` is that of a slice for another architecture, which is kept under it.
+    /// A slice that shares its `LC_UUID` with a slice for another architecture, which is stored as `MachO`.
     MachOSlice(DebugId, Arch),
-    /// By its GNU build id.
+    /// An ELF file, by its GNU build id.
     Elf(DebugId),
+    /// A Dart image, by build id and architecture.
     Dart(DebugId, Arch),
-    /// `mapping.txt`, by the id its app reports.
+    /// `mapping.txt` of R8, by the id that its app reports.
     Mapping(DebugId),
+    /// A source map, by its file name.
     SourceMap(FileName),
+    /// A script, by its file name.
     Script(FileName),
-    /// Where one of that name from another folder is kept.
+    /// A source map whose file name is taken by a map of another folder, by its path.
     SourceMapAt(ScriptPath),
+    /// The same for a script.
     ScriptAt(ScriptPath),
+    /// A source map, by its debug id.
     SourceMapById(DebugId),
+    /// A script, by its debug id.
     ScriptById(DebugId),
 }
 
-/// The last part of a path: no separator, no hidden character, no `.` at its beginning, and none of the names that the
-/// store itself puts beside originals.
+/// A validated file name, the last component of a path: no separator, no hidden character, no leading `.`, and no
+/// extension that the store uses for its own files.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FileName(String);
 
 impl FileName {
-    /// Of `path` as its sender wrote it, for Unix or for Windows.
+    /// The file name of a Unix or Windows path as the client sent it. `None`: it is not valid.
     pub fn of(path: &str) -> Option<FileName> {
         let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
         let fits = !name.is_empty()
@@ -48,22 +54,25 @@ impl FileName {
         fits.then(|| FileName(name.to_owned()))
     }
 
+    /// The file name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
+    /// The file name with `extension` appended, which includes its dot.
     pub fn with(&self, extension: &str) -> FileName {
         FileName(format!("{}{extension}", self.0))
     }
 }
 
-/// Where a script or a source map lies in its build: names joined by `/`, of which the last is a [`FileName`]. Without
-/// `.`, and without `..` and what stands before it; from the left as short as its file's name on disk must be.
+/// Path of a script or a source map in its build: names joined by `/`, of which the last is a valid [`FileName`]. It
+/// has no `.`, and neither `..` nor anything before it. Leading folders are cut until the encoded path fits a file name
+/// on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ScriptPath(String);
 
 impl ScriptPath {
-    /// Of `path` as its sender wrote it.
+    /// The path as the client sent it, normalized. `None`: its file name is not valid.
     pub fn of(path: &str) -> Option<ScriptPath> {
         FileName::of(path)?;
         let is_inside = |part: &&str| *part != ".." && !part.chars().any(char::is_control);
@@ -78,11 +87,12 @@ impl ScriptPath {
         (!kept.is_empty()).then(|| ScriptPath(kept.join("/")))
     }
 
+    /// The path.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Of the script that a source map belongs to.
+    /// Path of the script that a source map belongs to; a script's own path.
     pub fn of_script(&self) -> &str {
         self.0.strip_suffix(".map").unwrap_or(&self.0)
     }
@@ -96,7 +106,7 @@ impl ScriptPath {
     }
 }
 
-/// As URLs do it.
+/// Percent-encoding, as in URLs.
 const SLASH: &str = "%2F";
 const PERCENT: &str = "%25";
 
@@ -106,14 +116,14 @@ fn encoded(text: &str) -> String {
 
 const BESIDE: [&str; 3] = [".info", ".tw", ".used"];
 
-/// The folders originals of a project lie in, below one that bears its id.
+/// Folders for originals. Each has a folder per project, named by the project's id.
 pub const FOLDERS: [&str; 7] = [
     "iossymbols",
     "elfsymbols",
     "dartsymbols",
     "androidmappings",
     "sourcemaps",
-    // Below a project's `sourcemaps`.
+    // The next two are inside a project's folder in `sourcemaps`.
     BY_DEBUG_ID,
     BY_PATH,
 ];
@@ -121,7 +131,7 @@ pub const FOLDERS: [&str; 7] = [
 const BY_DEBUG_ID: &str = "by-debug-id";
 const BY_PATH: &str = "by-path";
 
-/// Where `folder` of [`FOLDERS`] is for one project.
+/// Path of `folder`, one of [`FOLDERS`], for one project.
 pub fn folder(folder: &str, project: Uuid) -> String {
     match folder {
         BY_DEBUG_ID | BY_PATH => format!("sourcemaps/{project}/{folder}"),
@@ -130,7 +140,7 @@ pub fn folder(folder: &str, project: Uuid) -> String {
 }
 
 impl SymbolKey {
-    /// Below the folder of all blobs, with `/`.
+    /// Path of the original below the blobs folder, with `/`.
     pub fn path(&self, project: Uuid) -> String {
         let folder = folder(self.folder(), project);
         match self {
@@ -158,7 +168,7 @@ impl SymbolKey {
         }
     }
 
-    /// What a person calls such a file.
+    /// Name of the kind of file, for display.
     pub fn kind(&self) -> &'static str {
         match self {
             SymbolKey::MachO(_) | SymbolKey::MachOSlice(..) => "dsym",
@@ -170,22 +180,22 @@ impl SymbolKey {
         }
     }
 
-    /// By name or path; not what is kept by debug id.
+    /// Whether it is a source map keyed by name or path, not by debug id.
     pub fn is_source_map(&self) -> bool {
         matches!(self, SymbolKey::SourceMap(_) | SymbolKey::SourceMapAt(_))
     }
 
-    /// The same of scripts.
+    /// Whether it is a script keyed by name or path, not by debug id.
     pub fn is_script(&self) -> bool {
         matches!(self, SymbolKey::Script(_) | SymbolKey::ScriptAt(_))
     }
 
-    /// Whether an artifact is made of it: of a script none is, its map's artifact takes names of functions from it.
+    /// Whether an artifact is built of it. None is built of a script: its map's artifact includes the function names.
     pub fn has_artifact(&self) -> bool {
         !self.is_script() && !matches!(self, SymbolKey::ScriptById(_))
     }
 
-    /// The key that is kept under this path, as listed.
+    /// The key of an original by its listed path.
     pub fn of_path(path: &str, project: Uuid) -> Option<SymbolKey> {
         let (folder_path, file) = path.rsplit_once('/')?;
         let kind = FOLDERS.into_iter().find(|kind| folder(kind, project) == folder_path)?;
@@ -209,7 +219,8 @@ impl SymbolKey {
         }
     }
 
-    /// The map whose artifact takes names of functions from this script, by name: the store knows it by its path.
+    /// The source map whose artifact uses function names of this script, by file name or debug id. The store finds maps
+    /// by path.
     pub fn map_of_script(&self) -> Option<SymbolKey> {
         match self {
             SymbolKey::Script(name) => Some(SymbolKey::SourceMap(name.with(".map"))),

@@ -1,4 +1,5 @@
-//! Which debug files and source maps stack traces asked for in vain. In memory, and in one small file a project.
+//! Debug files and source maps that stack traces requested and that are not uploaded. In memory, and in one small file
+//! per project.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -10,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use tidewatch_symbols::{Arch, ArtifactRequest, DebugId};
 use uuid::Uuid;
 
-use super::disk::{remove_if_there, write_whole};
+use super::disk::{remove_if_exists, write_atomically};
 use tidewatch_limits as limits;
 
-/// By project.
+/// Missing files by project.
 pub struct Missing {
     folder: PathBuf,
     state: Mutex<State>,
@@ -21,29 +22,32 @@ pub struct Missing {
 
 #[derive(Default)]
 struct State {
-    projects: HashMap<Uuid, OfProject>,
-    /// Projects whose file is old.
+    projects: HashMap<Uuid, ProjectRequests>,
+    /// Projects whose file is out of date.
     changed: HashSet<Uuid>,
 }
 
 #[derive(Default)]
-struct OfProject {
-    requests: HashMap<ArtifactRequest, Waiting>,
-    /// The latest request that was counted.
+struct ProjectRequests {
+    requests: HashMap<ArtifactRequest, WaitingTraces>,
+    /// Time of the latest request that was counted. Nanoseconds since the epoch.
     counted_ns: i64,
-    /// The same when the server started: what the journal brings again is counted already.
+    /// `counted_ns` when the server started: requests up to it were counted before the journal's replay.
     replayed_ns: i64,
 }
 
-/// Traces that wait for an upload. Nanoseconds since the epoch.
+/// Stack traces that an upload would resolve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Waiting {
+pub struct WaitingTraces {
+    /// Number of stack traces.
     pub traces: u64,
+    /// Time of the first one. Nanoseconds since the epoch.
     pub first_ns: i64,
+    /// Time of the latest one. Nanoseconds since the epoch.
     pub last_ns: i64,
 }
 
-/// A project's file.
+/// The content of a project's file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Written {
     counted_ns: i64,
@@ -58,7 +62,7 @@ struct Line {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     name: String,
     #[serde(flatten)]
-    waiting: Waiting,
+    waiting: WaitingTraces,
 }
 
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -71,7 +75,7 @@ enum Kind {
 }
 
 impl Missing {
-    /// Of what was written before in this folder. A file that cannot be read is left out: traces will ask again.
+    /// Reads the files in this folder. Unreadable files are ignored: later traces request the same files again.
     pub fn open(folder: PathBuf) -> Missing {
         let mut projects = HashMap::new();
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
@@ -86,7 +90,8 @@ impl Missing {
         Missing { folder, state: Mutex::new(State { projects, changed: HashSet::new() }) }
     }
 
-    /// Beyond [`limits::MISSING_SYMBOLS_MAX`] of a project the one that was asked for longest ago is forgotten.
+    /// Counts a request. When a project has [`limits::MISSING_SYMBOLS_MAX`], the one with the oldest latest request is
+    /// removed.
     pub fn add(&self, project: Uuid, request: ArtifactRequest, now_ns: i64) {
         let mut state = self.state.lock();
         let of_project = state.projects.entry(project).or_default();
@@ -102,13 +107,13 @@ impl Missing {
         {
             requests.remove(&oldest);
         }
-        let waiting = requests.entry(request).or_insert(Waiting { traces: 0, first_ns: now_ns, last_ns: now_ns });
+        let waiting = requests.entry(request).or_insert(WaitingTraces { traces: 0, first_ns: now_ns, last_ns: now_ns });
         waiting.traces += 1;
         waiting.last_ns = waiting.last_ns.max(now_ns);
         state.changed.insert(project);
     }
 
-    /// It is there now.
+    /// Removes a request whose file was found.
     pub fn found(&self, project: Uuid, request: &ArtifactRequest) {
         let mut state = self.state.lock();
         let known = state.projects.get_mut(&project).and_then(|of_project| of_project.requests.remove(request));
@@ -117,8 +122,8 @@ impl Missing {
         }
     }
 
-    /// The latest first.
-    pub fn list(&self, project: Uuid) -> Vec<(ArtifactRequest, Waiting)> {
+    /// Missing files of a project, the latest request first.
+    pub fn list(&self, project: Uuid) -> Vec<(ArtifactRequest, WaitingTraces)> {
         let state = self.state.lock();
         let requests = state.projects.get(&project).map(|of_project| &of_project.requests);
         let mut list: Vec<_> =
@@ -127,22 +132,22 @@ impl Missing {
         list
     }
 
-    /// Of a project that is no more.
+    /// Removes a deleted project and its file.
     pub fn forget(&self, project: Uuid) -> io::Result<()> {
         let mut state = self.state.lock();
         state.projects.remove(&project);
         state.changed.remove(&project);
-        remove_if_there(&self.path(project)).map(|_| ())
+        remove_if_exists(&self.path(project)).map(|_| ())
     }
 
-    /// Writes what has changed. Blocks.
+    /// Writes the files of changed projects. Blocks.
     pub fn save(&self) -> io::Result<()> {
         let changed = std::mem::take(&mut self.state.lock().changed);
         let mut saved = Ok(());
         for project in changed {
             let text = self.state.lock().projects.get(&project).map(written);
             if let Some(text) = text
-                && let Err(error) = text.and_then(|text| write_whole(&self.path(project), &text))
+                && let Err(error) = text.and_then(|text| write_atomically(&self.path(project), &text))
             {
                 self.state.lock().changed.insert(project);
                 saved = Err(error);
@@ -156,25 +161,25 @@ impl Missing {
     }
 }
 
-/// Whether [`Missing::open`] can use the file.
+/// Whether [`Missing::open`] can read the file.
 pub fn is_readable(path: &Path) -> bool {
     read(path).is_some()
 }
 
-fn read(path: &Path) -> Option<OfProject> {
+fn read(path: &Path) -> Option<ProjectRequests> {
     let written: Written = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
     let requests = written.waiting.iter().filter_map(|line| Some((line.request()?, line.waiting)));
     let requests = requests.take(limits::MISSING_SYMBOLS_MAX).collect();
-    Some(OfProject { requests, counted_ns: written.counted_ns, replayed_ns: written.counted_ns })
+    Some(ProjectRequests { requests, counted_ns: written.counted_ns, replayed_ns: written.counted_ns })
 }
 
-fn written(of_project: &OfProject) -> io::Result<Vec<u8>> {
+fn written(of_project: &ProjectRequests) -> io::Result<Vec<u8>> {
     let waiting = of_project.requests.iter().map(|(request, waiting)| Line::of(request, *waiting)).collect();
     serde_json::to_vec(&Written { counted_ns: of_project.counted_ns, waiting }).map_err(io::Error::other)
 }
 
 impl Line {
-    fn of(request: &ArtifactRequest, waiting: Waiting) -> Line {
+    fn of(request: &ArtifactRequest, waiting: WaitingTraces) -> Line {
         let (kind, id, name) = match request {
             ArtifactRequest::Native { id, arch } => (Kind::Native, Some(*id), arch.as_str()),
             ArtifactRequest::OnlyDart { arch } => (Kind::OnlyDart, None, arch.as_str()),
@@ -184,7 +189,7 @@ impl Line {
         Line { kind, id: id.map(|id| id.to_string()), name: name.to_owned(), waiting }
     }
 
-    /// `None`: nothing that this server writes.
+    /// `None`: not a line that this version writes.
     fn request(&self) -> Option<ArtifactRequest> {
         let id = self.id.as_deref().and_then(DebugId::parse);
         let arch = || Arch::parse(&self.name).unwrap_or(Arch::Unknown);
@@ -202,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_back_and_not_counted_twice() {
+    fn saved_requests_are_read_back_and_not_counted_twice() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let open = || Missing::open(folder.path().join("missing"));
         let (missing, project) = (open(), Uuid::from_u128(7));
@@ -222,17 +227,17 @@ mod tests {
         missing.save().expect("the disk works");
         let again = open();
         assert_eq!(again.list(project), missing.list(project));
-        assert_eq!(again.list(project)[0], (requests[0].clone(), Waiting { traces: 2, first_ns: 1, last_ns: 9 }));
+        assert_eq!(again.list(project)[0], (requests[0].clone(), WaitingTraces { traces: 2, first_ns: 1, last_ns: 9 }));
         // The journal is replayed, then a new trace comes.
         again.add(project, requests[0].clone(), 9);
         again.add(project, requests[0].clone(), 10);
-        assert_eq!(again.list(project)[0].1, Waiting { traces: 3, first_ns: 1, last_ns: 10 });
+        assert_eq!(again.list(project)[0].1, WaitingTraces { traces: 3, first_ns: 1, last_ns: 10 });
         again.forget(project).expect("the disk works");
         assert_eq!(open().list(project), []);
     }
 
     #[test]
-    fn what_was_asked_for_longest_ago_is_forgotten() {
+    fn the_request_that_is_oldest_is_removed_first() {
         let missing = Missing::open(PathBuf::new());
         let script = |number: usize| ArtifactRequest::Script { debug_id: None, path: format!("{number}.js") };
         for number in 0..=limits::MISSING_SYMBOLS_MAX {

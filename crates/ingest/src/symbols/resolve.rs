@@ -1,6 +1,7 @@
-//! A raw stack trace and the artifacts it requests, to a symbolic one. Spec: symbolication; WIRE 4.3; DECISIONS 14.
+//! Symbolication: resolves a raw stack trace with the artifacts it requests. Spec: symbolication; WIRE 4.3; DECISIONS
+//! 14.
 //!
-//! What is not at hand is not waited for: an artifact that has to be made first is asked for, and the trace stays raw.
+//! It never waits for a build: a missing artifact is queued, and the trace stays raw.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -11,27 +12,29 @@ use tidewatch_symbols::{Artifact, ArtifactRequest, DebugId, Hints, Resolved, Sou
 use uuid::Uuid;
 
 use super::Symbols;
+use super::build_hints::BuildHints;
 use super::cache::Cached;
 use super::gather::{Gathered, Source};
 use super::keys::SymbolKey;
-use super::named::Named;
 
-/// The stack traces of one project.
-pub struct Stacks<'s> {
+/// Symbolicates the stack traces of one request.
+pub struct Symbolicator<'s> {
+    /// Uploads and artifacts.
     pub symbols: &'s Symbols,
+    /// The project whose uploads are used.
     pub project: Uuid,
-    /// When they came. Nanoseconds since the epoch.
+    /// When the traces were received. Nanoseconds since the epoch.
     pub now_ns: i64,
-    /// What is left of the time that one request may take for this.
+    /// Remaining time for symbolication in this request.
     pub left: Cell<Duration>,
 }
 
-impl Symbolicate for Stacks<'_> {
+impl Symbolicate for Symbolicator<'_> {
     fn resolve<'a>(&self, raw: &RawStack<'_, 'a>) -> Symbolic<'a> {
-        let named = Named::of(raw);
+        let named = BuildHints::of(raw);
         if self.left.get().is_zero() {
-            // Stored raw, and looked at again when there is time.
-            self.symbols.again.add(self.project);
+            // Stored raw, and queued to be resolved in the background.
+            self.symbols.resymbolication.add(self.project);
             return Symbolic { build: named.stored(), ..Symbolic::default() };
         }
         let start = Instant::now();
@@ -45,7 +48,7 @@ impl Symbolicate for Stacks<'_> {
     }
 }
 
-/// What a resolved trace says of the exception.
+/// The changes of an exception by its resolved trace.
 pub fn symbolic<'a>(resolved: Resolved, raw: &RawStack<'_, '_>) -> Symbolic<'a> {
     let text = resolved.is_changed(raw.text).then_some(resolved.text);
     let renamed = resolved.exception_type.filter(|(obfuscated, _)| obfuscated == raw.exception_type);
@@ -53,8 +56,8 @@ pub fn symbolic<'a>(resolved: Resolved, raw: &RawStack<'_, '_>) -> Symbolic<'a> 
 }
 
 impl Symbols {
-    /// The trace resolved as far as the project's uploads go, and what is missing for the rest. `None`: it is symbolic
-    /// already, or of no known form. Reads artifacts that are not in memory from the disk.
+    /// Resolves a trace as far as the project's uploads permit, and returns the missing files. `None`: it is symbolic
+    /// already, or has no known format. Artifacts that are not in memory are read from disk.
     pub fn resolve(
         &self,
         project: Uuid,
@@ -68,7 +71,7 @@ impl Symbols {
         Some((resolved, gathered.missing))
     }
 
-    /// The source around the frames of a raw trace, where maps embed it.
+    /// The source lines around the frames of a raw trace, where source maps embed them.
     pub fn context(&self, project: Uuid, text: &str, hints: &Hints<'_>, now_ns: i64) -> Vec<SourceContext> {
         let Some(trace) = Trace::read(text, hints) else { return Vec::new() };
         trace.context(&self.gather(project, &trace, now_ns).artifacts())
@@ -80,7 +83,7 @@ impl Symbols {
         gathered
     }
 
-    /// From memory or from the disk; what is not made yet, or stale, is asked for.
+    /// Loads an artifact from memory or disk. One that is missing or stale is queued for a build.
     fn artifact(&self, project: Uuid, key: SymbolKey) -> Option<Arc<[u8]>> {
         let since = match self.cache.find(project, &key) {
             Cached::Artifact(bytes) => return Some(bytes),
@@ -108,13 +111,13 @@ impl Symbols {
         };
         let fresh = found.filter(|bytes| is_fresh(bytes));
         if fresh.is_none() {
-            self.builder.ask(project, key.clone());
+            self.builder.enqueue(project, key.clone());
         }
         fresh.map(Arc::from)
     }
 }
 
-/// What a project has uploaded.
+/// The uploads of a project.
 struct Uploads<'s> {
     symbols: &'s Symbols,
     project: Uuid,
@@ -122,7 +125,7 @@ struct Uploads<'s> {
 }
 
 impl Uploads<'_> {
-    /// What cannot be read is as good as missing.
+    /// Unreadable files count as missing; the error is logged.
     fn or_none<T: Default>(found: std::io::Result<T>) -> T {
         found.unwrap_or_else(|error| {
             tracing::warn!(%error, "the uploads of a project cannot be listed: {error}");
@@ -136,9 +139,9 @@ impl Source for Uploads<'_> {
         let bytes = self.symbols.artifact(self.project, key.clone())?;
         let is_map = key.is_source_map() || matches!(key, SymbolKey::SourceMapById(_));
         let script = Some(key).filter(|_| is_map);
-        let script =
-            script.and_then(|map| Self::or_none(self.symbols.store.ask(self.project, |index| index.sibling(map))));
-        self.symbols.uses.add(self.project, key, script, self.now_ns);
+        let script = script
+            .and_then(|map| Self::or_none(self.symbols.store.with_index(self.project, |index| index.sibling(map))));
+        self.symbols.last_used.add(self.project, key, script, self.now_ns);
         Some(bytes)
     }
 
@@ -147,6 +150,6 @@ impl Source for Uploads<'_> {
     }
 
     fn map_of_script(&mut self, path: &str, id: Option<DebugId>) -> Option<SymbolKey> {
-        Self::or_none(self.symbols.store.ask(self.project, |index| index.map_of_script(path, id).cloned()))
+        Self::or_none(self.symbols.store.with_index(self.project, |index| index.map_of_script(path, id).cloned()))
     }
 }

@@ -1,7 +1,7 @@
-//! Originals and artifacts on disk: `<key>`, what is known of it as `<key>.info`, what was made from it as `<key>.tw`,
-//! and when it was used last as `<key>.used`.
+//! Originals and artifacts on disk: the original as `<key>`, its metadata as `<key>.info`, its artifact as `<key>.tw`,
+//! and the time of its last use as `<key>.used`.
 //!
-//! A file is in place whole or not at all, and durable before it is acknowledged ([`super::disk`]).
+//! Files are written atomically, and are durable before they are acknowledged ([`super::disk`]).
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -12,56 +12,63 @@ use parking_lot::{Mutex, RwLock};
 use tidewatch_symbols::{Arch, DebugId, source_hash};
 use uuid::Uuid;
 
-use super::disk::{Beside, if_there, remove_if_there, write_whole};
+use super::classify_upload::{ClassifiedFile, Content};
+use super::disk::{PendingFile, if_exists, remove_if_exists, write_atomically};
 use super::index::Index;
 use super::info::charge;
 pub use super::info::{Info, Uploader};
 use super::keys::{FOLDERS, SymbolKey, folder};
-use super::sort::{Content, Kept};
 use tidewatch_runtime::files::copy_hashed;
 
-/// The folder of all blobs.
+/// The blobs folder, with the files of all projects.
 pub struct SymbolStore {
     root: PathBuf,
-    /// Held by whoever changes files.
+    /// Held while files are changed.
     changing: Mutex<()>,
-    /// Of projects that somebody asked about.
+    /// Indexes of projects that were queried since the start.
     indexes: RwLock<HashMap<Uuid, Index>>,
 }
 
-/// An original as it is listed.
+/// An original in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// Below the folder of all blobs.
+    /// Path below the blobs folder.
     pub path: String,
+    /// Its metadata.
     pub info: Info,
-    /// When a stack trace was resolved with it last, to about an hour. Nanoseconds since the epoch.
+    /// When a stack trace last used it, accurate to about an hour. Nanoseconds since the epoch; `None`: never.
     pub used_ns: Option<i64>,
 }
 
-/// What came of storing a file.
+/// The outcome of storing a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Put {
-    /// It is new, or other than what was there.
+    /// The file is new, or replaced another content.
     Stored,
-    /// The same bytes were there.
+    /// The same content was stored already.
     Same,
-    /// What was there has debug information, and this has none.
+    /// Not stored: the existing file has debug information and this one has none.
     Worse,
 }
 
-/// By how much a project's originals would grow.
+/// Growth of a project's originals by an upload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Growth {
+    /// Additional bytes charged to the quota.
     pub bytes: u64,
+    /// Additional files.
     pub files: u64,
 }
 
+/// Extension of metadata files.
 pub const INFO: &str = "info";
+/// Extension of artifacts.
 pub const ARTIFACT: &str = "tw";
+/// Extension of files with the time of the last use.
 pub const USED: &str = "used";
 
 impl SymbolStore {
+    /// A store in this folder, which is created by the first upload.
     pub fn new(root: PathBuf) -> SymbolStore {
         SymbolStore { root, changing: Mutex::default(), indexes: RwLock::default() }
     }
@@ -70,17 +77,17 @@ impl SymbolStore {
         self.root.join(key.path(project))
     }
 
-    /// Asks the index of a project, which is read from the disk when nobody did before.
-    pub fn ask<T>(&self, project: Uuid, question: impl FnOnce(&Index) -> T) -> io::Result<T> {
+    /// Calls `query` with the index of a project. The index is built from disk at the first query.
+    pub fn with_index<T>(&self, project: Uuid, query: impl FnOnce(&Index) -> T) -> io::Result<T> {
         if let Some(index) = self.indexes.read().get(&project) {
-            return Ok(question(index));
+            return Ok(query(index));
         }
         let _changing = self.changing.lock();
         self.load(project)?;
-        Ok(question(self.indexes.read().get(&project).unwrap_or(&Index::default())))
+        Ok(query(self.indexes.read().get(&project).unwrap_or(&Index::default())))
     }
 
-    /// Its caller holds `changing`.
+    /// Builds the index of a project. The caller holds `changing`.
     fn load(&self, project: Uuid) -> io::Result<()> {
         if self.indexes.read().contains_key(&project) {
             return Ok(());
@@ -95,8 +102,8 @@ impl SymbolStore {
         Ok(())
     }
 
-    /// By how much [`SymbolStore::put`] would let the project's originals grow.
-    pub fn growth(&self, project: Uuid, kept: &Kept, content: &[u8]) -> io::Result<Growth> {
+    /// Growth of the project's originals by [`SymbolStore::put`].
+    pub fn growth(&self, project: Uuid, kept: &ClassifiedFile, content: &[u8]) -> io::Result<Growth> {
         let bytes = kept.bytes_of(content);
         let key = self.place(project, kept)?;
         Ok(match self.known(project, &key) {
@@ -106,8 +113,8 @@ impl SymbolStore {
         })
     }
 
-    /// The key it is kept under: its own, unless that holds another slice, or a script of another folder.
-    fn place(&self, project: Uuid, kept: &Kept) -> io::Result<SymbolKey> {
+    /// The key to store the file under: its own, unless another slice or a script of another folder has that.
+    fn place(&self, project: Uuid, kept: &ClassifiedFile) -> io::Result<SymbolKey> {
         match (&kept.key, &kept.path, kept.arch) {
             (SymbolKey::MachO(id), _, Some(arch)) => {
                 let is_other = |info: Info| info.arch.is_some_and(|known| known != arch.as_str());
@@ -115,7 +122,7 @@ impl SymbolStore {
                 Ok(if is_taken { SymbolKey::MachOSlice(*id, arch) } else { kept.key.clone() })
             }
             (SymbolKey::SourceMap(_) | SymbolKey::Script(_), Some(path), _) => {
-                self.ask(project, |index| match index.at(path, &kept.key) {
+                self.with_index(project, |index| match index.at(path, &kept.key) {
                     Some(known) => known.clone(),
                     None if !index.contains(&kept.key) => kept.key.clone(),
                     None if kept.key.is_source_map() => SymbolKey::SourceMapAt(path.clone()),
@@ -126,12 +133,12 @@ impl SymbolStore {
         }
     }
 
-    /// Durable when it returns; with the key that it is kept under. `source`: the whole upload on the same disk; `content`:
-    /// its bytes.
+    /// Stores a file, durably, and returns the key it is stored under. `source`: the path of the upload on the same
+    /// file system; `content`: its bytes.
     pub fn put(
         &self,
         project: Uuid,
-        kept: &Kept,
+        kept: &ClassifiedFile,
         source: &Path,
         content: &[u8],
         info: Info,
@@ -157,14 +164,14 @@ impl SymbolStore {
                 return Ok((Put::Worse, key));
             }
         }
-        let beside = Beside::new(&path)?;
+        let pending = PendingFile::new(&path)?;
         match &kept.content {
-            Content::Whole => beside.link(source)?,
-            Content::Inside(bytes) => beside.write(bytes)?,
+            Content::Whole => pending.link(source)?,
+            Content::Inside(bytes) => pending.write(bytes)?,
         }
-        beside.take_place()?;
-        // An artifact of what was there before is of no use.
-        remove_if_there(&with(&path, ARTIFACT))?;
+        pending.publish()?;
+        // The artifact of the replaced content is stale.
+        remove_if_exists(&with(&path, ARTIFACT))?;
         self.put_info(&path, &info)?;
         if let Some(index) = self.indexes.write().get_mut(&project) {
             index.insert(key.clone(), &info);
@@ -173,55 +180,58 @@ impl SymbolStore {
     }
 
     fn put_info(&self, original: &Path, info: &Info) -> io::Result<()> {
-        write_whole(&with(original, INFO), &serde_json::to_vec(info).map_err(io::Error::other)?)
+        write_atomically(&with(original, INFO), &serde_json::to_vec(info).map_err(io::Error::other)?)
     }
 
     fn known(&self, project: Uuid, key: &SymbolKey) -> Option<Info> {
         self.info(project, key).filter(|_| self.path(project, key).exists())
     }
 
-    /// `None`: there is no such original.
+    /// Reads an original. `None`: it does not exist.
     pub fn read(&self, project: Uuid, key: &SymbolKey) -> io::Result<Option<Vec<u8>>> {
-        if_there(fs::read(self.path(project, key)))
+        if_exists(fs::read(self.path(project, key)))
     }
 
+    /// Metadata of an original. `None`: it does not exist or is not readable.
     pub fn info(&self, project: Uuid, key: &SymbolKey) -> Option<Info> {
         info_at(&self.path(project, key))
     }
 
+    /// Reads the artifact of an original. `None`: it does not exist.
     pub fn artifact(&self, project: Uuid, key: &SymbolKey) -> io::Result<Option<Vec<u8>>> {
-        if_there(fs::read(with(&self.path(project, key), ARTIFACT)))
+        if_exists(fs::read(with(&self.path(project, key), ARTIFACT)))
     }
 
+    /// Whether the original has an artifact, which may be stale.
     pub fn has_artifact(&self, project: Uuid, key: &SymbolKey) -> bool {
         with(&self.path(project, key), ARTIFACT).exists()
     }
 
-    /// Nothing is kept of an original that has gone meanwhile.
+    /// Stores an artifact, unless its original was removed meanwhile.
     pub fn put_artifact(&self, project: Uuid, key: &SymbolKey, artifact: &[u8]) -> io::Result<()> {
         let path = self.path(project, key);
         let _changing = self.changing.lock();
-        if path.exists() { write_whole(&with(&path, ARTIFACT), artifact) } else { Ok(()) }
+        if path.exists() { write_atomically(&with(&path, ARTIFACT), artifact) } else { Ok(()) }
     }
 
-    /// When it was used last, as far as that is on disk.
+    /// When it was used last, as stored on disk. Nanoseconds since the epoch.
     pub fn used(&self, project: Uuid, key: &SymbolKey) -> Option<i64> {
         used_at(&self.path(project, key))
     }
 
-    /// Lost in a power cut, it is a little too old.
+    /// Stores the time of the last use. It is not synced: after a power cut it may be out of date.
     pub fn put_used(&self, project: Uuid, key: &SymbolKey, used_ns: i64) -> io::Result<()> {
         let path = self.path(project, key);
         let _changing = self.changing.lock();
         if path.exists() { fs::write(with(&path, USED), used_ns.to_string()) } else { Ok(()) }
     }
 
-    /// Every original of a project, by path.
+    /// Lists every original of a project, by path.
     pub fn list(&self, project: Uuid) -> io::Result<Vec<Listed>> {
         let mut found = Vec::new();
         for name in FOLDERS {
             let below = folder(name, project);
-            let Some(entries) = if_there(fs::read_dir(self.root.join(&below)))? else { continue };
+            let Some(entries) = if_exists(fs::read_dir(self.root.join(&below)))? else { continue };
             for entry in entries {
                 let path = entry?.path();
                 let original =
@@ -238,12 +248,12 @@ impl SymbolStore {
         Ok(found)
     }
 
-    /// Dart images: of this build, or all.
+    /// Keys of Dart images: those with this build id, or all.
     pub fn dart_images(&self, project: Uuid, id: Option<DebugId>) -> io::Result<Vec<SymbolKey>> {
-        self.ask(project, |index| index.dart_images(id))
+        self.with_index(project, |index| index.dart_images(id))
     }
 
-    /// The architecture of the slice that is kept under this key.
+    /// The architecture of the slice under this key.
     pub fn arch(&self, project: Uuid, key: &SymbolKey) -> Option<Arch> {
         match key {
             SymbolKey::MachOSlice(_, arch) => Some(*arch),
@@ -251,14 +261,14 @@ impl SymbolStore {
         }
     }
 
-    /// An original and all that was made from it, by its listed path. Whether it was there.
+    /// Removes an original and the files derived from it, by its listed path. Returns whether it existed.
     pub fn remove(&self, project: Uuid, path: &str) -> io::Result<bool> {
         let key = SymbolKey::of_path(path, project);
         let path = self.root.join(path);
         let _changing = self.changing.lock();
-        let was_there = remove_if_there(&path)?;
+        let was_there = remove_if_exists(&path)?;
         for extension in [ARTIFACT, USED, INFO] {
-            remove_if_there(&with(&path, extension))?;
+            remove_if_exists(&with(&path, extension))?;
         }
         if let (Some(key), Some(index)) = (key, self.indexes.write().get_mut(&project)) {
             index.remove(&key);
@@ -266,18 +276,18 @@ impl SymbolStore {
         Ok(was_there)
     }
 
-    /// Everything of a project.
+    /// Removes all files of a project.
     pub fn remove_all(&self, project: Uuid) -> io::Result<()> {
         let _changing = self.changing.lock();
         self.indexes.write().remove(&project);
         for name in FOLDERS {
-            if_there(fs::remove_dir_all(self.root.join(folder(name, project))))?;
+            if_exists(fs::remove_dir_all(self.root.join(folder(name, project))))?;
         }
         Ok(())
     }
 }
 
-impl Kept {
+impl ClassifiedFile {
     fn bytes_of<'a>(&'a self, content: &'a [u8]) -> &'a [u8] {
         match &self.content {
             Content::Whole => content,
@@ -297,7 +307,7 @@ fn with(path: &Path, extension: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Whether the file has the length and the hash that its `.info` records. Reads all of it.
+/// Whether the file has the length and the hash recorded in its `.info`. Reads the whole file.
 pub fn is_whole(original: &Path, info: &Info) -> io::Result<bool> {
     let file = File::open(original)?;
     if file.metadata()?.len() != info.bytes {

@@ -1,4 +1,4 @@
-//! What the measuring examples share.
+//! Code that the measuring examples share.
 
 use std::error::Error;
 use std::time::{Duration, Instant};
@@ -7,17 +7,17 @@ use tidewatch_lake::Lake;
 use tidewatch_store::answer::Answer;
 use tidewatch_store::plan::Plan;
 
-/// Answers the plan `runs` times and reports the best time, the first time and the mean processor time.
+/// Executes the plan `runs` times and reports the best time, the first time and the mean processor time.
 pub fn measure(lake: &Lake, name: &str, plan: &Plan, runs: u32) -> Result<(), Box<dyn Error>> {
-    let ask = || lake.ask(plan, Instant::now() + Duration::from_secs(60)).map(Answer::new);
+    let execute = || lake.execute(plan, Instant::now() + Duration::from_secs(60)).map(Answer::new);
     let started = Instant::now();
-    let rows = ask()?.rows();
+    let rows = execute()?.rows();
     let first = started.elapsed();
     let mut best = first;
     let cpu_before = cpu_ticks();
     for _ in 0..runs {
         let started = Instant::now();
-        ask()?;
+        execute()?;
         best = best.min(started.elapsed());
     }
     let cpu_ms = (cpu_ticks() - cpu_before) as f64 * 10.0 / f64::from(runs);
@@ -25,7 +25,7 @@ pub fn measure(lake: &Lake, name: &str, plan: &Plan, runs: u32) -> Result<(), Bo
     Ok(())
 }
 
-/// Processor time of this process, in hundredths of a second; 0 where the system does not say.
+/// Processor time of this process, in hundredths of a second; 0 where it is not available.
 fn cpu_ticks() -> u64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     stat.split(' ').skip(13).take(2).filter_map(|number| number.parse::<u64>().ok()).sum()
@@ -36,7 +36,7 @@ pub fn report(name: &str, took: Duration, rows: usize) {
     println!("{:9.2} ms  {rows:7} rows  {name}", took.as_secs_f64() * 1e3);
 }
 
-/// A pseudo-random number that follows from `number` alone.
+/// A pseudo-random number derived from `number` alone.
 pub fn mix(number: u64) -> u64 {
     fastrand::Rng::with_seed(number).u64(..)
 }

@@ -1,4 +1,4 @@
-//! Which attributes of a part get a column of their own.
+//! Chooses the attributes that a part stores in separate columns.
 
 use std::collections::HashMap;
 
@@ -8,26 +8,26 @@ use xxhash_rust::xxh3::Xxh3Builder;
 use super::pairs::{self, Plain};
 use super::{AttrKey, ENCODED};
 
-/// Extra columns of one encoded column.
+/// Extra columns per encoded column.
 const KEYS_MAX: usize = 32;
-/// An attribute is frequent when one sampled row in so many has it.
+/// An attribute is frequent when at least one in this many sampled rows has it.
 const SHARE: usize = 64;
-/// One that had a column in the part before stays frequent for so many times fewer rows: parts with the same columns are
-/// merged as they are, others are taken apart.
-const STEADY: usize = 4;
-/// Names longer than this are no names.
+/// An attribute with a column in the previous part stays frequent with this many times fewer rows: parts with the same
+/// columns are merged without splitting their attributes again.
+const HYSTERESIS: usize = 4;
+/// Keys longer than this get no column.
 const KEY_BYTES_MAX: usize = 128;
-/// Distinct keys that are counted; more come only from senders that put data into names.
+/// Distinct keys that are counted. Only senders that put data into keys have more.
 const COUNTED_MAX: usize = 4096;
 
-/// The frequent text and integer attributes in a sample of the part's rows, in the order their columns have. `before` is
-/// what was chosen last.
+/// The frequent text and integer attributes in samples of the part's rows, in the order of their columns. `before`: the
+/// attributes chosen for the previous part.
 pub fn choose(samples: &[RecordBatch], before: &[AttrKey]) -> Vec<AttrKey> {
     ENCODED.into_iter().flat_map(|encoded| choose_of(encoded, samples, before)).collect()
 }
 
 fn choose_of(encoded: &'static str, samples: &[RecordBatch], before: &[AttrKey]) -> Vec<AttrKey> {
-    // By key: rows with text, rows with an integer.
+    // By key: the number of rows with text and with an integer.
     let mut counts: HashMap<Vec<u8>, [usize; 2], Xxh3Builder> = HashMap::default();
     let mut rows = 0;
     for batch in samples {
@@ -52,8 +52,8 @@ fn choose_of(encoded: &'static str, samples: &[RecordBatch], before: &[AttrKey])
     }
     let weighed = counts.into_iter().filter_map(|(key, [text, int])| {
         let key = AttrKey { encoded, key: String::from_utf8(key).ok()?, is_int: int > text };
-        let steady = if before.contains(&key) { STEADY } else { 1 };
-        Some((text.max(int) * steady, key))
+        let factor = if before.contains(&key) { HYSTERESIS } else { 1 };
+        Some((text.max(int) * factor, key))
     });
     let mut keys: Vec<(usize, AttrKey)> = weighed.filter(|(count, _)| *count >= (rows / SHARE).max(1)).collect();
     keys.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.key.cmp(&b.1.key)));

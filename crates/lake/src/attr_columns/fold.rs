@@ -1,4 +1,4 @@
-//! Extra columns back into the encoded ones.
+//! Folds extra columns back into the encoded columns.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use super::{AttrColumn, AttrColumns, ENCODED};
 use tidewatch_store::StoreError;
 
 impl AttrColumns {
-    /// Rows as read from the part to rows of the table: every encoded column in `batch` is whole again, the extra
-    /// columns are gone. All extra columns of an encoded one must have been read with it.
+    /// Converts rows of the part to rows of the table: folds the extra columns into the encoded columns of `batch`. All
+    /// extra columns of an encoded column must be in `batch`; otherwise the result is [`StoreError::Internal`].
     pub fn fold(&self, batch: &RecordBatch) -> Result<RecordBatch, StoreError> {
         if self.is_empty() {
             return Ok(batch.clone());
@@ -68,9 +68,9 @@ impl AttrColumns {
     }
 }
 
-/// One row's attributes in the order of their keys.
+/// Writes one row's attributes in the order of their keys.
 fn write_row<'a>(extra: &[(String, Values)], row: usize, rest: &'a [u8], list: &mut Vec<Pair<'a>>, out: &mut Vec<u8>) {
-    // A row that is not sorted or not ours was left whole: there is nothing to add.
+    // A row that is not encoded like ours was not split: it has no extra values.
     if !pairs::read(rest, list) {
         out.extend_from_slice(rest);
         return;
@@ -89,7 +89,7 @@ fn write_row<'a>(extra: &[(String, Values)], row: usize, rest: &'a [u8], list: &
     list[next..].iter().for_each(|pair| out.extend_from_slice(pair.whole));
 }
 
-/// The values of an extra column, however the reader gives them.
+/// The values of an extra column, in any type that the reader returns.
 enum Values {
     Text(StringArray),
     Dictionary(DictionaryArray<Int32Type>, StringArray),
@@ -102,8 +102,8 @@ fn values(array: &ArrayRef) -> Option<Values> {
         DataType::Int64 => array.as_primitive_opt::<Int64Type>().cloned().map(Values::Int),
         DataType::Dictionary(_, _) => {
             let array = array.as_dictionary_opt::<Int32Type>()?.clone();
-            let texts = array.values().as_string_opt().cloned()?;
-            Some(Values::Dictionary(array, texts))
+            let strings = array.values().as_string_opt().cloned()?;
+            Some(Values::Dictionary(array, strings))
         }
         _ => None,
     }
@@ -114,7 +114,7 @@ impl Values {
         match self {
             Values::Text(array) => array.is_valid(row).then(|| AnyValue::Str(array.value(row))),
             Values::Int(array) => array.is_valid(row).then(|| AnyValue::Int(array.value(row))),
-            Values::Dictionary(array, texts) => array.key(row).map(|key| AnyValue::Str(texts.value(key))),
+            Values::Dictionary(array, strings) => array.key(row).map(|key| AnyValue::Str(strings.value(key))),
         }
     }
 }

@@ -1,8 +1,8 @@
-//! From an attribute's key to the number of its column, mostly with one comparison.
+//! Maps an attribute's key to the number of its column, mostly with one comparison.
 
 use super::AttrKey;
 
-/// Places of keys by a few of their bytes.
+/// A hash table of sorted keys, hashed by their length and three of their bytes.
 pub struct LookUp<'k> {
     keys: &'k [AttrKey],
     slots: [u8; SLOTS],
@@ -10,11 +10,11 @@ pub struct LookUp<'k> {
 
 const SLOTS: usize = 512;
 const NONE: u8 = u8::MAX;
-/// More than one key: they are searched.
+/// Several keys share the slot: a binary search decides.
 const SEVERAL: u8 = u8::MAX - 1;
 
 impl<'k> LookUp<'k> {
-    /// Of keys of one encoded column, sorted.
+    /// Makes the table. `keys`: those of one encoded column, sorted.
     pub fn new(keys: &'k [AttrKey]) -> LookUp<'k> {
         let mut slots = [NONE; SLOTS];
         for (index, key) in keys.iter().enumerate() {
@@ -25,6 +25,7 @@ impl<'k> LookUp<'k> {
         LookUp { keys, slots }
     }
 
+    /// The index of a key; `None` when it has no column.
     pub fn find(&self, key: &[u8]) -> Option<usize> {
         match self.slots[slot(key)] {
             NONE => None,

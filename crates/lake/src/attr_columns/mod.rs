@@ -1,16 +1,16 @@
-//! Frequent attributes as columns of their own.
+//! Frequent attributes in separate columns.
 //!
-//! A part may hold, after its table's columns, extra nullable ones: `attributes.<key>` and `resource.<key>`, text or I64.
-//! Such a value has left the encoded column; a row's value is in exactly one of the two. [`AttrColumns`] says which
-//! extra columns a part has, and puts the encoded columns together again, byte by byte as they were ([`AttrColumns::fold`]).
+//! A part may have, after its table's columns, extra nullable columns `attributes.<key>` and `resource.<key>` of text
+//! or I64. A row's value is either in the extra column or in the encoded column, never in both. [`AttrColumns`] lists
+//! the extra columns of a part and restores the encoded columns byte for byte ([`AttrColumns::fold`]).
 //!
-//! - `choose`: which keys, from a sample of the rows; `split`: encoded columns to extra ones, when a part is written;
-//!   `rows`: the same for one column.
-//! - `pairs`: walking over encoded attributes without decoding them; `look_up`: whose column a key's values go to;
-//!   `values`: such a column in the making.
+//! - `choose` chooses the keys from a sample of the rows; `split` splits encoded columns when a part is written; `rows`
+//!   splits one column.
+//! - `pairs` iterates over encoded attributes without decoding them; `look_up` maps a key to its column; `values`
+//!   builds an extra column.
 //!
-//! Attributes are stored sorted by key (see `columns`): that is what makes folding exact. A row that is not sorted, a
-//! key that comes twice and a value of another type stay in the encoded column.
+//! Folding is exact because attributes are stored sorted by key (see `columns`). Unsorted rows, repeated keys and
+//! values of another type stay in the encoded column.
 
 mod choose;
 mod fold;
@@ -35,17 +35,17 @@ pub use split::Splitter;
 /// The encoded columns that are split.
 const ENCODED: [&str; 2] = ["attributes", "resource"];
 
-/// File metadata: numbers of the extra columns, joined by `,`, whose key some row still has in the encoded column.
+/// Metadata key. Value: numbers of the extra columns whose key some row still has in the encoded column, joined by `,`.
 pub const INCOMPLETE: &str = "tidewatch.incomplete_attribute_columns";
 
-/// Extra columns of one encoded column that merging leaves, when parts have different ones.
-const UNITED_MAX: usize = 48;
+/// Extra columns per encoded column after merging parts with different extra columns.
+const MERGED_MAX: usize = 48;
 
-/// Rows of each batch or row group that are looked at to choose keys.
+/// Rows sampled from each batch or row group to choose keys.
 pub const SAMPLE_ROWS: usize = 256;
 
-/// At most [`SAMPLE_ROWS`] rows of a batch of `count`, from all over it, at irregular distances: of traces that have eight
-/// spans each, every 32nd row would always be the same span.
+/// At most [`SAMPLE_ROWS`] row numbers below `count`, ascending, spread at irregular distances. At regular distances
+/// the sample could hit the same span of every trace.
 pub fn sample_rows(count: usize) -> Vec<u32> {
     let step = count.div_ceil(SAMPLE_ROWS).max(1);
     let aside = |first: usize| (first as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 33;
@@ -53,7 +53,7 @@ pub fn sample_rows(count: usize) -> Vec<u32> {
     (0..count).step_by(step).map(|first| row(first) as u32).collect()
 }
 
-/// The columns of the batch that are split.
+/// The batch reduced to the encoded columns that are split.
 pub fn encoded(batch: &RecordBatch) -> RecordBatch {
     let columns: Vec<usize> = ENCODED.iter().filter_map(|name| batch.schema_ref().index_of(name).ok()).collect();
     batch.project(&columns).expect("the batch has these columns")
@@ -64,8 +64,9 @@ pub fn encoded(batch: &RecordBatch) -> RecordBatch {
 pub struct AttrKey {
     /// `attributes` or `resource`.
     pub encoded: &'static str,
+    /// The attribute's key.
     pub key: String,
-    /// I64 values, else text.
+    /// The column has I64 values; otherwise text.
     pub is_int: bool,
 }
 
@@ -81,10 +82,11 @@ impl AttrKey {
 pub struct AttrColumn {
     /// The column's name in the file.
     pub name: String,
-    /// The encoded column its values left.
+    /// The encoded column that its values were split from.
     pub encoded: &'static str,
+    /// The attribute's key.
     pub key: String,
-    /// I64 values, else text.
+    /// The column has I64 values; otherwise text.
     pub is_int: bool,
     /// No row of the part has the key in the encoded column: a null here means that the attribute is absent.
     pub complete: bool,
@@ -98,6 +100,7 @@ pub struct AttrColumns {
 }
 
 impl AttrColumns {
+    /// The extra columns in the schema of a part's file.
     pub fn of(metadata: &ArrowReaderMetadata) -> AttrColumns {
         let file = metadata.metadata().file_metadata();
         let pairs = file.key_value_metadata().into_iter().flatten();
@@ -120,10 +123,10 @@ impl AttrColumns {
         AttrColumns { columns: extra.enumerate().map(column).collect() }
     }
 
-    /// The columns of a part that parts with these are merged into, and which of them are not complete in all: a part
-    /// without the column may have the attribute among the encoded ones. `None` when a part has none at all, types
-    /// differ or it would be too many: such parts are taken apart anew.
-    pub fn united(all: &[Arc<AttrColumns>]) -> Option<(Vec<AttrKey>, Vec<bool>)> {
+    /// The extra columns of the part that parts with `all` are merged into, and for each whether it is incomplete: a
+    /// part without the column may have the attribute in the encoded column. `None` when a part has no extra columns,
+    /// types differ, or there would be too many columns: the attributes of such parts are split again.
+    pub fn merged(all: &[Arc<AttrColumns>]) -> Option<(Vec<AttrKey>, Vec<bool>)> {
         let key = |c: &AttrColumn| AttrKey { encoded: c.encoded, key: c.key.clone(), is_int: c.is_int };
         let mut keys: Vec<AttrKey> = all.iter().flat_map(|columns| columns.columns.iter().map(key)).collect();
         keys.sort_by(|a, b| (a.encoded, &a.key, a.is_int).cmp(&(b.encoded, &b.key, b.is_int)));
@@ -132,7 +135,7 @@ impl AttrColumns {
         let counts = ENCODED.map(|encoded| keys.iter().filter(|key| key.encoded == encoded).count());
         let is_fit = !all.iter().any(|columns| columns.is_empty())
             && !keys.windows(2).any(is_twice)
-            && counts.iter().all(|count| *count <= UNITED_MAX);
+            && counts.iter().all(|count| *count <= MERGED_MAX);
         let is_complete = |key: &AttrKey| {
             let mut own = all.iter().map(|columns| columns.find(key.encoded, &key.key));
             own.all(|column| column.is_some_and(|column| column.complete))
@@ -141,7 +144,8 @@ impl AttrColumns {
         (is_fit && !keys.is_empty()).then_some((keys, incomplete))
     }
 
-    /// Of each of these keys its place among the extra columns; `None` when they are the extra columns.
+    /// The index of each key among the extra columns; `None` when the keys are exactly the extra columns. `keys`
+    /// includes all extra columns.
     pub fn places(&self, keys: &[AttrKey]) -> Option<Vec<Option<usize>>> {
         let place = |key: &AttrKey| {
             self.columns.iter().position(|column| column.encoded == key.encoded && column.key == key.key)
@@ -149,21 +153,22 @@ impl AttrColumns {
         (keys.len() != self.columns.len()).then(|| keys.iter().map(place).collect())
     }
 
+    /// Whether the part has no extra columns.
     pub fn is_empty(&self) -> bool {
         self.columns.is_empty()
     }
 
-    /// A column that is split, or one that was split off.
+    /// Whether the column is an encoded column that is split, or an extra column.
     pub fn is_encoded_or_extra(&self, name: &str) -> bool {
         ENCODED.contains(&name) || self.columns.iter().any(|column| column.name == name)
     }
 
-    /// The extra column of an attribute.
+    /// The extra column of an attribute; `None` when it has none.
     pub fn find(&self, encoded: &str, key: &str) -> Option<&AttrColumn> {
         self.columns.iter().find(|column| column.encoded == encoded && column.key == key)
     }
 
-    /// The extra columns that belong to an encoded one: to be read with it, then folded.
+    /// The extra columns of an encoded column, which are read with it and folded.
     pub fn of_column(&self, encoded: &str) -> impl Iterator<Item = &AttrColumn> {
         self.columns.iter().filter(move |column| column.encoded == encoded)
     }

@@ -1,14 +1,15 @@
-//! Walking over a serialised `KeyValueList` as our own encoder writes it.
+//! Iterates over a serialized `KeyValueList` in the form that our encoder writes.
 
 use integer_encoding::VarInt;
 
 /// One `KeyValue`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pair<'a> {
+    /// The key, not checked to be UTF-8; empty when there is none.
     pub key: &'a [u8],
-    /// The serialised `AnyValue`; empty when there is none.
+    /// The serialized `AnyValue`; empty when there is none.
     pub value: &'a [u8],
-    /// Everything, with the head of the list's field.
+    /// The whole pair with the head of its field in the list.
     pub whole: &'a [u8],
 }
 
@@ -19,7 +20,7 @@ pub enum Plain<'a> {
     Int(i64),
 }
 
-/// The same, the text not checked.
+/// Like [`Plain`], with text that is not checked to be UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Raw<'a> {
     Text(&'a [u8]),
@@ -32,7 +33,7 @@ const VALUE: u8 = 2 << 3 | 2;
 const STRING: u8 = 1 << 3 | 2;
 const INT: u8 = 3 << 3;
 
-/// The pairs in order, into `out`. False when the bytes are not what our encoder writes.
+/// Replaces `out` with the pairs in order. False when the bytes are not in the form that our encoder writes.
 pub fn read<'a>(mut bytes: &'a [u8], out: &mut Vec<Pair<'a>>) -> bool {
     out.clear();
     while !bytes.is_empty() {
@@ -43,14 +44,14 @@ pub fn read<'a>(mut bytes: &'a [u8], out: &mut Vec<Pair<'a>>) -> bool {
     true
 }
 
-/// The bytes of the first pair, not looked into, and what follows them.
+/// Splits off the bytes of the first pair, without parsing them.
 #[inline]
 pub fn whole(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (_, rest) = field(bytes, LIST_VALUES)?;
     bytes.split_at_checked(bytes.len() - rest.len())
 }
 
-/// The first pair, and what follows it.
+/// Parses the first pair; also returns the bytes after it.
 #[inline]
 pub fn pair(bytes: &[u8]) -> Option<(Pair<'_>, &[u8])> {
     let (content, rest) = field(bytes, LIST_VALUES)?;
@@ -60,7 +61,7 @@ pub fn pair(bytes: &[u8]) -> Option<(Pair<'_>, &[u8])> {
     end.is_empty().then_some((Pair { key, value, whole }, rest))
 }
 
-/// A length-delimited field with this head, and what follows it.
+/// The content of a length-delimited field with this head, and the bytes after it.
 #[inline]
 fn field(bytes: &[u8], head: u8) -> Option<(&[u8], &[u8])> {
     let (first, rest) = bytes.split_first()?;
@@ -80,7 +81,7 @@ fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
 }
 
 impl<'a> Pair<'a> {
-    /// The value when it is text or an integer, encoded as our encoder would.
+    /// The value, if it is text or an integer in the form that our encoder writes.
     pub fn plain(&self) -> Option<Plain<'a>> {
         Some(match self.raw()? {
             Raw::Text(text) => Plain::Text(str::from_utf8(text).ok()?),
@@ -88,7 +89,7 @@ impl<'a> Pair<'a> {
         })
     }
 
-    /// As [`Pair::plain`], the text not checked.
+    /// Like [`Pair::plain`], with text that is not checked to be UTF-8.
     #[inline]
     pub fn raw(&self) -> Option<Raw<'a>> {
         let raw = self.parse()?;
@@ -115,7 +116,7 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// Bytes of a length-delimited field, its head included.
+/// Bytes of a length-delimited field with its head.
 fn framed(length: usize) -> usize {
     1 + varint_bytes(length as u64) + length
 }

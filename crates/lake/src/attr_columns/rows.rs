@@ -1,8 +1,8 @@
-//! Rows of one encoded column, taken apart.
+//! Splits the rows of one encoded column.
 //!
-//! Rows of one instrumentation have the same keys in the same order, and much the same values: a pair that is, byte by
-//! byte, one that was split before needs no parsing. It is looked for first where it was last time, at the key that
-//! followed the key before it, then among all of the batch.
+//! Rows of one instrumentation have the same keys in the same order and mostly the same values. A pair with the same
+//! bytes as an earlier pair is not parsed again. The cache is checked first for the last pair of the key that followed
+//! the previous key last time, then for all pairs of the batch.
 
 use std::hash::{BuildHasher as _, RandomState};
 
@@ -16,92 +16,93 @@ use super::pairs::{self, Pair, Raw};
 use super::values::Values;
 use crate::schedule::yielding::yield_point;
 
-/// Rows taken apart before others may go first: a fraction of a millisecond's.
+/// Rows split between yield points, in a fraction of a millisecond.
 const ROWS_AT_ONCE: usize = 128;
 
-/// What a column of rows became.
+/// A split column.
 pub struct Split {
-    /// What stays encoded.
+    /// The attributes that stay encoded.
     pub rest: BinaryArray,
-    /// By key.
+    /// The extra columns, by key.
     pub extra: Vec<ArrayRef>,
-    /// By key: some row has it in the encoded column still.
-    pub left_behind: Vec<bool>,
+    /// By key: whether some row still has the key in the encoded column.
+    pub is_incomplete: Vec<bool>,
 }
 
-/// Splits a column; `as_numbers`: texts become dictionaries.
+/// Splits a column. `as_numbers`: text becomes dictionaries.
 pub fn split(encoded: &BinaryArray, keys: &[AttrKey], as_numbers: bool) -> Split {
     split_with(Rows::new(keys, encoded.len()), encoded, as_numbers)
 }
 
-/// As [`split`], every pair parsed.
+/// Like [`split`], but parses every pair.
 #[cfg(test)]
 pub fn split_slowly(encoded: &BinaryArray, keys: &[AttrKey], as_numbers: bool) -> Split {
-    split_with(Rows { remembers: false, ..Rows::new(keys, encoded.len()) }, encoded, as_numbers)
+    split_with(Rows { uses_cache: false, ..Rows::new(keys, encoded.len()) }, encoded, as_numbers)
 }
 
 fn split_with<'s: 'a, 'a>(mut rows: Rows<'s, 'a>, encoded: &'a BinaryArray, as_numbers: bool) -> Split {
     let rest = rows.split(encoded);
     let extra = rows.values.into_iter().map(|values| values.finish(as_numbers)).collect();
-    Split { rest, extra, left_behind: rows.left_behind }
+    Split { rest, extra, is_incomplete: rows.is_incomplete }
 }
 
 /// A pair that was split before.
 #[derive(Clone, Copy)]
-struct Known<'a> {
+struct CachedPair<'a> {
     whole: &'a [u8],
     column: usize,
-    /// The integer, or the number of the text.
+    /// The integer, or the number of the string.
     value: i64,
 }
 
-/// What is known of a pair before it is parsed.
-enum Look<'a> {
-    Known(Known<'a>),
-    /// No text with this hash was split before.
-    New(u64),
+/// The result of looking a pair up in the cache.
+enum CacheLookup<'a> {
+    Hit(CachedPair<'a>),
+    /// No text pair with these bytes, which have this hash, was split before.
+    Miss(u64),
+    /// The cache of all pairs was not checked.
     Unknown,
 }
 
 struct Rows<'s, 'a> {
     pub(crate) keys: &'s [AttrKey],
-    look_up: LookUp<'s>,
-    left_behind: Vec<bool>,
+    columns_by_key: LookUp<'s>,
+    is_incomplete: Vec<bool>,
     values: Vec<Values>,
     /// Pairs of text columns.
-    known: HashTable<Known<'a>>,
-    /// By column, the pair that came last.
-    last: Vec<Known<'a>>,
-    /// The column that came last after each column, counted from 1; first: at the start of a row.
+    cached: HashTable<CachedPair<'a>>,
+    /// The last pair, by column.
+    last: Vec<CachedPair<'a>>,
+    /// For each column, counted from 1, the column that followed it last. At index 0: the first column of the last row.
     next: Vec<usize>,
-    /// The values that leave the row at hand: columns, and integers or numbers of texts.
+    /// The values that leave the current row: column, and the integer or number of the string.
     found: Vec<(usize, i64)>,
-    /// Of hashes.
+    /// The seed of hashes.
     seed: u64,
-    remembers: bool,
+    uses_cache: bool,
 }
 
-/// A key, its column, and the value if it can leave.
+/// A key, its column, and the value if it can leave the encoded column.
 type Cell<'a> = (&'a [u8], Option<usize>, Option<i64>);
 
 impl<'s: 'a, 'a> Rows<'s, 'a> {
-    /// To split so many rows.
+    /// Prepares to split `count` rows.
     fn new(keys: &'s [AttrKey], count: usize) -> Rows<'s, 'a> {
         Rows {
-            look_up: LookUp::new(keys),
-            left_behind: vec![false; keys.len()],
+            columns_by_key: LookUp::new(keys),
+            is_incomplete: vec![false; keys.len()],
             values: keys.iter().map(|key| Values::new(key.is_int, count)).collect(),
-            known: HashTable::with_capacity(count),
-            last: vec![Known { whole: &[], column: 0, value: 0 }; keys.len()],
+            cached: HashTable::with_capacity(count),
+            last: vec![CachedPair { whole: &[], column: 0, value: 0 }; keys.len()],
             next: vec![0; keys.len() + 1],
             found: Vec::new(),
             keys,
             seed: RandomState::new().hash_one(0),
-            remembers: true,
+            uses_cache: true,
         }
     }
 
-    /// What stays encoded.
+    /// Splits all rows. Returns the attributes that stay encoded.
     fn split(&mut self, encoded: &'a BinaryArray) -> BinaryArray {
         let mut ends = Vec::with_capacity(encoded.len() + 1);
         ends.push(0);
@@ -118,33 +119,35 @@ impl<'s: 'a, 'a> Rows<'s, 'a> {
                 }
             } else {
                 rest.truncate(start);
-                self.leave(bytes);
+                self.mark_row_incomplete(bytes);
                 rest.extend_from_slice(bytes);
             }
-            ends.push(i32::try_from(rest.len()).expect("what is left is no longer than what was there"));
+            ends.push(i32::try_from(rest.len()).expect("the rest is no longer than the encoded column"));
         }
         let offsets = OffsetBuffer::new(ScalarBuffer::from(ends));
         BinaryArray::new(offsets, Buffer::from(rest), None)
     }
 
-    /// One row: the values that leave it, and the pairs that stay. False when its pairs are not sorted by key, or are
-    /// not what our encoder writes.
+    /// Splits one row: collects the values that leave it in `found` and appends the pairs that stay to `rest`. False
+    /// when its pairs are not sorted by key, or not in the form that our encoder writes.
     fn row(&mut self, mut bytes: &'a [u8], rest: &mut Vec<u8>) -> bool {
         self.found.clear();
         let mut last: (&[u8], Option<usize>) = (&[], None);
-        // The column that came last, counted from 1.
+        // The previous column, counted from 1.
         let mut before = 0;
         let mut last_whole: &[u8] = &[];
         while !bytes.is_empty() {
             let Some((whole, after)) = pairs::whole(bytes) else { return false };
-            let (key, index, value) = match self.look(whole, before) {
-                Look::Known(known) => (self.keys[known.column].key.as_bytes(), Some(known.column), Some(known.value)),
-                look => match pairs::pair(whole) {
-                    Some((pair, _)) => self.parsed(&pair, &look),
+            let (key, index, value) = match self.lookup(whole, before) {
+                CacheLookup::Hit(cached) => {
+                    (self.keys[cached.column].key.as_bytes(), Some(cached.column), Some(cached.value))
+                }
+                lookup => match pairs::pair(whole) {
+                    Some((pair, _)) => self.parsed(&pair, &lookup),
                     None => return false,
                 },
             };
-            // Keys with columns are sorted as their columns are.
+            // Columns are sorted by key, so their numbers compare like the keys.
             let order = match (last.1, index) {
                 (Some(last), Some(index)) => last.cmp(&index),
                 _ => last.0.cmp(key),
@@ -153,18 +156,18 @@ impl<'s: 'a, 'a> Rows<'s, 'a> {
                 return false;
             }
             match (index, value) {
-                // A key that comes again stays, each time.
+                // All occurrences of a repeated key stay.
                 (Some(index), _) if order.is_eq() => {
-                    if self.found.pop_if(|(known, _)| *known == index).is_some() {
+                    if self.found.pop_if(|(cached, _)| *cached == index).is_some() {
                         rest.extend_from_slice(last_whole);
                     }
                     rest.extend_from_slice(whole);
-                    self.left_behind[index] = true;
+                    self.is_incomplete[index] = true;
                 }
                 (Some(index), Some(value)) => self.found.push((index, value)),
                 (index, _) => {
                     rest.extend_from_slice(whole);
-                    index.into_iter().for_each(|index| self.left_behind[index] = true);
+                    index.into_iter().for_each(|index| self.is_incomplete[index] = true);
                 }
             }
             if let Some(index) = index {
@@ -178,74 +181,74 @@ impl<'s: 'a, 'a> Rows<'s, 'a> {
         true
     }
 
-    /// The pair among those that were split before.
+    /// Looks a pair up in the cache. `before`: the previous column, counted from 1.
     #[inline]
-    fn look(&mut self, whole: &'a [u8], before: usize) -> Look<'a> {
+    fn lookup(&mut self, whole: &'a [u8], before: usize) -> CacheLookup<'a> {
         let expected = self.next[before];
-        let Some(last) = self.last.get(expected).filter(|_| self.remembers) else { return Look::Unknown };
+        let Some(last) = self.last.get(expected).filter(|_| self.uses_cache) else { return CacheLookup::Unknown };
         if last.whole == whole {
-            return Look::Known(*last);
+            return CacheLookup::Hit(*last);
         }
-        // Integers are parsed faster than looked for.
+        // Parsing an integer is faster than a look-up.
         if self.keys[expected].is_int {
-            return Look::Unknown;
+            return CacheLookup::Unknown;
         }
         let hash = hash(whole, self.seed);
-        match self.known.find(hash, |known| known.whole == whole) {
-            Some(known) => {
-                self.last[known.column] = *known;
-                Look::Known(*known)
+        match self.cached.find(hash, |cached| cached.whole == whole) {
+            Some(cached) => {
+                self.last[cached.column] = *cached;
+                CacheLookup::Hit(*cached)
             }
-            None => Look::New(hash),
+            None => CacheLookup::Miss(hash),
         }
     }
 
-    fn parsed(&mut self, pair: &Pair<'a>, look: &Look<'a>) -> Cell<'a> {
-        let Some(column) = self.look_up.find(pair.key) else { return (pair.key, None, None) };
+    fn parsed(&mut self, pair: &Pair<'a>, lookup: &CacheLookup<'a>) -> Cell<'a> {
+        let Some(column) = self.columns_by_key.find(pair.key) else { return (pair.key, None, None) };
         let value = match pair.raw() {
             Some(Raw::Int(value)) if self.keys[column].is_int => {
-                self.last[column] = Known { whole: pair.whole, column, value };
+                self.last[column] = CachedPair { whole: pair.whole, column, value };
                 Some(value)
             }
-            Some(Raw::Text(text)) if !self.keys[column].is_int => self.number(column, pair.whole, text, look),
+            Some(Raw::Text(text)) if !self.keys[column].is_int => self.number(column, pair.whole, text, lookup),
             _ => None,
         };
         (pair.key, Some(column), value)
     }
 
-    /// The number of a column's text; `None` when it is not UTF-8: it stays encoded.
-    fn number(&mut self, column: usize, whole: &'a [u8], text: &[u8], look: &Look<'a>) -> Option<i64> {
-        let (hash_of_it, known) = match look {
-            Look::New(hash) => (*hash, None),
+    /// The number of a string in its column; `None` when it is not UTF-8 and stays encoded.
+    fn number(&mut self, column: usize, whole: &'a [u8], text: &[u8], lookup: &CacheLookup<'a>) -> Option<i64> {
+        let (hash_of_it, cached) = match lookup {
+            CacheLookup::Miss(hash) => (*hash, None),
             _ => {
                 let hash = hash(whole, self.seed);
-                (hash, self.known.find(hash, |known| known.whole == whole).copied())
+                (hash, self.cached.find(hash, |cached| cached.whole == whole).copied())
             }
         };
-        let known = match known {
-            Some(known) => known,
+        let cached = match cached {
+            Some(cached) => cached,
             None => {
                 let value = self.values[column].add(str::from_utf8(text).ok()?);
-                let (known, seed) = (Known { whole, column, value }, self.seed);
-                self.known.insert_unique(hash_of_it, known, |known| hash(known.whole, seed));
-                known
+                let (cached, seed) = (CachedPair { whole, column, value }, self.seed);
+                self.cached.insert_unique(hash_of_it, cached, |cached| hash(cached.whole, seed));
+                cached
             }
         };
-        self.last[column] = known;
-        Some(known.value)
+        self.last[column] = cached;
+        Some(cached.value)
     }
 
-    /// A row that stays as it is. What cannot be read may hold any key.
-    fn leave(&mut self, bytes: &[u8]) {
+    /// Marks the keys of a row that is not split. An unreadable row may have any key.
+    fn mark_row_incomplete(&mut self, bytes: &[u8]) {
         let mut list = Vec::new();
         let readable = pairs::read(bytes, &mut list);
         for (index, key) in self.keys.iter().enumerate() {
-            self.left_behind[index] |= !readable || list.iter().any(|pair| pair.key == key.key.as_bytes());
+            self.is_incomplete[index] |= !readable || list.iter().any(|pair| pair.key == key.key.as_bytes());
         }
     }
 }
 
-/// Quick for the few dozen bytes that a pair has.
+/// A hash that is fast for a few dozen bytes.
 #[inline]
 fn hash(bytes: &[u8], seed: u64) -> u64 {
     let mixed = |state: u64, word: u64| {

@@ -1,8 +1,8 @@
-//! Encoded attributes to extra columns, on the way into a part.
+//! Splits encoded attributes into extra columns when a part is written.
 //!
-//! Texts become dictionaries where rows lie in memory: a part's writer numbers them anyway, and looks at each only once
-//! a batch. A column that rows share (a dictionary, see [`tidewatch_store::memory_schema`]) is split once per value: rows keep their
-//! numbers, and each extra column becomes a dictionary with the same numbers.
+//! Text becomes dictionaries when rows are in memory: a part's writer numbers values anyway, and reads each only once
+//! per batch. A column whose values rows share (a dictionary, see [`tidewatch_store::memory_schema`]) is split once per
+//! value: rows keep their indices, and each extra column becomes a dictionary with the same indices.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use super::{AttrKey, ENCODED};
 use tidewatch_store::tables::Table;
 use tidewatch_store::{StoreError, arrow_schema, memory_schema};
 
-/// Splits batches of a table into what one part holds.
+/// Splits batches of a table into the columns of one part.
 pub struct Splitter {
     /// By encoded column, then key.
     keys: Vec<AttrKey>,
-    /// By key: some row has it in the encoded column still.
-    left_behind: Vec<bool>,
+    /// By key: whether some row still has the key in the encoded column.
+    is_incomplete: Vec<bool>,
     schema: SchemaRef,
     plain_schema: SchemaRef,
     in_memory: bool,
@@ -27,7 +27,7 @@ pub struct Splitter {
     shared: [Option<SharedSplit>; ENCODED.len()],
 }
 
-/// The values of a shared column, before and after.
+/// The values of a shared column, before and after splitting.
 struct SharedSplit {
     values: ArrayRef,
     rest: ArrayRef,
@@ -35,14 +35,14 @@ struct SharedSplit {
 }
 
 impl Splitter {
-    /// `keys` as [`super::choose`] gives them. `in_memory`: batches are as rows lie in memory, shared columns as
-    /// dictionaries; else as in parts.
+    /// A splitter for the extra columns `keys`, see [`super::choose`]. `in_memory`: batches have the in-memory schema,
+    /// with shared columns as dictionaries; otherwise the schema of parts.
     pub fn new(table: Table, keys: Vec<AttrKey>, in_memory: bool) -> Splitter {
         let extra = |in_memory: bool| {
             let field = move |key: &AttrKey| {
                 let kind = if key.is_int { DataType::Int64 } else { DataType::Utf8 };
-                let is_shared = table.column(key.encoded).is_some_and(|(_, column)| column.shared);
-                // Texts come as numbers, whether or not their rows share them.
+                let is_shared = table.column(key.encoded).is_some_and(|(_, column)| column.is_dictionary);
+                // Text becomes a dictionary, whether or not rows share values.
                 let kind = if in_memory && (is_shared || !key.is_int) { dictionary_of(kind) } else { kind };
                 Arc::new(Field::new(key.column(), kind, true))
             };
@@ -53,33 +53,34 @@ impl Splitter {
         };
         let plain_schema = schema(arrow_schema(table), extra(false));
         let schema = if in_memory { schema(memory_schema(table), extra(true)) } else { Arc::clone(&plain_schema) };
-        let left_behind = vec![false; keys.len()];
-        Splitter { left_behind, keys, schema, plain_schema, in_memory, shared: [None, None] }
+        let is_incomplete = vec![false; keys.len()];
+        Splitter { is_incomplete, keys, schema, plain_schema, in_memory, shared: [None, None] }
     }
 
-    /// The table's columns, then the extra ones, as [`Splitter::split`] gives them.
+    /// The schema of split batches: the table's columns, then the extra columns.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// The same without dictionaries: what a part's readers shall see.
+    /// The same schema without dictionaries, which is stored in the part's file.
     pub fn plain_schema(&self) -> &SchemaRef {
         &self.plain_schema
     }
 
-    /// Some row has these keys in the encoded column still; by key.
-    pub fn leave_behind(&mut self, keys: &[bool]) {
-        self.left_behind.iter_mut().zip(keys).for_each(|(left, more)| *left |= *more);
+    /// Marks keys as incomplete, in addition to those that splitting finds. `keys`: a flag per key.
+    pub fn mark_incomplete(&mut self, keys: &[bool]) {
+        self.is_incomplete.iter_mut().zip(keys).for_each(|(left, more)| *left |= *more);
     }
 
-    /// For the file metadata [`super::INCOMPLETE`], once everything is split.
+    /// The value of the metadata key [`super::INCOMPLETE`], after all rows were split.
     pub fn incomplete(&self) -> String {
         let numbers =
-            self.left_behind.iter().enumerate().filter(|(_, left)| **left).map(|(number, _)| number.to_string());
+            self.is_incomplete.iter().enumerate().filter(|(_, left)| **left).map(|(number, _)| number.to_string());
         numbers.collect::<Vec<_>>().join(",")
     }
 
-    /// Rows of the table to rows of [`Splitter::schema`].
+    /// Converts rows of the table to rows of [`Splitter::schema`]. Fails when a column does not have the type of the
+    /// schema.
     pub fn split(&mut self, batch: &RecordBatch) -> Result<RecordBatch, StoreError> {
         let mut columns = batch.columns().to_vec();
         let mut extra = Vec::new();
@@ -91,10 +92,10 @@ impl Splitter {
                 continue;
             }
             let keys = &self.keys[first..first + count];
-            let left_behind = &mut self.left_behind[first..first + count];
+            let is_incomplete = &mut self.is_incomplete[first..first + count];
             let (rest, split) = match batch.column(index).as_dictionary_opt::<Int32Type>() {
-                Some(shared) => split_shared(shared, keys, left_behind, &mut self.shared[number]),
-                None => split_column(batch.column(index).as_binary(), keys, left_behind, self.in_memory),
+                Some(shared) => split_shared(shared, keys, is_incomplete, &mut self.shared[number]),
+                None => split_column(batch.column(index).as_binary(), keys, is_incomplete, self.in_memory),
             };
             columns[index] = rest;
             extra.extend(split);
@@ -108,33 +109,33 @@ fn dictionary_of(kind: DataType) -> DataType {
     DataType::Dictionary(Box::new(DataType::Int32), Box::new(kind))
 }
 
-/// What stays encoded, and the extra columns, as dictionaries.
+/// Splits a dictionary column: returns the attributes that stay encoded, and the extra columns, as dictionaries.
 fn split_shared(
     column: &DictionaryArray<Int32Type>,
     keys: &[AttrKey],
-    left_behind: &mut [bool],
+    is_incomplete: &mut [bool],
     last: &mut Option<SharedSplit>,
 ) -> (ArrayRef, Vec<ArrayRef>) {
-    // Batches that are gathered from one memtable have one list of values.
+    // Batches gathered from one memtable share one list of values, which is split once.
     let known = last.take_if(|last| !Arc::ptr_eq(&last.values, column.values()));
     drop(known);
     let split = last.get_or_insert_with(|| {
-        let (rest, extra) = split_column(column.values().as_binary(), keys, left_behind, false);
+        let (rest, extra) = split_column(column.values().as_binary(), keys, is_incomplete, false);
         SharedSplit { values: Arc::clone(column.values()), rest, extra }
     });
-    // There are as many values as before: the rows' numbers need no check.
+    // There are as many values as before: the rows' indices need no check.
     let numbered = |values: &ArrayRef| -> ArrayRef { Arc::new(column.with_values(Arc::clone(values))) };
     (numbered(&split.rest), split.extra.iter().map(numbered).collect())
 }
 
-/// What stays encoded, and the extra columns.
+/// Splits a plain column: returns the attributes that stay encoded, and the extra columns.
 fn split_column(
     encoded: &BinaryArray,
     keys: &[AttrKey],
-    left_behind: &mut [bool],
+    is_incomplete: &mut [bool],
     as_numbers: bool,
 ) -> (ArrayRef, Vec<ArrayRef>) {
     let split = rows::split(encoded, keys, as_numbers);
-    left_behind.iter_mut().zip(split.left_behind).for_each(|(left, more)| *left |= more);
+    is_incomplete.iter_mut().zip(split.is_incomplete).for_each(|(left, more)| *left |= more);
     (Arc::new(split.rest), split.extra)
 }

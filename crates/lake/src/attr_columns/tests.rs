@@ -1,4 +1,4 @@
-//! Splitting and folding give back every byte.
+//! Splitting and folding restore every byte.
 
 use std::sync::Arc;
 
@@ -58,25 +58,25 @@ fn columns(keys: &[AttrKey], incomplete: &str) -> AttrColumns {
 }
 
 #[test]
-fn parts_are_united_by_their_columns() {
+fn merged_parts_have_the_union_of_their_columns() {
     let key = |key: &str, is_int| AttrKey { encoded: "attributes", key: key.to_owned(), is_int };
     let keys = [key("a", false), key("b", true)];
-    let united = |all: &[AttrColumns]| AttrColumns::united(&all.iter().cloned().map(Arc::new).collect::<Vec<_>>());
+    let merged = |all: &[AttrColumns]| AttrColumns::merged(&all.iter().cloned().map(Arc::new).collect::<Vec<_>>());
     let same = [columns(&keys, ""), columns(&keys, "1")];
-    assert_eq!(united(&same), Some((keys.to_vec(), vec![false, true])), "not complete in one, not complete in all");
+    assert_eq!(merged(&same), Some((keys.to_vec(), vec![false, true])), "not complete in one, not complete in all");
     assert_eq!(same[0].places(&keys), None, "as they are");
     let less = columns(&keys[1..], "");
-    assert_eq!(united(&[less.clone(), columns(&keys, "")]), Some((keys.to_vec(), vec![true, false])), "one has no a");
+    assert_eq!(merged(&[less.clone(), columns(&keys, "")]), Some((keys.to_vec(), vec![true, false])), "one has no a");
     assert_eq!(less.places(&keys), Some(vec![None, Some(0)]));
-    assert_eq!(united(&[columns(&keys, ""), columns(&[key("b", false)], "")]), None, "other types");
-    assert_eq!(united(&[columns(&keys, ""), columns(&[], "")]), None, "all of one are encoded");
-    assert_eq!(united(&[columns(&[], ""), columns(&[], "")]), None, "merged, they may be worth splitting");
+    assert_eq!(merged(&[columns(&keys, ""), columns(&[key("b", false)], "")]), None, "other types");
+    assert_eq!(merged(&[columns(&keys, ""), columns(&[], "")]), None, "all of one are encoded");
+    assert_eq!(merged(&[columns(&[], ""), columns(&[], "")]), None, "merged, they may be worth splitting");
     let many: Vec<AttrKey> = (10..60).map(|number| key(&number.to_string(), false)).collect();
-    assert_eq!(united(&[columns(&many[..30], ""), columns(&many[20..], "")]), None, "too many");
+    assert_eq!(merged(&[columns(&many[..30], ""), columns(&many[20..], "")]), None, "too many");
 }
 
 #[test]
-fn what_was_frequent_stays_so_for_a_while() {
+fn attributes_with_a_column_keep_it_at_lower_counts() {
     let with = |rare: usize| {
         let rows: Vec<_> =
             (0..640).map(|row| encode(&[(if row < rare { "rare" } else { "x" }, AnyValue::Int(1))])).collect();
@@ -124,7 +124,7 @@ fn frequent_keys_leave_the_encoded_column() {
 }
 
 #[test]
-fn a_column_is_complete_when_nothing_stayed_behind() {
+fn a_column_is_complete_when_no_value_stays_encoded() {
     let rows = [encode(&[("a", AnyValue::Str("x"))]), encode(&[("b", AnyValue::Int(1))])];
     let batch = batch(&rows);
     let keys = choose(std::slice::from_ref(&batch), &[]);
@@ -136,7 +136,7 @@ fn a_column_is_complete_when_nothing_stayed_behind() {
 }
 
 #[test]
-fn samples_do_not_keep_step_with_the_rows() {
+fn samples_are_not_periodic() {
     for (count, period) in [(8192, 8), (8192, 32), (10_000, 40), (65_536, 256)] {
         let rows = sample_rows(count);
         assert!(rows.len() <= SAMPLE_ROWS && rows.is_sorted() && rows.iter().all(|row| (*row as usize) < count));
@@ -153,7 +153,7 @@ fn samples_do_not_keep_step_with_the_rows() {
 }
 
 #[test]
-fn rare_and_absurd_keys_stay() {
+fn rare_and_oversized_keys_stay_encoded() {
     let long = "k".repeat(200);
     let mut rows = vec![encode(&[("common", AnyValue::Int(1)), (&long, AnyValue::Int(1))]); 128];
     rows[5] = encode(&[("common", AnyValue::Int(1)), ("rare", AnyValue::Int(1))]);
@@ -178,13 +178,13 @@ fn value() -> impl Strategy<Value = AnyValue<'static>> {
     ]
 }
 
-/// What may have happened to a row's bytes.
+/// Damage to a row's bytes.
 #[derive(Debug, Clone)]
 enum Damage {
     None,
     Cut(usize),
     Changed(usize, u8),
-    /// A text that is not UTF-8.
+    /// A string that is not UTF-8.
     NotText,
 }
 
@@ -210,7 +210,7 @@ fn damage() -> impl Strategy<Value = Damage> {
 
 proptest! {
     #[test]
-    fn any_rows_come_back(
+    fn rows_are_restored(
         rows in prop::collection::vec(prop::collection::vec((prop::sample::select(vec!["", "a", "b", "b.c", "d"]), value()), 0..6), 1..20),
         sorted in any::<bool>(),
     ) {
@@ -228,9 +228,9 @@ proptest! {
         prop_assert_eq!(columns(&keys, &splitter.incomplete()).fold(&split).unwrap(), batch);
     }
 
-    /// Split once per value, a shared column becomes what it would, split row by row.
+    /// A shared column split once per value equals the same column split row by row.
     #[test]
-    fn shared_values_are_split_as_their_rows_would_be(
+    fn shared_values_are_split_like_their_rows(
         values in prop::collection::vec(prop::collection::vec((prop::sample::select(vec!["a", "b", "b.c", "d"]), value()), 0..5), 1..5),
         rows in prop::collection::vec(0..100_usize, 1..30),
     ) {
@@ -253,9 +253,9 @@ proptest! {
         }
     }
 
-    /// Pairs that came before are not parsed again: that changes nothing, whatever the rows are.
+    /// The cache of pairs does not change the result.
     #[test]
-    fn known_pairs_are_split_as_parsed_ones(
+    fn cached_pairs_are_split_like_parsed_pairs(
         rows in prop::collection::vec(prop::collection::vec((prop::sample::select(vec!["", "a", "b", "b.c", "d", "zz"]), value()), 0..7), 1..8),
         order in prop::collection::vec((any::<usize>(), any::<bool>(), damage()), 1..60),
         distinct in 0..80_usize,
@@ -268,7 +268,7 @@ proptest! {
             damage.apply(&mut bytes);
             bytes
         };
-        // Texts that come once, and some of them again.
+        // Strings that occur once, and some of them again.
         let once = (0..distinct * 2).map(|number| encode(&[("a", AnyValue::Str(&(number % distinct).to_string()))]));
         let encoded = BinaryArray::from_iter_values(order.iter().map(row).chain(once).chain(order.iter().map(row)));
         let keys = ["a", "b", "b.c", "c", "zz"].map(|key| AttrKey {
@@ -279,14 +279,14 @@ proptest! {
         let quick = rows::split(&encoded, &keys, as_numbers);
         let slow = rows::split_slowly(&encoded, &keys, false);
         prop_assert_eq!(quick.rest, slow.rest);
-        prop_assert_eq!(quick.left_behind, slow.left_behind);
+        prop_assert_eq!(quick.is_incomplete, slow.is_incomplete);
         for (quick, slow) in quick.extra.iter().zip(&slow.extra) {
             prop_assert_eq!(&arrow::compute::cast(quick, slow.data_type()).unwrap(), slow);
         }
     }
 
     #[test]
-    fn any_bytes_come_back(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+    fn arbitrary_bytes_are_restored(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
         let batch = batch(&[bytes, encode(&[("a", AnyValue::Int(1))])]);
         let keys = choose(std::slice::from_ref(&batch), &[]);
         let mut splitter = Splitter::new(Table::MetricPoints, keys.clone(), false);

@@ -1,4 +1,4 @@
-//! The values of one extra column in the making.
+//! Builds one extra column.
 
 use std::sync::Arc;
 
@@ -6,16 +6,16 @@ use arrow::array::{ArrayRef, DictionaryArray, Int32Array, Int64Array, StringArra
 use arrow::buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow::compute::take;
 
-/// A column of as many rows as it was made for; most rows may have no value.
+/// A column of `count` rows under construction; rows without a value are null.
 pub struct Values {
     cells: Cells,
-    /// A bit per row: whether it has a value.
+    /// One bit per row: whether it has a value.
     valid: Vec<u8>,
     count: usize,
 }
 
 enum Cells {
-    /// Each text once, rows by number.
+    /// Distinct strings, and the number of each row's string.
     Text {
         rows: Vec<i32>,
         ends: Vec<i32>,
@@ -25,6 +25,7 @@ enum Cells {
 }
 
 impl Values {
+    /// A column of `count` nulls. `is_int`: of I64; otherwise text.
     pub fn new(is_int: bool, count: usize) -> Values {
         let cells = match is_int {
             true => Cells::Int(vec![0; count]),
@@ -33,15 +34,15 @@ impl Values {
         Values { cells, valid: vec![0; count.div_ceil(8)], count }
     }
 
-    /// The number of a text that was not there before; of a column of texts.
+    /// Adds a new string to a text column. Returns its number.
     pub fn add(&mut self, text: &str) -> i64 {
         let Cells::Text { ends, bytes, .. } = &mut self.cells else { unreachable!("only values that fit are added") };
         bytes.extend_from_slice(text.as_bytes());
-        ends.push(i32::try_from(bytes.len()).expect("the texts are part of one column"));
+        ends.push(i32::try_from(bytes.len()).expect("the strings are part of one column"));
         ends.len() as i64 - 2
     }
 
-    /// The value of a row: the integer, or the number of the text.
+    /// Sets the value of a row: the integer, or the number of the string.
     #[inline]
     pub fn put(&mut self, row: usize, value: i64) {
         match &mut self.cells {
@@ -51,19 +52,19 @@ impl Values {
         self.valid[row / 8] |= 1 << (row % 8);
     }
 
-    /// The column; texts as a dictionary or one by one.
+    /// The column. `as_numbers`: text as a dictionary; otherwise plain.
     pub fn finish(self, as_numbers: bool) -> ArrayRef {
         let nulls = NullBuffer::new(BooleanBuffer::new(Buffer::from(self.valid), 0, self.count));
         let nulls = Some(nulls).filter(|nulls| nulls.null_count() > 0);
         match self.cells {
             Cells::Text { rows, ends, bytes } => {
                 let numbers = Int32Array::new(ScalarBuffer::from(rows), nulls);
-                let texts =
+                let strings =
                     StringArray::try_new(OffsetBuffer::new(ScalarBuffer::from(ends)), Buffer::from(bytes), None);
-                let texts: ArrayRef = Arc::new(texts.expect("texts were added as such"));
+                let strings: ArrayRef = Arc::new(strings.expect("strings were added as UTF-8"));
                 match as_numbers {
-                    true => Arc::new(DictionaryArray::new(numbers, texts)),
-                    false => take(&texts, &numbers, None).expect("every number is that of a text"),
+                    true => Arc::new(DictionaryArray::new(numbers, strings)),
+                    false => take(&strings, &numbers, None).expect("every number is that of a string"),
                 }
             }
             Cells::Int(rows) => Arc::new(Int64Array::new(ScalarBuffer::from(rows), nulls)),

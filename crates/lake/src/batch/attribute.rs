@@ -1,8 +1,8 @@
-//! Attributes of a row, out of the columns that hold them.
+//! Reads attributes of rows from the columns that hold them.
 //!
-//! A batch of the whole table has them encoded. A batch out of a part may have a column per frequent attribute, named
-//! `<encoded column>.<key>`, beside (or, when no row has the key elsewhere, instead of) the encoded column: a value is in
-//! one of the two, see [`tidewatch_lake::attr_columns`].
+//! A batch with the table's columns has them encoded. A batch from a part may have a column per frequent attribute,
+//! named `<encoded column>.<key>`, in addition to the encoded column, or instead of it when no row has the key there. A
+//! value is in one of the two columns, see [`crate::attr_columns`].
 
 use std::borrow::Cow;
 
@@ -22,7 +22,7 @@ pub(crate) struct AttributeReader<'a> {
     places: Vec<OpenPlace<'a>>,
 }
 
-/// A place within a batch, the column of this attribute alone first.
+/// A place in a batch. An attribute's own column comes before the encoded column.
 enum OpenPlace<'a> {
     Own(Cells<'a>),
     Encoded(Cells<'a>),
@@ -50,7 +50,7 @@ impl<'a> AttributeReader<'a> {
         Ok(AttributeReader { key: key.to_owned(), places: open })
     }
 
-    /// As text; `None` when absent everywhere.
+    /// The attribute of a row, as text; `None` when it is absent from all places.
     pub fn text(&self, row: usize) -> Option<Cow<'a, str>> {
         self.places.iter().find_map(|place| match place {
             OpenPlace::Own(cells) => own_text(cells, row),
@@ -62,7 +62,7 @@ impl<'a> AttributeReader<'a> {
         })
     }
 
-    /// Rows without which no row has the attribute: a search for the key's bytes over all rows at once.
+    /// A superset of the rows that have the attribute, found by a search for the key's bytes in all rows at once.
     pub fn may_have(&self, rows: usize) -> BooleanBuffer {
         let key = Finder::new(self.key.as_bytes());
         let mut any = BooleanBuffer::new_unset(rows);
@@ -82,7 +82,7 @@ impl<'a> AttributeReader<'a> {
         any
     }
 
-    /// The column of integers that is this attribute and nothing else.
+    /// The attribute's own integer column, if it is the only place.
     pub fn only_numbers(&self) -> Option<&'a Int64Array> {
         match self.places.as_slice() {
             [OpenPlace::Own(Cells::I64(array))] => Some(array),
@@ -90,8 +90,8 @@ impl<'a> AttributeReader<'a> {
         }
     }
 
-    /// The text column that is this attribute and nothing else.
-    pub fn only_texts(&self) -> Option<&Cells<'a>> {
+    /// The attribute's own text column, if it is the only place.
+    pub fn only_strings(&self) -> Option<&Cells<'a>> {
         match self.places.as_slice() {
             [OpenPlace::Own(cells @ (Cells::Text(_) | Cells::Dictionary(..)))] => Some(cells),
             _ => None,
@@ -99,7 +99,7 @@ impl<'a> AttributeReader<'a> {
     }
 }
 
-/// The value of an attribute's own column.
+/// The value of a row in an attribute's own column, as text.
 pub(crate) fn own_text<'a>(cells: &Cells<'a>, row: usize) -> Option<Cow<'a, str>> {
     if cells.is_null(row) {
         return None;
@@ -110,7 +110,7 @@ pub(crate) fn own_text<'a>(cells: &Cells<'a>, row: usize) -> Option<Cow<'a, str>
     })
 }
 
-/// Columns that left an encoded one, with their keys.
+/// The attribute columns split from an encoded column, with their keys.
 pub(crate) fn own_columns<'a>(batch: &'a RecordBatch, encoded: &str) -> Result<Vec<(&'a str, Cells<'a>)>, StoreError> {
     let fields = batch.schema_ref().fields().iter().zip(batch.columns());
     let key = |name: &'a str| name.strip_prefix(encoded)?.strip_prefix('.');
@@ -120,7 +120,7 @@ pub(crate) fn own_columns<'a>(batch: &'a RecordBatch, encoded: &str) -> Result<V
         .collect()
 }
 
-/// The attribute keys of every record of a batch.
+/// Reads the attribute keys of every record of a batch.
 pub(crate) struct KeysReader<'a> {
     encoded: Cells<'a>,
     own: Vec<(&'a str, Cells<'a>)>,
@@ -131,7 +131,7 @@ impl<'a> KeysReader<'a> {
         Ok(KeysReader { encoded: cells(batch, "attributes")?, own: own_columns(batch, "attributes")? })
     }
 
-    /// Sorted, each once, joined by `,`.
+    /// The distinct keys of a row, sorted, joined by `,`.
     pub fn joined(&self, row: usize) -> String {
         let mut keys: Vec<&str> = wire::attribute_keys(self.encoded.bytes(row)).collect();
         keys.extend(self.own.iter().filter(|(_, cells)| !cells.is_null(row)).map(|(key, _)| *key));

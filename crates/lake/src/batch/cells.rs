@@ -10,7 +10,7 @@ use arrow::datatypes::{DataType, Int32Type};
 use super::datum::Datum;
 use tidewatch_store::StoreError;
 
-/// A column of a batch. Text of parts may come as a dictionary, as the part keeps it.
+/// A column of a batch. Text read from a part may be a dictionary, as the part stores it.
 pub(crate) enum Cells<'a> {
     Bool(&'a BooleanArray),
     U8(&'a UInt8Array),
@@ -20,15 +20,16 @@ pub(crate) enum Cells<'a> {
     I64(&'a Int64Array),
     F64(&'a Float64Array),
     Text(&'a StringArray),
-    /// Keys into a list of distinct texts.
+    /// Indices into distinct strings.
     Dictionary(&'a Int32Array, &'a StringArray),
     Bytes(&'a BinaryArray),
-    /// As `Dictionary`, of bytes: shared columns in memory.
+    /// Indices into distinct byte strings: dictionary columns in memory.
     Shared(&'a Int32Array, &'a BinaryArray),
     Id(&'a FixedSizeBinaryArray),
 }
 
-/// The column `name` of `batch`. Reads ask for what they need, so a missing column is a defect here.
+/// The column `name` of `batch`. Queries read all columns that they use, so a missing column is
+/// [`StoreError::Internal`].
 pub(crate) fn cells<'a>(batch: &'a RecordBatch, name: &str) -> Result<Cells<'a>, StoreError> {
     let array = batch.column_by_name(name).ok_or_else(|| defect(format!("column {name} was not read")))?;
     Cells::of(array.as_ref())
@@ -83,7 +84,7 @@ impl<'a> Cells<'a> {
         self.array().len()
     }
 
-    /// Which rows are not null; `None`: all.
+    /// The rows that are not null; `None` means all.
     pub fn validity(&self) -> Option<&'a NullBuffer> {
         match self {
             Cells::Bool(array) => Array::nulls(*array),
@@ -104,7 +105,7 @@ impl<'a> Cells<'a> {
         self.validity().is_some_and(|valid| valid.is_null(row))
     }
 
-    /// Text, bytes or id of a row; empty for a null and for numbers.
+    /// The text, bytes or id of a row; empty for a null and for numbers.
     pub fn bytes(&self, row: usize) -> &'a [u8] {
         if self.is_null(row) {
             return &[];
@@ -119,7 +120,7 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// A number of a row as a double; `None` for a null, a NaN and for text.
+    /// The number of a row as a double; `None` for a null, a NaN and for text.
     pub fn number(&self, row: usize) -> Option<f64> {
         if self.is_null(row) {
             return None;
@@ -137,7 +138,7 @@ impl<'a> Cells<'a> {
         (!number.is_nan()).then_some(number)
     }
 
-    /// All rows at once, as [`Cells::number`]; NaN for what is none.
+    /// [`Cells::number`] of all rows; NaN instead of `None`.
     pub fn numbers(&self) -> Vec<f64> {
         let mut numbers: Vec<f64> = match self {
             Cells::U8(array) => array.values().iter().map(|value| f64::from(*value)).collect(),
@@ -154,7 +155,7 @@ impl<'a> Cells<'a> {
         numbers
     }
 
-    /// `None` for a null.
+    /// The value of a row; `None` for a null.
     pub fn datum(&self, row: usize) -> Option<Datum> {
         if self.is_null(row) {
             return None;
@@ -172,7 +173,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// The `i64` column `name`: times.
+/// The column `time`.
 pub(crate) fn times(batch: &RecordBatch) -> Result<&Int64Array, StoreError> {
     match cells(batch, "time")? {
         Cells::I64(array) => Ok(array),

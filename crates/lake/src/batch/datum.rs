@@ -1,4 +1,4 @@
-//! One value out of a column, widened so that every kind compares in one of four ways.
+//! A single value of a column, widened to one of four types.
 
 use std::cmp::Ordering;
 
@@ -6,7 +6,7 @@ use tidewatch_store::StoreError;
 use tidewatch_store::plan::Value;
 use tidewatch_store::tables::{Column, Kind};
 
-/// Two of them compare only when they come from columns of the same kind.
+/// A value. Only values of columns of the same kind are comparable.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Datum {
     /// Bool (0, 1), U8, U32, U64.
@@ -14,12 +14,12 @@ pub(crate) enum Datum {
     /// I16, I64.
     I64(i64),
     F64(f64),
-    /// Text, Bytes, Id8, Id16; compared bytewise.
+    /// Text, Bytes, Id8, Id16; compared by bytes.
     Bytes(Vec<u8>),
 }
 
 impl Datum {
-    /// The literal of a plan, as `column` needs it.
+    /// Converts a literal of a plan to the kind of `column`; [`StoreError::BadPlan`] when it does not fit.
     pub fn literal(column: &Column, value: &Value) -> Result<Datum, StoreError> {
         let fits = match (column.kind, value) {
             (Kind::Bool, Value::Bool(value)) => Some(Datum::U64(u64::from(*value))),
@@ -37,7 +37,7 @@ impl Datum {
         })
     }
 
-    /// The order within a kind; floats by total order.
+    /// The order of values of one kind; floats by total order.
     pub fn order(&self, other: &Datum) -> Ordering {
         match (self, other) {
             (Datum::U64(a), Datum::U64(b)) => a.cmp(b),
@@ -48,7 +48,7 @@ impl Datum {
         }
     }
 
-    /// Appends bytes whose order is the datum's order; text ends with a mark so that columns can follow each other.
+    /// Appends bytes that compare like the datum. Text has a terminator, so that encodings can be concatenated.
     pub fn encode(&self, descending: bool, into: &mut Vec<u8>) {
         let start = into.len();
         match self {
@@ -79,13 +79,13 @@ pub(crate) fn unsortable_i64(bits: u64) -> i64 {
     (bits ^ (1 << 63)) as i64
 }
 
-/// Order of the bits is [`f64::total_cmp`].
+/// The order of the bits equals [`f64::total_cmp`].
 pub(crate) fn sortable_f64(value: f64) -> u64 {
     let bits = value.to_bits();
     if bits >> 63 == 1 { !bits } else { bits | (1 << 63) }
 }
 
-/// A zero byte becomes `00 FF`, the end is `00 00`: a prefix sorts first.
+/// Encodes a zero byte as `00 FF` and the end as `00 00`, so that a prefix sorts first.
 pub(crate) fn encode_bytes(bytes: &[u8], into: &mut Vec<u8>) {
     for &byte in bytes {
         into.push(byte);
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn encoded_order_is_the_order() {
+    fn encoded_datums_compare_like_datums() {
         let ascending = [
             vec![Datum::I64(i64::MIN), Datum::I64(-1), Datum::I64(0), Datum::I64(i64::MAX)],
             vec![Datum::U64(0), Datum::U64(1), Datum::U64(u64::MAX)],

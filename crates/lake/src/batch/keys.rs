@@ -1,4 +1,4 @@
-//! Group keys of rows as small numbers: every distinct value of a key gets a code, every distinct list of codes a group.
+//! Assigns rows to groups: every distinct value of a key has a code, and every distinct list of codes is a group.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use tidewatch_store::tables::{Column, Kind, Table};
 #[derive(Debug, Clone)]
 pub(crate) enum Key {
     Column(&'static Column),
-    OneOf { column: &'static Column, texts: Vec<String> },
+    OneOf { column: &'static Column, strings: Vec<String> },
     TimeBucket { origin: i64, width: i64 },
     Attribute { places: Vec<Place>, key: String },
     AttributeKeys,
@@ -36,7 +36,9 @@ impl Key {
     pub fn check(table: Table, source: &KeySource) -> Result<Key, StoreError> {
         Ok(match source {
             KeySource::Column(name) => Key::Column(find(table, name)?.1),
-            KeySource::OneOf { column, texts } => Key::OneOf { column: find(table, column)?.1, texts: texts.clone() },
+            KeySource::OneOf { column, strings } => {
+                Key::OneOf { column: find(table, column)?.1, strings: strings.clone() }
+            }
             KeySource::TimeBucket { origin, width } => Key::TimeBucket { origin: *origin, width: *width },
             KeySource::Attribute { scope, key } => {
                 Key::Attribute { places: places(table, *scope, key)?, key: key.clone() }
@@ -45,7 +47,7 @@ impl Key {
         })
     }
 
-    /// The kind of the answer's column, and whether it may be null.
+    /// The kind of the answer's column, and whether it is nullable.
     pub fn kind(&self) -> (Kind, bool) {
         match self {
             Key::Column(column) => (column.kind, column.nullable),
@@ -55,20 +57,21 @@ impl Key {
         }
     }
 
-    pub fn needs(&self, needs: &mut Projection) {
+    /// Adds the columns and attributes that the key reads.
+    pub fn add_to(&self, projection: &mut Projection) {
         match self {
-            Key::Column(column) | Key::OneOf { column, .. } => needs.column(column.name),
-            Key::TimeBucket { .. } => needs.column("time"),
-            Key::Attribute { places, key } => needs.attribute(places, key),
-            Key::AttributeKeys => needs.pairs("attributes"),
+            Key::Column(column) | Key::OneOf { column, .. } => projection.column(column.name),
+            Key::TimeBucket { .. } => projection.column("time"),
+            Key::Attribute { places, key } => projection.attribute(places, key),
+            Key::AttributeKeys => projection.pairs("attributes"),
         }
     }
 }
 
-/// `origin + floor((time - origin) / width) * width`; times are within some centuries, yet nothing overflows.
+/// The start of a time bucket: `origin + floor((time - origin) / width) * width`, clamped to i64.
 pub(crate) fn bucket(time: i64, origin: i64, width: i64) -> i64 {
     if let Some(since) = time.checked_sub(origin) {
-        // What was taken off can be put on again, unless the start lies before every time.
+        // This overflows only when the start is before every time.
         if let Some(start) = (since.div_euclid(width)).checked_mul(width).and_then(|since| since.checked_add(origin)) {
             return start;
         }
@@ -98,7 +101,7 @@ impl Distinct {
             Datum::Bytes(bytes) => self.code_of_bytes(bytes),
             Datum::U64(bits) => self.code_of_number(*bits, datum),
             Datum::I64(value) => self.code_of_number(*value as u64, datum),
-            // Zero has two signs and is one value.
+            // 0.0 and -0.0 are the same value.
             Datum::F64(value) => self.code_of_number((value + 0.0).to_bits(), Datum::F64(value + 0.0)),
         }
     }
@@ -130,7 +133,7 @@ impl Distinct {
     }
 
     fn keep(&mut self, datum: Datum) {
-        // The value, its place in a map, and slack.
+        // The value, its entry in a map, and spare capacity.
         self.bytes += datum.heap() + 2 * size_of::<Datum>();
         self.values.push(datum);
     }
@@ -140,12 +143,12 @@ impl Distinct {
         codes.clear();
         match self.key.clone() {
             Key::Column(column) => self.codes_of_cells(&cells(batch, column.name)?, codes),
-            Key::OneOf { column, texts } => self.codes_of_some(&cells(batch, column.name)?, &texts, codes),
+            Key::OneOf { column, strings } => self.codes_of_some(&cells(batch, column.name)?, &strings, codes),
             Key::TimeBucket { origin, width } => {
                 let mut last: Option<(i64, i64, u32)> = None;
                 for &time in times(batch)?.values() {
                     let code = match last {
-                        // Most rows lie in the bucket of the row before.
+                        // Most rows are in the bucket of the previous row.
                         Some((start, end, code)) if (start..end).contains(&time) => code,
                         _ => {
                             let start = bucket(time, origin, width);
@@ -159,8 +162,8 @@ impl Distinct {
             }
             Key::Attribute { places, key } => {
                 let reader = AttributeReader::new(batch, &places, &key)?;
-                if let Some(texts) = reader.only_texts() {
-                    self.codes_of_cells(texts, codes);
+                if let Some(strings) = reader.only_strings() {
+                    self.codes_of_cells(strings, codes);
                     return Ok(());
                 }
                 codes.extend((0..batch.num_rows()).map(|row| match reader.text(row) {
@@ -176,8 +179,8 @@ impl Distinct {
         Ok(())
     }
 
-    /// Codes of these texts alone; of all others, that of a null.
-    fn codes_of_some(&mut self, cells: &Cells<'_>, texts: &[String], codes: &mut Vec<u32>) {
+    /// The codes of rows with one of these strings; other rows get the code of a null.
+    fn codes_of_some(&mut self, cells: &Cells<'_>, strings: &[String], codes: &mut Vec<u32>) {
         let mut last: Option<(&[u8], u32)> = None;
         for row in 0..cells.len() {
             if cells.is_null(row) {
@@ -187,7 +190,7 @@ impl Distinct {
             let bytes = cells.bytes(row);
             let code = match last {
                 Some((known, code)) if known == bytes => code,
-                _ if texts.iter().any(|text| text.as_bytes() == bytes) => self.code_of_bytes(bytes),
+                _ if strings.iter().any(|text| text.as_bytes() == bytes) => self.code_of_bytes(bytes),
                 _ => NULL,
             };
             last = Some((bytes, code));
@@ -198,7 +201,7 @@ impl Distinct {
     fn codes_of_cells(&mut self, cells: &Cells<'_>, codes: &mut Vec<u32>) {
         match cells {
             Cells::Dictionary(keys, values) => {
-                // Filled when met: an entry may belong to no row.
+                // Filled on first use: an entry may belong to no row.
                 let mut of_entry: Vec<Option<u32>> = vec![None; values.len()];
                 for row in 0..keys.len() {
                     codes.push(if cells.is_null(row) {
@@ -245,11 +248,11 @@ impl Distinct {
     }
 }
 
-/// The groups met so far.
+/// The groups found so far.
 #[derive(Debug)]
 pub(crate) struct Groups {
     keys: Vec<Distinct>,
-    /// Codes of all groups, one list after the other.
+    /// The codes of all groups, concatenated.
     codes: Vec<u32>,
     table: HashTable<u32>,
     count: usize,
@@ -261,7 +264,7 @@ impl Groups {
             keys: keys.iter().cloned().map(Distinct::new).collect(),
             codes: Vec::new(),
             table: HashTable::new(),
-            // Without keys there is one group, rows or not.
+            // Without keys there is one group, even without rows.
             count: usize::from(keys.is_empty()),
         }
     }
@@ -270,12 +273,12 @@ impl Groups {
         self.count
     }
 
-    /// Heap bytes, about.
+    /// Approximate heap bytes.
     pub fn bytes(&self) -> usize {
         self.keys.iter().map(|key| key.bytes).sum::<usize>() + self.codes.len() * 4 + self.table.capacity() * 5
     }
 
-    /// The group of every row of a batch, into `groups`.
+    /// Replaces `groups` with the group of every row of a batch.
     pub fn assign(&mut self, batch: &RecordBatch, groups: &mut Vec<u32>) -> Result<(), StoreError> {
         groups.clear();
         let rows = batch.num_rows();
@@ -316,7 +319,7 @@ impl Groups {
         group
     }
 
-    /// Takes over the groups of another thread: for each of its groups, ours.
+    /// Adds the groups of another thread. Returns for each of its groups the number in `self`.
     pub fn absorb(&mut self, other: &Groups) -> Vec<u32> {
         let width = self.keys.len();
         if width == 0 {
@@ -350,7 +353,7 @@ fn hash_codes(codes: &[u32]) -> u64 {
     codes.iter().fold(0, |hash: u64, code| (hash.rotate_left(23) ^ u64::from(*code)).wrapping_mul(SPREAD))
 }
 
-/// A column of the answer.
+/// Builds a column of the answer.
 pub(crate) fn column_of<'a>(
     kind: Kind,
     values: impl Iterator<Item = Option<&'a Datum>>,
@@ -398,7 +401,7 @@ mod tests {
     use super::bucket;
 
     #[test]
-    fn buckets_floor_towards_the_past() {
+    fn bucket_starts_are_rounded_down() {
         for (time, origin, width, expected) in [
             (0, 0, 10, 0),
             (9, 0, 10, 0),

@@ -1,9 +1,9 @@
-//! Arrow batches of a table, read: typed cells, single values, attributes, group keys.
+//! Reads Arrow batches of a table: typed cells, single values, attributes, group keys.
 //!
-//! - [`cells`] and [`datum`]: a column's cells by type, one value of any type.
-//! - [`places`]: where columns and attributes stand; [`projection`]: which of them a reader wants.
-//! - [`attribute`]: an attribute of every row; [`search`]: bytes in all rows at once.
-//! - [`keys`]: group keys of rows as small numbers. [`samples`]: exact quantiles of values.
+//! - [`cells`]: typed views of columns; [`datum`]: one value of any kind.
+//! - [`places`]: the columns that may hold an attribute; [`projection`]: the columns and attributes to read.
+//! - [`attribute`]: an attribute of every row; [`search`]: a substring search in all rows at once.
+//! - [`keys`]: groups of rows.
 
 pub(crate) mod attribute;
 pub(crate) mod cells;

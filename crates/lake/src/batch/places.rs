@@ -1,20 +1,20 @@
-//! Where columns and attributes of a table stand.
+//! Finds columns and the columns that may hold an attribute.
 
 use tidewatch_store::StoreError;
 use tidewatch_store::plan::AttributeScope;
 use tidewatch_store::tables::{Column, Table};
 
-/// A column of the table, by name.
+/// The index and description of a column; [`StoreError::BadPlan`] when the table does not have it.
 pub(crate) fn find(table: Table, name: &str) -> Result<(usize, &'static Column), StoreError> {
     table.column(name).ok_or_else(|| StoreError::BadPlan(format!("table {} has no column {name}", table.name())))
 }
 
-/// Where an attribute may stand; the first place that has it wins.
+/// A column that may hold an attribute. The first place that has the attribute takes precedence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Place {
     /// A column of encoded attributes.
     Encoded(&'static Column),
-    /// A text column that is this attribute; empty means absent.
+    /// A text column that holds only this attribute; an empty string means absent.
     Text(&'static Column),
 }
 
@@ -26,8 +26,8 @@ impl Place {
     }
 }
 
-/// Where to look for the attribute `key`. `RecordThenResource` reads the record, then the column `server_name`
-/// (for that key alone), then the resource where the table has one.
+/// The places of the attribute `key`. `RecordThenResource` reads the record, then the column `server_name` (for that
+/// key only), then the resource if the table has one.
 pub(crate) fn places(table: Table, scope: AttributeScope, key: &str) -> Result<Vec<Place>, StoreError> {
     let encoded = |name| find(table, name).map(|(_, column)| Place::Encoded(column));
     Ok(match scope {

@@ -1,16 +1,16 @@
-//! What is read of every row. An attribute alone costs less than all attributes: a part may keep it in a column of its
-//! own, see [`tidewatch_lake::attr_columns`].
+//! The columns and attributes to read. A single attribute costs less than all attributes: a part may store it in a
+//! separate column, see [`crate::attr_columns`].
 
 use super::places::Place;
 
-/// Each entry once.
+/// Columns and attributes to read, without duplicates.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Projection {
-    /// Columns of the table, whole.
+    /// Columns of the table, read whole.
     pub columns: Vec<&'static str>,
     /// Single attributes: encoded column and key.
     pub attributes: Vec<(&'static str, String)>,
-    /// Encoded columns whose attributes are looked at one by one, in no order.
+    /// Encoded columns whose attributes are read one by one, in any order.
     pub pairs: Vec<&'static str>,
 }
 
@@ -47,7 +47,7 @@ impl Projection {
         }
     }
 
-    /// The table's columns that hold it all.
+    /// The table's columns that hold the projection.
     pub fn table_columns(&self) -> Vec<&'static str> {
         let mut names = self.columns.clone();
         let encoded = self.attributes.iter().map(|(name, _)| *name).chain(self.pairs.iter().copied());

@@ -1,10 +1,10 @@
-//! A search for bytes in all rows of a column at once.
+//! Substring search in all rows of a column at once.
 
 use arrow::array::BooleanBufferBuilder;
 use arrow::buffer::BooleanBuffer;
 use memchr::memmem::Finder;
 
-/// What lies between the first and the last of some offsets: slices of arrays share their bytes.
+/// The bytes between the first and the last offset. Slices of an array share its bytes.
 pub(crate) fn bytes_of<'a>(offsets: &[i32], bytes: &'a [u8]) -> &'a [u8] {
     match (offsets.first(), offsets.last()) {
         (Some(first), Some(last)) => &bytes[*first as usize..*last as usize],
@@ -12,8 +12,8 @@ pub(crate) fn bytes_of<'a>(offsets: &[i32], bytes: &'a [u8]) -> &'a [u8] {
     }
 }
 
-/// Rows that contain what is looked for: one search over their bytes, which lie one after the other; a hit across a
-/// row's end is none.
+/// The rows that contain the needle. Searches the concatenated bytes of all rows; a match across the end of a row does
+/// not count.
 pub(crate) fn rows_with(offsets: &[i32], haystack: &[u8], finder: &Finder<'_>) -> BooleanBuffer {
     let rows = offsets.len().saturating_sub(1);
     let length = finder.needle().len();
@@ -27,7 +27,7 @@ pub(crate) fn rows_with(offsets: &[i32], haystack: &[u8], finder: &Finder<'_>) -
     let mut from = 0;
     while let Some(hit) = finder.find(&haystack[from..]) {
         let at = from + hit;
-        // The row of the hit: the last whose start is at or before it.
+        // The row of the hit: the last that starts at or before it.
         row += offsets[row + 1..].partition_point(|&end| end as usize - first <= at);
         let end = offsets[row + 1] as usize - first;
         if at + length <= end {

@@ -1,21 +1,21 @@
-//! The `meta` table: positions, marks, and the checksums that the other tables must add up to.
+//! The `meta` table: positions, counters, and the checksums of the other tables.
 //!
-//! Every transaction writes all of it. A page of SQLite has no checksum, and a flipped bit in a page's cell count makes
-//! rows disappear without an error; the sums here make that visible before anything is decided by what is listed.
+//! Every transaction writes all of it. SQLite's pages have no checksum, and a flipped bit in a page's cell count makes
+//! rows disappear without an error; these checksums detect that before any decision is based on the lists.
 
 use rusqlite::{Connection, Transaction};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What one listed file adds to a [`Sum`].
+/// The contribution of one listed file to a [`Sum`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
-    /// Rows of a part, keys of a key file.
+    /// Number of rows of a part, or of keys of a key file.
     pub rows: u64,
     /// XXH3 of every column.
     pub hash: u64,
 }
 
-/// A checksum of listed files that does not depend on their order.
+/// A checksum of listed files, independent of their order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sum {
     pub count: u64,
@@ -46,16 +46,16 @@ impl Sum {
 /// The `meta` table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Meta {
-    /// The journal is covered up to here.
+    /// The journal position that the parts cover.
     pub covered: u64,
-    /// No file has this id or a higher one; ids below are never given again.
+    /// No file has this id or a higher one; lower ids are never reused.
     pub next_id: u64,
-    /// The highest project number that any row has had.
+    /// The highest project number that any row has ever had.
     pub highest_project: u64,
-    /// Transactions so far: tells whether one whose COMMIT failed has happened.
+    /// Number of transactions: tells whether a failed COMMIT was committed.
     pub commits: u64,
     pub parts: Sum,
-    pub seen: Sum,
+    pub dedup: Sum,
 }
 
 const COUNT: usize = 10;
@@ -71,12 +71,12 @@ const KEYS: [&str; COUNT] = [
     "seen_keys",
     "seen_xor",
 ];
-/// Of all the values above.
+/// The key of the checksum of these values.
 const CHECKSUM: &str = "checksum";
 
 impl Meta {
     fn values(&self) -> [u64; COUNT] {
-        let Meta { covered, next_id, highest_project, commits, parts, seen } = *self;
+        let Meta { covered, next_id, highest_project, commits, parts, dedup } = *self;
         [
             covered,
             next_id,
@@ -85,24 +85,24 @@ impl Meta {
             parts.count,
             parts.rows,
             parts.xor,
-            seen.count,
-            seen.rows,
-            seen.xor,
+            dedup.count,
+            dedup.rows,
+            dedup.xor,
         ]
     }
 
     fn of(values: [u64; COUNT]) -> Meta {
-        let [covered, next_id, highest_project, commits, parts @ .., seen_count, seen_keys, seen_xor] = values;
+        let [covered, next_id, highest_project, commits, parts @ .., dedup_count, dedup_keys, dedup_xor] = values;
         let sum = |[count, rows, xor]: [u64; 3]| Sum { count, rows, xor };
-        let seen = sum([seen_count, seen_keys, seen_xor]);
-        Meta { covered, next_id, highest_project, commits, parts: sum(parts), seen }
+        let dedup = sum([dedup_count, dedup_keys, dedup_xor]);
+        Meta { covered, next_id, highest_project, commits, parts: sum(parts), dedup }
     }
 
     fn checksum(&self) -> u64 {
         xxh3_64(self.values().map(u64::to_le_bytes).as_flattened())
     }
 
-    /// `None` when a value is missing or they do not have their checksum.
+    /// `None` when a value is missing or the checksum does not match.
     pub fn read(connection: &Connection) -> rusqlite::Result<Option<Meta>> {
         let mut values = [0; COUNT];
         for (key, value) in KEYS.into_iter().zip(&mut values) {
@@ -121,7 +121,7 @@ impl Meta {
         Ok(())
     }
 
-    /// The only value of the table before version 4.
+    /// `covered`, the only value of the table before version 4.
     pub fn covered_before_4(connection: &Connection) -> rusqlite::Result<u64> {
         Ok(value_of(connection, KEYS[0])?.unwrap_or(0))
     }

@@ -1,14 +1,16 @@
-//! `catalog.sqlite`: which parts and key files exist, and up to where the journal is covered by them.
+//! `catalog.sqlite`: lists the parts and key files, and the journal position that they cover.
 //!
 //! Every change is one transaction: parts appear together with the journal position they cover, a merge replaces its
-//! inputs by its output. What is not listed here does not exist.
+//! inputs by its output. Files that are not listed are not part of the store.
 //!
-//! - `schema`: tables, versions. `rows`: rows to facts. `meta`: positions and checksums. `reserve`: room for removals on a
-//!   full disk.
-//! - Opening verifies the checksums and refuses a catalog that does not have them: files are removed by what it lists.
-//! - The database is held in exclusive mode: no other program can keep a transaction waiting. A copy is made with
-//!   [`Catalog::copy_to`].
-//! - A transaction fails in one of two ways, see [`Failed`]: either it has not happened, or nobody can tell yet.
+//! - `schema`: tables, versions. `rows`: conversion of rows to facts. `meta`: positions and checksums. `transaction`: a
+//!   commit and its failures. `reserve`: disk space for removals on a full disk.
+//! - Opening verifies the checksums and refuses a catalog whose checksums do not match, because files are removed by
+//!   its lists.
+//! - The database is in exclusive locking mode: no other program can delay a transaction. [`Catalog::copy_to`] makes a
+//!   copy.
+//! - A transaction fails in one of two ways, see [`TransactionError`]: it was not committed, or its outcome is still
+//!   unknown.
 
 pub(crate) mod gaps;
 mod meta;
@@ -17,40 +19,27 @@ mod rows;
 mod schema;
 #[cfg(test)]
 mod tests;
+mod transaction;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, params};
 use tidewatch_journal::Position;
 
-use super::dedup::file::SeenFacts;
+use super::dedup::file::DedupFileFacts;
 use super::part::PartFacts;
-use meta::{Entry, Meta, Sum};
+use meta::{Meta, Sum};
 use reserve::Reserve;
 use tidewatch_journal::sqlite_wal;
 use tidewatch_store::Gap;
 use tidewatch_store::StoreError;
-
-/// Asked before each step of a transaction in tests; what it returns is what SQLite seems to say.
+use transaction::Listed;
 #[cfg(test)]
-pub type Probe = Arc<dyn Fn(Step) -> rusqlite::Result<()> + Send + Sync>;
-
-/// Where a transaction stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    /// Before the database is opened, or opened again.
-    Open,
-    Begin,
-    /// After the first statement.
-    Statement,
-    /// Before COMMIT: a failure has no effect.
-    Commit,
-    /// After COMMIT: a failure hides that it happened.
-    Committed,
-}
+pub use transaction::Probe;
+pub use transaction::{Step, TransactionError};
 
 pub struct Catalog {
     path: PathBuf,
@@ -64,67 +53,47 @@ pub struct Catalog {
     probe: Option<Probe>,
 }
 
-/// What the catalog lists, by id.
-#[derive(Default)]
-struct Listed {
-    parts: HashMap<u64, Entry>,
-    seen: HashMap<u64, Entry>,
-}
-
-/// A catalog and all that it lists.
+/// An open catalog and its lists.
 pub struct Opened {
     pub catalog: Catalog,
-    /// By id.
+    /// Sorted by id.
     pub parts: Vec<PartFacts>,
-    /// By id.
-    pub seen: Vec<SeenFacts>,
-    /// Files with these ids are listed no longer and may be removed.
+    /// Sorted by id.
+    pub dedup: Vec<DedupFileFacts>,
+    /// Ids of files that are no longer listed and may be removed.
     pub removed: BTreeSet<u64>,
 }
 
-/// What a flush adds, atomically.
+/// The changes of a flush, which are atomic.
 pub struct FlushRecord<'a> {
     pub parts: &'a [PartFacts],
-    pub seen: Option<&'a SeenFacts>,
-    /// Rows that are in none of the parts.
+    pub dedup: Option<&'a DedupFileFacts>,
+    /// Ranges with rows that are in none of the parts.
     pub gaps: &'a [Gap],
-    /// The journal is covered up to here.
+    /// The parts cover the journal up to here.
     pub covered: Position,
-}
-
-/// A transaction that did not come to its end.
-#[derive(Debug)]
-pub struct Failed {
-    pub error: StoreError,
-    /// COMMIT failed and the database could not be asked again. Otherwise the transaction has not happened.
-    pub is_unknown: bool,
-}
-
-impl From<Failed> for StoreError {
-    fn from(failed: Failed) -> StoreError {
-        failed.error
-    }
 }
 
 impl Catalog {
     /// Opens the catalog and verifies its checksums.
     ///
-    /// Made when missing if `may_be_new`, otherwise refused; a catalog that is damaged or of a later version is refused.
+    /// A missing catalog is created if `may_be_new`, and refused otherwise. A catalog that is damaged or of a later
+    /// version is refused.
     pub fn open(path: &Path, may_be_new: bool) -> Result<Opened, StoreError> {
         let mut opened = Catalog::new(path).open_first(may_be_new)?;
-        opened.catalog.reserve = Reserve::beside(path);
+        opened.catalog.reserve = Reserve::for_catalog(path);
         Ok(opened)
     }
 
-    /// As [`Catalog::open`], with a probe.
+    /// Like [`Catalog::open`], with a probe.
     #[cfg(test)]
     pub fn open_probed(path: &Path, may_be_new: bool, probe: Option<Probe>) -> Result<Opened, StoreError> {
         let mut opened = Catalog { probe, ..Catalog::new(path) }.open_first(may_be_new)?;
-        opened.catalog.reserve = Reserve::beside(path);
+        opened.catalog.reserve = Reserve::for_catalog(path);
         Ok(opened)
     }
 
-    /// Opens a copy that no store uses: without a reserve.
+    /// Opens a copy that no store uses, without a reserve.
     pub fn open_copy(path: &Path) -> Result<Opened, StoreError> {
         Catalog::new(path).open_first(false)
     }
@@ -147,19 +116,19 @@ impl Catalog {
         if let Some(damage) = damage {
             return Err(self.damaged(&damage));
         }
-        let (parts, seen) = self.connect(may_be_new)?;
+        let (parts, dedup) = self.connect(may_be_new)?;
         let connection = self.connection.as_ref().expect("it was just opened");
         let removed = rows::removed(connection).map_err(|e| self.failed("list removed files", e))?;
         self.ids.store(self.meta.next_id.max(1), Ordering::Relaxed);
-        Ok(Opened { catalog: self, parts, seen, removed })
+        Ok(Opened { catalog: self, parts, dedup, removed })
     }
 
-    /// The id that the next file gets. Every transaction makes it durable.
+    /// The id of the next file. Every transaction makes it durable.
     pub fn ids(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.ids)
     }
 
-    /// Up to where the journal is covered by parts.
+    /// The journal position that the parts cover.
     pub fn covered(&self) -> Position {
         Position(self.meta.covered)
     }
@@ -169,24 +138,25 @@ impl Catalog {
         u32::try_from(self.meta.highest_project).unwrap_or(u32::MAX)
     }
 
-    /// Whether a part or a key file is listed. Opens the database again when the last transaction left that in doubt.
-    pub fn lists(&mut self, id: u64) -> Result<bool, StoreError> {
+    /// Whether a part or a key file is listed. Opens the database again when the last transaction left its state in
+    /// doubt.
+    pub fn is_listed(&mut self, id: u64) -> Result<bool, StoreError> {
         self.reconnect()?;
-        Ok(self.listed.parts.contains_key(&id) || self.listed.seen.contains_key(&id))
+        Ok(self.listed.parts.contains_key(&id) || self.listed.dedup.contains_key(&id))
     }
 
-    /// Parts, their keys and the position they cover: all or nothing. What is covered already is not added again, so a
-    /// flush may be repeated after any failure.
-    pub fn flushed(&mut self, record: &FlushRecord<'_>) -> Result<(), Failed> {
-        self.reconnect().map_err(|error| Failed { error, is_unknown: true })?;
-        let has_files = !record.parts.is_empty() || record.seen.is_some();
-        let first = record.parts.first().map(|facts| facts.id).or(record.seen.map(|facts| facts.id));
-        if has_files && first.is_some_and(|id| self.lists(id).unwrap_or(false)) {
+    /// Adds parts, their keys and the position they cover in one transaction. Files that are already listed are not
+    /// added again, so a flush may be repeated after any failure.
+    pub fn record_flush(&mut self, record: &FlushRecord<'_>) -> Result<(), TransactionError> {
+        self.reconnect().map_err(|error| TransactionError { error, is_unknown: true })?;
+        let has_files = !record.parts.is_empty() || record.dedup.is_some();
+        let first = record.parts.first().map(|facts| facts.id).or(record.dedup.map(|facts| facts.id));
+        if has_files && first.is_some_and(|id| self.is_listed(id).unwrap_or(false)) {
             return Ok(());
         }
         self.transaction("add flushed parts", false, |change| {
             record.parts.iter().try_for_each(|facts| change.add_part(facts))?;
-            record.seen.iter().try_for_each(|facts| change.add_seen(facts))?;
+            record.dedup.iter().try_for_each(|facts| change.add_dedup_file(facts))?;
             record.gaps.iter().try_for_each(|gap| rows::insert_gap(change.transaction, gap))?;
             change.meta.covered = record.covered.0;
             Ok(true)
@@ -194,33 +164,42 @@ impl Catalog {
         .map(drop)
     }
 
-    /// Replaces parts by `with`. False, and nothing done, when one of them is no longer there. `gone`: files of earlier
-    /// replacements that exist no more.
-    pub fn replace_parts(&mut self, ids: &[u64], with: &[PartFacts], gone: &[u64]) -> Result<bool, Failed> {
+    /// Replaces parts by `with`. False, without a change, when one of them is no longer listed. `deleted` are removed
+    /// files that no longer exist.
+    pub fn replace_parts(
+        &mut self,
+        ids: &[u64],
+        with: &[PartFacts],
+        deleted: &[u64],
+    ) -> Result<bool, TransactionError> {
         self.transaction("replace parts", true, |change| {
             if !change.remove_parts(ids)? {
                 return Ok(false);
             }
             with.iter().try_for_each(|facts| change.add_part(facts))?;
-            change.forget_removed(gone)?;
+            change.forget_removed(deleted)?;
             Ok(true)
         })
     }
 
-    /// Replaces key files by `with`. False, and nothing done, when one of them is no longer there.
-    pub fn replace_seen(&mut self, ids: &[u64], with: Option<&SeenFacts>) -> Result<bool, Failed> {
+    /// Replaces key files by `with`. False, without a change, when one of them is no longer listed.
+    pub fn replace_dedup_files(
+        &mut self,
+        ids: &[u64],
+        with: Option<&DedupFileFacts>,
+    ) -> Result<bool, TransactionError> {
         self.transaction("replace key files", true, |change| {
-            if !change.remove_seen(ids)? {
+            if !change.remove_dedup_files(ids)? {
                 return Ok(false);
             }
-            with.iter().try_for_each(|facts| change.add_seen(facts))?;
+            with.iter().try_for_each(|facts| change.add_dedup_file(facts))?;
             Ok(true)
         })
     }
 
-    /// Takes a part out and notes what is missing without it. False, and nothing done, when it is not there. Its file is
-    /// not to be removed.
-    pub fn set_aside(&mut self, gap: &Gap) -> Result<bool, Failed> {
+    /// Removes a part and records the gap. False, without a change, when it is not listed. Its file must not be
+    /// removed.
+    pub fn set_aside(&mut self, gap: &Gap) -> Result<bool, TransactionError> {
         self.transaction("set a part aside", true, |change| {
             if !change.remove_parts(&[gap.id])? {
                 return Ok(false);
@@ -231,34 +210,34 @@ impl Catalog {
         })
     }
 
-    /// Gaps by id.
+    /// The gaps, sorted by id.
     pub fn gaps(&mut self) -> Result<Vec<Gap>, StoreError> {
         self.reconnect()?;
         let connection = self.connection.as_ref().expect("it is open");
         rows::gaps(connection).map_err(|e| self.failed("list the gaps", e))
     }
 
-    /// Forgets gaps whose rows would be kept no longer.
+    /// Removes gaps whose rows are past their retention.
     pub fn forget_gaps(&mut self, ids: &[u64]) -> Result<(), StoreError> {
         self.transaction("forget old gaps", true, |change| {
-            rows::each(change.transaction, "DELETE FROM gaps WHERE id = ?1", ids).map(|_| true)
+            rows::execute_for_each(change.transaction, "DELETE FROM gaps WHERE id = ?1", ids).map(|_| true)
         })?;
         Ok(())
     }
 
-    /// Makes the next id durable and forgets removed files that exist no more.
-    pub fn tidied(&mut self, gone: &[u64]) -> Result<(), Failed> {
-        if gone.is_empty() && self.ids.load(Ordering::Relaxed) <= self.meta.next_id {
+    /// Makes the next id durable and forgets removed files that no longer exist.
+    pub fn forget_deleted(&mut self, deleted: &[u64]) -> Result<(), TransactionError> {
+        if deleted.is_empty() && self.ids.load(Ordering::Relaxed) <= self.meta.next_id {
             return Ok(());
         }
         self.transaction("forget removed files", true, |change| {
-            change.forget_removed(gone)?;
+            change.forget_removed(deleted)?;
             Ok(true)
         })
         .map(drop)
     }
 
-    /// Deleted projects that have nothing here any more.
+    /// Deleted projects without rows in the store.
     pub fn purged(&mut self) -> Result<BTreeSet<u32>, StoreError> {
         self.reconnect()?;
         let connection = self.connection.as_ref().expect("it is open");
@@ -277,7 +256,7 @@ impl Catalog {
         Ok(())
     }
 
-    /// What was last noted under this name, see [`Catalog::note`].
+    /// The number last stored under this name by [`Catalog::note`]; `None` when there is none.
     pub fn noted(&mut self, name: &str) -> Result<Option<i64>, StoreError> {
         self.reconnect()?;
         let connection = self.connection.as_ref().expect("it is open");
@@ -285,7 +264,7 @@ impl Catalog {
         read.optional().map_err(|e| self.failed("read a note", e))
     }
 
-    /// Keeps a number under a name.
+    /// Stores a number under a name.
     pub fn note(&mut self, name: &str, value: i64) -> Result<(), StoreError> {
         self.transaction("write a note", false, |change| {
             change.transaction.execute("INSERT OR REPLACE INTO meta VALUES (?1, ?2)", params![name, value])?;
@@ -304,7 +283,7 @@ impl Catalog {
             .map_err(|e| self.failed("copy everything", e))
     }
 
-    /// What SQLite itself finds wrong with the file; empty: nothing.
+    /// The errors of SQLite's integrity check; empty when there are none.
     pub fn integrity(&mut self) -> Result<Vec<String>, StoreError> {
         self.reconnect()?;
         let connection = self.connection.as_ref().expect("it is open");
@@ -316,7 +295,7 @@ impl Catalog {
         Ok(found.into_iter().filter(|line| line != "ok").collect())
     }
 
-    /// Opens the database when it is not open: what is listed then is what is on the disk.
+    /// Opens the database when it is not open, and reads its lists.
     fn reconnect(&mut self) -> Result<(), StoreError> {
         if self.connection.is_none() {
             self.connect(false)?;
@@ -324,7 +303,7 @@ impl Catalog {
         Ok(())
     }
 
-    fn connect(&mut self, may_be_new: bool) -> Result<(Vec<PartFacts>, Vec<SeenFacts>), StoreError> {
+    fn connect(&mut self, may_be_new: bool) -> Result<(Vec<PartFacts>, Vec<DedupFileFacts>), StoreError> {
         let opened = self.at(Step::Open).and_then(|()| open(&self.path, may_be_new));
         let (connection, version) = match opened {
             Ok(opened) => opened,
@@ -338,16 +317,16 @@ impl Catalog {
             let why = format!("its version is {version}, and this program knows versions up to {}", schema::VERSION);
             return Err(StoreError::Corrupt { path: self.path.clone(), why });
         }
-        let read = || Ok((Meta::read(&connection)?, rows::parts(&connection)?, rows::seen(&connection)?));
-        let (meta, parts, seen) = read().map_err(|e| self.failed("list the parts", e))?;
+        let read = || Ok((Meta::read(&connection)?, rows::parts(&connection)?, rows::dedup_files(&connection)?));
+        let (meta, parts, dedup) = read().map_err(|e| self.failed("list the parts", e))?;
         let meta = meta.ok_or_else(|| self.damaged("its positions do not have their checksum"))?;
         let listed = Listed {
             parts: parts.iter().map(|facts| (facts.id, rows::part_entry(facts))).collect(),
-            seen: seen.iter().map(|facts| (facts.id, rows::seen_entry(facts))).collect(),
+            dedup: dedup.iter().map(|facts| (facts.id, rows::dedup_file_entry(facts))).collect(),
         };
         for (what, found, expected) in [
             ("parts", Sum::of(listed.parts.values().copied()), meta.parts),
-            ("key files", Sum::of(listed.seen.values().copied()), meta.seen),
+            ("key files", Sum::of(listed.dedup.values().copied()), meta.dedup),
         ] {
             if found != expected {
                 let why = match found.count == expected.count {
@@ -358,7 +337,7 @@ impl Catalog {
             }
         }
         (self.connection, self.meta, self.listed) = (Some(connection), meta, listed);
-        Ok((parts, seen))
+        Ok((parts, dedup))
     }
 
     fn damaged(&self, why: &str) -> StoreError {
@@ -380,167 +359,15 @@ impl Catalog {
             false => StoreError::Catalog { what, source: source.into() },
         }
     }
-
-    /// Commits when `change` says true, else rolls back. `frees`: it removes more than it adds, so that it may use the
-    /// reserve of a full disk.
-    fn transaction(
-        &mut self,
-        what: &'static str,
-        frees: bool,
-        change: impl Fn(&mut Change<'_>) -> rusqlite::Result<bool>,
-    ) -> Result<bool, Failed> {
-        let mut done = self.try_transaction(what, &change);
-        let is_full = |failed: &Failed| !failed.is_unknown && matches!(failed.error, StoreError::NoSpace { .. });
-        if frees && done.as_ref().is_err_and(is_full) && self.reserve.release() {
-            done = self.try_transaction(what, &change);
-        }
-        if done.is_ok() {
-            self.reserve.restore();
-        }
-        done
-    }
-
-    fn try_transaction(
-        &mut self,
-        what: &'static str,
-        change: &impl Fn(&mut Change<'_>) -> rusqlite::Result<bool>,
-    ) -> Result<bool, Failed> {
-        self.reconnect().map_err(|error| Failed { error, is_unknown: false })?;
-        let mut connection = self.connection.take().expect("it is open");
-        let mut is_committing = false;
-        let done = self.run(&mut connection, change, &mut is_committing);
-        let source = match done {
-            Ok(done) => {
-                self.connection = Some(connection);
-                return Ok(done);
-            }
-            Err(source) => source,
-        };
-        if !is_committing {
-            // A connection that could not roll back is not used again.
-            self.connection = Some(connection).filter(Connection::is_autocommit);
-            return Err(Failed { error: self.failed(what, source), is_unknown: false });
-        }
-        // Whether a failed COMMIT has happened is known to the file alone.
-        let expected = self.meta.commits + 1;
-        drop(connection);
-        match self.reconnect() {
-            Ok(()) if self.meta.commits == expected => Ok(true),
-            Ok(()) => Err(Failed { error: self.failed(what, source), is_unknown: false }),
-            Err(_) => Err(Failed { error: self.failed(what, source), is_unknown: true }),
-        }
-    }
-
-    fn run(
-        &mut self,
-        connection: &mut Connection,
-        change: &impl Fn(&mut Change<'_>) -> rusqlite::Result<bool>,
-        is_committing: &mut bool,
-    ) -> rusqlite::Result<bool> {
-        self.at(Step::Begin)?;
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let (listed, meta) = (&self.listed, self.meta);
-        let mut changing =
-            Change { transaction: &transaction, listed, meta, added: Listed::default(), removed: Vec::new() };
-        if !change(&mut changing)? {
-            transaction.rollback()?;
-            return Ok(false);
-        }
-        let Change { mut meta, added, removed, .. } = changing;
-        self.at(Step::Statement)?;
-        meta.commits += 1;
-        meta.next_id = meta.next_id.max(self.ids.load(Ordering::Relaxed));
-        meta.write(&transaction)?;
-        *is_committing = true;
-        self.at(Step::Commit)?;
-        transaction.commit()?;
-        self.at(Step::Committed)?;
-        self.meta = meta;
-        for id in removed {
-            self.listed.parts.remove(&id);
-            self.listed.seen.remove(&id);
-        }
-        self.listed.parts.extend(added.parts);
-        self.listed.seen.extend(added.seen);
-        Ok(true)
-    }
-
-    #[cfg(test)]
-    fn at(&self, step: Step) -> rusqlite::Result<()> {
-        self.probe.as_ref().map_or(Ok(()), |probe| probe(step))
-    }
-
-    #[cfg(not(test))]
-    fn at(&self, _: Step) -> rusqlite::Result<()> {
-        Ok(())
-    }
 }
 
-/// A transaction, and what it does to the checksums.
-struct Change<'c> {
-    transaction: &'c Transaction<'c>,
-    listed: &'c Listed,
-    meta: Meta,
-    added: Listed,
-    removed: Vec<u64>,
-}
-
-impl Change<'_> {
-    fn add_part(&mut self, facts: &PartFacts) -> rusqlite::Result<()> {
-        rows::insert_part(self.transaction, facts)?;
-        let entry = rows::part_entry(facts);
-        self.meta.parts.add(entry);
-        self.meta.highest_project = self.meta.highest_project.max(u64::from(facts.project_max));
-        self.added.parts.insert(facts.id, entry);
-        Ok(())
-    }
-
-    fn add_seen(&mut self, facts: &SeenFacts) -> rusqlite::Result<()> {
-        rows::insert_seen(self.transaction, facts)?;
-        let entry = rows::seen_entry(facts);
-        self.meta.seen.add(entry);
-        self.added.seen.insert(facts.id, entry);
-        Ok(())
-    }
-
-    /// False when one of them is not there.
-    fn remove_parts(&mut self, ids: &[u64]) -> rusqlite::Result<bool> {
-        for id in ids {
-            let Some(entry) = self.listed.parts.get(id) else { return Ok(false) };
-            self.meta.parts.remove(*entry);
-        }
-        self.remove("DELETE FROM parts WHERE id = ?1", ids)
-    }
-
-    /// False when one of them is not there.
-    fn remove_seen(&mut self, ids: &[u64]) -> rusqlite::Result<bool> {
-        for id in ids {
-            let Some(entry) = self.listed.seen.get(id) else { return Ok(false) };
-            self.meta.seen.remove(*entry);
-        }
-        self.remove("DELETE FROM seen WHERE id = ?1", ids)
-    }
-
-    fn remove(&mut self, sql: &str, ids: &[u64]) -> rusqlite::Result<bool> {
-        if rows::each(self.transaction, sql, ids)? != ids.len() {
-            return Ok(false);
-        }
-        rows::each(self.transaction, "INSERT OR IGNORE INTO removed VALUES (?1)", ids)?;
-        self.removed.extend_from_slice(ids);
-        Ok(true)
-    }
-
-    fn forget_removed(&mut self, gone: &[u64]) -> rusqlite::Result<()> {
-        rows::each(self.transaction, "DELETE FROM removed WHERE id = ?1", gone).map(drop)
-    }
-}
-
-/// The database, ready for use, and the version it had.
+/// Opens the database and returns it with the version that it had.
 fn open(path: &Path, may_be_new: bool) -> rusqlite::Result<(Connection, i64)> {
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     flags.set(OpenFlags::SQLITE_OPEN_CREATE, may_be_new);
     let mut connection = Connection::open_with_flags(path, flags)?;
-    // Before the first access: then the log needs no shared memory file, and nobody else can open the database.
+    // Set before the first access: the WAL then needs no shared memory file, and no other process can open the
+    // database.
     connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
     let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     if version == 0 && !may_be_new {
@@ -548,7 +375,7 @@ fn open(path: &Path, may_be_new: bool) -> rusqlite::Result<(Connection, i64)> {
     }
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
-    schema::bring_up(&mut connection, version)?;
+    schema::upgrade(&mut connection, version)?;
     Ok((connection, version))
 }
 

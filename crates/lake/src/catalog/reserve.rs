@@ -1,5 +1,5 @@
-//! A file of some megabytes next to the catalog that is given up when the disk is full, so that a transaction which
-//! removes parts can still be committed and space can come back.
+//! A file of some megabytes next to the catalog that is deleted when the disk is full, so that a transaction that
+//! removes parts can still be committed and frees space.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -8,33 +8,33 @@ use std::path::{Path, PathBuf};
 /// More than SQLite appends to its log between two checkpoints.
 const RESERVE_BYTES: u64 = 4 << 20;
 const BLOCK_BYTES: usize = 64 << 10;
-/// The reserve is made again when the disk has so many times its size.
+/// The reserve is created again when the free space is this many times its size.
 const FREE_FACTOR: u64 = 8;
 
 pub struct Reserve {
-    /// `None`: there is to be none.
+    /// `None` for a catalog without a reserve.
     path: Option<PathBuf>,
-    is_there: bool,
+    exists: bool,
 }
 
 impl Reserve {
     pub fn none() -> Reserve {
-        Reserve { path: None, is_there: false }
+        Reserve { path: None, exists: false }
     }
 
-    /// `catalog`: the database file. Makes the reserve when there is room.
-    pub fn beside(catalog: &Path) -> Reserve {
+    /// The reserve of the database file `catalog`, created when there is space.
+    pub fn for_catalog(catalog: &Path) -> Reserve {
         let path = catalog.with_extension("reserve");
-        let is_there = fs::metadata(&path).is_ok_and(|file| file.len() == RESERVE_BYTES);
-        let mut reserve = Reserve { path: Some(path), is_there };
+        let exists = fs::metadata(&path).is_ok_and(|file| file.len() == RESERVE_BYTES);
+        let mut reserve = Reserve { path: Some(path), exists };
         reserve.restore();
         reserve
     }
 
-    /// Gives the space back to the disk; false when there was none.
+    /// Deletes the reserve; false when there was none.
     pub fn release(&mut self) -> bool {
-        let is_there = std::mem::take(&mut self.is_there);
-        let Some(path) = self.path.as_ref().filter(|_| is_there) else { return false };
+        let exists = std::mem::take(&mut self.exists);
+        let Some(path) = self.path.as_ref().filter(|_| exists) else { return false };
         let released = fs::remove_file(path).is_ok();
         if released {
             tracing::warn!("the disk is full: using the space that was reserved to remove old data");
@@ -42,11 +42,11 @@ impl Reserve {
         released
     }
 
-    /// Makes the reserve again once the disk has room. Nothing fails without it.
+    /// Creates the reserve again once there is space. Errors are ignored.
     pub fn restore(&mut self) {
-        let Some(path) = self.path.as_ref().filter(|path| !self.is_there && has_room(path)) else { return };
+        let Some(path) = self.path.as_ref().filter(|path| !self.exists && has_room(path)) else { return };
         match write(path) {
-            Ok(()) => self.is_there = true,
+            Ok(()) => self.exists = true,
             Err(error) => {
                 let _ = fs::remove_file(path);
                 tracing::debug!(%error, "cannot reserve space for removals on a full disk");

@@ -1,4 +1,4 @@
-//! Rows of the catalog's tables to facts and back, and what each adds to the checksums.
+//! Converts rows of the catalog's tables to facts and back, and computes their checksum entries.
 
 use std::collections::BTreeSet;
 
@@ -6,12 +6,12 @@ use rusqlite::{Connection, Row, Transaction, params};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::meta::Entry;
-use crate::dedup::file::SeenFacts;
+use crate::dedup::file::DedupFileFacts;
 use crate::part::PartFacts;
 use tidewatch_store::Gap;
 use tidewatch_store::tables::Table;
 
-/// Parts by id.
+/// The listed parts, sorted by id.
 pub fn parts(connection: &Connection) -> rusqlite::Result<Vec<PartFacts>> {
     let mut statement = connection.prepare(
         "SELECT id, first_id, table_name, day, rows, bytes, time_min, time_max, project_min, project_max, level, tail_sum,
@@ -21,12 +21,12 @@ pub fn parts(connection: &Connection) -> rusqlite::Result<Vec<PartFacts>> {
     statement.query_map([], part)?.collect()
 }
 
-/// Key files by id.
-pub fn seen(connection: &Connection) -> rusqlite::Result<Vec<SeenFacts>> {
+/// The listed key files, sorted by id.
+pub fn dedup_files(connection: &Connection) -> rusqlite::Result<Vec<DedupFileFacts>> {
     let mut statement =
         connection.prepare("SELECT id, keys, received_min, received_max, level FROM seen ORDER BY id")?;
     let facts = |row: &Row<'_>| {
-        Ok(SeenFacts {
+        Ok(DedupFileFacts {
             id: row.get::<_, i64>(0)? as u64,
             keys: row.get::<_, i64>(1)? as u64,
             received_min: row.get(2)?,
@@ -68,7 +68,7 @@ pub fn insert_part(transaction: &Transaction<'_>, facts: &PartFacts) -> rusqlite
     Ok(())
 }
 
-pub fn insert_seen(transaction: &Transaction<'_>, facts: &SeenFacts) -> rusqlite::Result<()> {
+pub fn insert_dedup_file(transaction: &Transaction<'_>, facts: &DedupFileFacts) -> rusqlite::Result<()> {
     let mut statement = transaction
         .prepare_cached("INSERT INTO seen (id, keys, received_min, received_max, level) VALUES (?1, ?2, ?3, ?4, ?5)")?;
     statement.execute(params![
@@ -81,7 +81,7 @@ pub fn insert_seen(transaction: &Transaction<'_>, facts: &SeenFacts) -> rusqlite
     Ok(())
 }
 
-/// Gaps by id.
+/// The gaps, sorted by id.
 pub fn gaps(connection: &Connection) -> rusqlite::Result<Vec<Gap>> {
     let mut statement = connection.prepare(
         "SELECT id, table_name, day, rows, time_min, time_max, project_min, project_max FROM gaps ORDER BY id",
@@ -117,8 +117,8 @@ pub fn insert_gap(transaction: &Transaction<'_>, gap: &Gap) -> rusqlite::Result<
     Ok(())
 }
 
-/// Runs the statement once per id; how many rows it changed.
-pub fn each(transaction: &Transaction<'_>, sql: &str, ids: &[u64]) -> rusqlite::Result<usize> {
+/// Runs the statement once per id. Returns the number of rows it changed.
+pub fn execute_for_each(transaction: &Transaction<'_>, sql: &str, ids: &[u64]) -> rusqlite::Result<usize> {
     let mut statement = transaction.prepare_cached(sql)?;
     ids.iter().try_fold(0, |changed, id| Ok(changed + statement.execute([*id as i64])?))
 }
@@ -142,8 +142,8 @@ pub fn part_entry(facts: &PartFacts) -> Entry {
     Entry { rows: *rows, hash: hasher.digest() }
 }
 
-pub fn seen_entry(facts: &SeenFacts) -> Entry {
-    let SeenFacts { id, keys, received_min, received_max, level } = facts;
+pub fn dedup_file_entry(facts: &DedupFileFacts) -> Entry {
+    let DedupFileFacts { id, keys, received_min, received_max, level } = facts;
     let mut hasher = Xxh3::new();
     for value in [*id, *keys, u64::from(*level)] {
         hasher.update(&value.to_le_bytes());

@@ -1,4 +1,4 @@
-//! The tables of `catalog.sqlite` and how a file of an earlier version becomes one of this version.
+//! The tables of `catalog.sqlite`, and the upgrade of earlier versions.
 
 use rusqlite::Connection;
 
@@ -42,13 +42,13 @@ CREATE TABLE IF NOT EXISTS gaps (
     project_min INTEGER NOT NULL,
     project_max INTEGER NOT NULL
 ) STRICT;
--- Deleted projects that have nothing here any more.
+-- Deleted projects without rows in the store.
 CREATE TABLE IF NOT EXISTS purged (project INTEGER PRIMARY KEY) STRICT;
--- Parts and key files that are listed no longer and whose files may still exist: these may be removed.
+-- Parts and key files that are no longer listed and whose files may still exist: these may be removed.
 CREATE TABLE IF NOT EXISTS removed (id INTEGER PRIMARY KEY) STRICT;
 ";
 
-/// Bumped when the meaning of the tables changes.
+/// Incremented when the meaning of the tables changes.
 pub const VERSION: i64 = 4;
 
 const FROM_1_TO_2: &str = "
@@ -57,9 +57,9 @@ ALTER TABLE parts ADD COLUMN received_max INTEGER NOT NULL DEFAULT 9223372036854
 ";
 const FROM_2_TO_3: &str = "ALTER TABLE parts ADD COLUMN ids TEXT;";
 
-/// Brings a catalog of `version` (0: an empty database) to [`VERSION`] in one transaction. A later version is left as it
-/// is.
-pub fn bring_up(connection: &mut Connection, version: i64) -> rusqlite::Result<()> {
+/// Upgrades a catalog of `version` (0: an empty database) to [`VERSION`] in one transaction. Leaves a later version
+/// unchanged.
+pub fn upgrade(connection: &mut Connection, version: i64) -> rusqlite::Result<()> {
     if version >= VERSION {
         return Ok(());
     }
@@ -72,18 +72,18 @@ pub fn bring_up(connection: &mut Connection, version: i64) -> rusqlite::Result<(
         transaction.execute_batch(FROM_2_TO_3)?;
     }
     // Versions before 4 had neither checksums nor a durable next id.
-    let (parts, seen) = (rows::parts(&transaction)?, rows::seen(&transaction)?);
+    let (parts, dedup) = (rows::parts(&transaction)?, rows::dedup_files(&transaction)?);
     let mut meta = Meta { covered: Meta::covered_before_4(&transaction)?, next_id: 1, ..Meta::default() };
     for facts in &parts {
         meta.parts.add(rows::part_entry(facts));
         meta.next_id = meta.next_id.max(facts.id + 1);
         meta.highest_project = meta.highest_project.max(u64::from(facts.project_max));
     }
-    meta.seen = seen.iter().fold(Sum::default(), |mut sum, facts| {
-        sum.add(rows::seen_entry(facts));
+    meta.dedup = dedup.iter().fold(Sum::default(), |mut sum, facts| {
+        sum.add(rows::dedup_file_entry(facts));
         sum
     });
-    meta.next_id = seen.iter().fold(meta.next_id, |next, facts| next.max(facts.id + 1));
+    meta.next_id = dedup.iter().fold(meta.next_id, |next, facts| next.max(facts.id + 1));
     meta.write(&transaction)?;
     transaction.pragma_update(None, "user_version", VERSION)?;
     transaction.commit()

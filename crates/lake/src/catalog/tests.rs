@@ -23,14 +23,14 @@ fn facts(id: u64) -> PartFacts {
     }
 }
 
-fn keys(id: u64) -> SeenFacts {
-    SeenFacts { id, keys: 7, received_min: 9, received_max: 10, level: 0 }
+fn keys(id: u64) -> DedupFileFacts {
+    DedupFileFacts { id, keys: 7, received_min: 9, received_max: 10, level: 0 }
 }
 
-fn flushed(catalog: &mut Catalog, parts: &[u64], seen: u64, covered: u64) {
+fn flushed(catalog: &mut Catalog, parts: &[u64], dedup: u64, covered: u64) {
     let parts: Vec<PartFacts> = parts.iter().map(|id| facts(*id)).collect();
-    let record = FlushRecord { parts: &parts, seen: Some(&keys(seen)), gaps: &[], covered: Position(covered) };
-    catalog.flushed(&record).unwrap();
+    let record = FlushRecord { parts: &parts, dedup: Some(&keys(dedup)), gaps: &[], covered: Position(covered) };
+    catalog.record_flush(&record).unwrap();
 }
 
 fn path(folder: &TempDir) -> PathBuf {
@@ -42,34 +42,34 @@ fn ids(opened: &Opened) -> Vec<u64> {
 }
 
 #[test]
-fn what_is_written_comes_back() {
+fn written_facts_are_read_back() {
     let folder = TempDir::new().unwrap();
     let mut catalog = Catalog::open(&path(&folder), true).unwrap().catalog;
     catalog.ids().store(9, Ordering::Relaxed);
     flushed(&mut catalog, &[1, 2, 3], 4, 70);
     assert!(catalog.replace_parts(&[1, 2], &[facts(5)], &[]).unwrap());
-    assert!(!catalog.replace_parts(&[1, 3], &[facts(6)], &[]).unwrap(), "1 is gone: nothing is done");
-    assert!(catalog.replace_seen(&[4], Some(&keys(7))).unwrap());
+    assert!(!catalog.replace_parts(&[1, 3], &[facts(6)], &[]).unwrap(), "1 is not listed: nothing changes");
+    assert!(catalog.replace_dedup_files(&[4], Some(&keys(7))).unwrap());
     drop(catalog);
     let opened = Catalog::open(&path(&folder), false).unwrap();
-    assert_eq!((opened.parts.clone(), opened.seen.clone()), (vec![facts(3), facts(5)], vec![keys(7)]));
+    assert_eq!((opened.parts.clone(), opened.dedup.clone()), (vec![facts(3), facts(5)], vec![keys(7)]));
     assert_eq!(opened.removed, [1, 2, 4].into());
     let mut catalog = opened.catalog;
     assert_eq!((catalog.covered(), catalog.highest_project()), (Position(70), 11));
-    assert_eq!(catalog.ids().load(Ordering::Relaxed), 9, "no id is given twice");
+    assert_eq!(catalog.ids().load(Ordering::Relaxed), 9, "no id is reused");
     catalog.ids().store(12, Ordering::Relaxed);
-    catalog.tidied(&[1, 4]).unwrap();
+    catalog.forget_deleted(&[1, 4]).unwrap();
     assert!(catalog.replace_parts(&[3], &[], &[2]).unwrap());
     drop(catalog);
     let opened = Catalog::open(&path(&folder), false).unwrap();
     assert_eq!(opened.removed, [3].into());
     assert_eq!(opened.catalog.ids().load(Ordering::Relaxed), 12);
-    assert_eq!(opened.catalog.highest_project(), 11, "of all that ever was");
+    assert_eq!(opened.catalog.highest_project(), 11, "the highest that any row ever had");
 }
 
-/// A program that has the database open for writing would hold up every flush.
+/// Another program that has the database open for writing would delay every flush.
 #[test]
-fn nobody_else_can_open_it() {
+fn no_other_connection_can_open_it() {
     let folder = TempDir::new().unwrap();
     let mut catalog = Catalog::open(&path(&folder), true).unwrap().catalog;
     let other = Connection::open(path(&folder)).unwrap();
@@ -80,17 +80,18 @@ fn nobody_else_can_open_it() {
     assert!(locked(other.execute_batch("BEGIN IMMEDIATE")));
     assert!(locked(other.query_row("SELECT COUNT(*) FROM parts", [], |_| Ok(()))));
     flushed(&mut catalog, &[1], 2, 3);
-    // What a backup takes.
+    // The copy of a backup.
     let copy = folder.path().join("copy.sqlite");
     catalog.copy_to(&copy).unwrap();
     let copied = Catalog::open(&copy, false).unwrap();
     assert_eq!((ids(&copied), copied.catalog.covered()), (vec![1], Position(3)));
 }
 
-/// As a flipped bit in a page's cell count does it: rows are gone, changed or doubled, and SQLite says nothing.
+/// The effects of a flipped bit in a page's cell count: rows are missing, changed or doubled, and SQLite reports no
+/// error.
 #[test]
-fn a_catalog_that_does_not_add_up_is_refused() {
-    for (change, says) in [
+fn a_catalog_with_wrong_checksums_is_refused() {
+    for (change, message) in [
         ("DELETE FROM parts WHERE id = 2", "it lists 2 parts of 3"),
         ("INSERT INTO seen SELECT 99, keys, received_min, received_max, level FROM seen", "it lists 2 key files of 1"),
         ("UPDATE parts SET day = day + 1 WHERE id = 3", "its 3 parts does not have its checksum"),
@@ -107,7 +108,7 @@ fn a_catalog_that_does_not_add_up_is_refused() {
         for _ in 0..2 {
             let error = Catalog::open(&path(&folder), false).map(drop).unwrap_err();
             assert!(
-                matches!(error, StoreError::Corrupt { .. }) && error.to_string().contains(says),
+                matches!(error, StoreError::Corrupt { .. }) && error.to_string().contains(message),
                 "{change}: {error}"
             );
         }
@@ -115,10 +116,10 @@ fn a_catalog_that_does_not_add_up_is_refused() {
 }
 
 #[test]
-fn a_missing_or_empty_catalog_is_made_only_when_asked() {
+fn a_missing_or_empty_catalog_is_created_only_on_request() {
     let folder = TempDir::new().unwrap();
     let refused = || matches!(Catalog::open(&path(&folder), false).map(drop), Err(StoreError::Refused(_)));
-    assert!(refused() && !path(&folder).exists(), "and nothing is made");
+    assert!(refused() && !path(&folder).exists(), "and nothing is created");
     std::fs::write(path(&folder), b"").unwrap();
     assert!(refused());
     drop(Catalog::open(&path(&folder), true).unwrap());
@@ -138,7 +139,7 @@ fn failing(at: Step, error: ErrorCode) -> Probe {
 }
 
 #[test]
-fn after_a_failure_the_catalog_knows_whether_it_happened() {
+fn after_a_failure_the_catalog_reads_whether_it_was_committed() {
     for (step, happens) in
         [(Step::Begin, false), (Step::Statement, false), (Step::Commit, false), (Step::Committed, true)]
     {
@@ -150,8 +151,8 @@ fn after_a_failure_the_catalog_knows_whether_it_happened() {
             Ok(done) => assert!(done && happens, "{step:?}"),
             Err(failed) => assert!(!failed.is_unknown && !happens, "{step:?}"),
         }
-        assert_eq!((catalog.lists(4).unwrap(), catalog.lists(1).unwrap()), (happens, !happens), "{step:?}");
-        // Again, until it is done; not twice.
+        assert_eq!((catalog.is_listed(4).unwrap(), catalog.is_listed(1).unwrap()), (happens, !happens), "{step:?}");
+        // A repetition succeeds once.
         assert_eq!(catalog.replace_parts(&[1], &[facts(4)], &[]).unwrap(), !happens, "{step:?}");
         drop(catalog);
         assert_eq!(ids(&Catalog::open(&path(&folder), false).unwrap()), [4], "{step:?}");
@@ -159,7 +160,7 @@ fn after_a_failure_the_catalog_knows_whether_it_happened() {
 }
 
 #[test]
-fn a_full_disk_still_takes_removals() {
+fn removals_succeed_on_a_full_disk() {
     let folder = TempDir::new().unwrap();
     flushed(&mut Catalog::open(&path(&folder), true).unwrap().catalog, &[1, 2], 3, 4);
     let reserve = folder.path().join("catalog.reserve");
@@ -167,7 +168,7 @@ fn a_full_disk_still_takes_removals() {
     let removed_meanwhile = Arc::new(parking_lot::Mutex::new(false));
     let probe: Probe = {
         let (reserve, noted) = (reserve.clone(), removed_meanwhile.clone());
-        // Full as long as the reserve is there.
+        // Full while the reserve exists.
         Arc::new(move |step| match (step, reserve.exists()) {
             (Step::Statement, true) => Err(rusqlite::Error::SqliteFailure(
                 rusqlite::ffi::Error { code: ErrorCode::DiskFull, extended_code: 13 },
@@ -181,12 +182,12 @@ fn a_full_disk_still_takes_removals() {
         })
     };
     let mut catalog = Catalog::open_probed(&path(&folder), false, Some(probe)).unwrap().catalog;
-    let (part, record) = (facts(5), |parts| FlushRecord { parts, seen: None, gaps: &[], covered: Position(9) });
-    let failed = catalog.flushed(&record(std::slice::from_ref(&part))).unwrap_err();
+    let (part, record) = (facts(5), |parts| FlushRecord { parts, dedup: None, gaps: &[], covered: Position(9) });
+    let failed = catalog.record_flush(&record(std::slice::from_ref(&part))).unwrap_err();
     assert!(matches!(failed.error, StoreError::NoSpace { .. }) && !failed.is_unknown, "{failed:?}");
-    assert!(reserve.exists(), "what adds data does not take it");
+    assert!(reserve.exists(), "a transaction that adds data does not use it");
     assert!(catalog.replace_parts(&[1], &[], &[]).unwrap());
-    assert!(*removed_meanwhile.lock() && reserve.exists(), "it was given up, and is there again");
+    assert!(*removed_meanwhile.lock() && reserve.exists(), "it was deleted, and exists again");
     drop(catalog);
     assert_eq!(ids(&Catalog::open(&path(&folder), false).unwrap()), [2]);
 }
@@ -211,7 +212,7 @@ PRAGMA user_version = 3;
 ";
 
 #[test]
-fn earlier_versions_are_taken_over() {
+fn earlier_versions_are_upgraded() {
     for version in [1, 2, 3] {
         let folder = TempDir::new().unwrap();
         let old = Connection::open(path(&folder)).unwrap();
@@ -224,13 +225,13 @@ fn earlier_versions_are_taken_over() {
         }
         old.pragma_update(None, "user_version", version as i64).unwrap();
         drop(old);
-        // Version 1 says nothing of when rows were received: everything may be in its parts.
+        // Version 1 has no times of receipt: its parts may have rows of any time.
         let received = if version == 1 { (i64::MIN, i64::MAX) } else { (9, 10) };
         for _ in 0..2 {
             let mut opened = Catalog::open(&path(&folder), false).unwrap();
             let part = &opened.parts[0];
             assert_eq!((part.id, (part.received_min, part.received_max), &part.ids), (7, received, &None));
-            assert_eq!(opened.seen[0].id, 8);
+            assert_eq!(opened.dedup[0].id, 8);
             assert_eq!(opened.catalog.purged().unwrap(), [5].into());
             assert_eq!((opened.catalog.covered(), opened.catalog.highest_project()), (Position(77), 6));
             assert_eq!(opened.catalog.ids().load(Ordering::Relaxed), 9);

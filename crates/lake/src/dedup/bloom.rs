@@ -1,8 +1,8 @@
-//! A bloom filter in cache-line blocks over keys that are hashes: about 16 bits and 0.3 % false positives per key
-//! (every false one is a read).
+//! A bloom filter of cache-line blocks for keys that are hashes: about 16 bits per key and 0.3 % false positives (each
+//! costs a read).
 //!
-//! A block is 60 bytes of filter and a sum of them, so that one block read from a disk can be trusted. Keys that come
-//! ascending fill the blocks in order: a filter of any size is written without holding it.
+//! A block is 60 bytes of filter and their checksum, so that a single block read from disk can be verified. Ascending
+//! keys fill the blocks in order, so a filter of any size is written without holding it in memory.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -12,12 +12,13 @@ const FILTER_BITS: usize = FILTER_BYTES * 8;
 const KEYS_PER_BLOCK: u64 = 30;
 const BITS_PER_KEY: u32 = 6;
 
-/// How many blocks a filter of so many keys has.
+/// Number of blocks of a filter for `keys` keys.
 pub fn blocks(keys: u64) -> u64 {
     keys.div_ceil(KEYS_PER_BLOCK).max(1)
 }
 
-/// The key's block: the high half spread evenly over the blocks, so that greater keys never lie in earlier ones.
+/// The key's block: the high half, distributed evenly over the blocks, so that greater keys are never in earlier
+/// blocks.
 pub fn block_of(key: u128, blocks: u64) -> u64 {
     ((u128::from((key >> 64) as u64) * u128::from(blocks)) >> 64) as u64
 }
@@ -31,13 +32,13 @@ impl Block {
         Block([0; BLOCK_BYTES])
     }
 
-    /// `None` when the sum does not fit.
+    /// `None` when the checksum does not match.
     pub fn from_bytes(bytes: [u8; BLOCK_BYTES]) -> Option<Block> {
         let block = Block(bytes);
         (block.0[FILTER_BYTES..] == block.sum()).then_some(block)
     }
 
-    /// With its sum.
+    /// The block with its checksum.
     pub fn finish(mut self) -> [u8; BLOCK_BYTES] {
         let sum = self.sum();
         self.0[FILTER_BYTES..].copy_from_slice(&sum);
@@ -53,7 +54,7 @@ impl Block {
     }
 }
 
-/// A key, and its bits in the block of any filter: worked out once for many filters.
+/// A key and its bits in a block, computed once for many filters.
 #[derive(Debug, Clone, Copy)]
 pub struct Probe {
     pub key: u128,
@@ -67,34 +68,34 @@ impl Probe {
         Probe { key, bits: all }
     }
 
-    /// Asks a whole filter whose blocks were checked.
+    /// Looks the key up in a whole filter whose blocks were verified.
     pub fn may_be_in(&self, filter: &[u8]) -> bool {
         let block = block_of(self.key, (filter.len() / BLOCK_BYTES) as u64) as usize;
         let block = filter[block * BLOCK_BYTES..].first_chunk().expect("a filter has whole blocks");
         self.may_be_in_block(block)
     }
 
-    /// Into the key's block, without its sum.
+    /// Adds the key to its block, without updating the checksum.
     pub fn insert(&self, block: &mut [u8; BLOCK_BYTES]) {
         self.bits.iter().for_each(|bit| block[usize::from(bit / 8) % BLOCK_BYTES] |= 1 << (bit % 8));
     }
 
-    /// Asks the key's block.
+    /// Looks the key up in its block.
     pub fn may_be_in_block(&self, block: &[u8; BLOCK_BYTES]) -> bool {
-        // Without branches: the next keys' blocks are fetched meanwhile.
+        // Without branches, so that the blocks of the next keys are fetched meanwhile.
         let is_set = |bit: &u16| block[usize::from(bit / 8) % BLOCK_BYTES] >> (bit % 8);
         self.bits.iter().map(is_set).fold(1, std::ops::BitAnd::bitand) == 1
     }
 }
 
-/// Is every block's sum right?
-pub fn is_whole(filter: &[u8]) -> bool {
+/// Whether the checksum of every block matches.
+pub fn is_intact(filter: &[u8]) -> bool {
     let blocks = filter.chunks(BLOCK_BYTES);
     !filter.is_empty()
         && blocks.map(<[u8; BLOCK_BYTES]>::try_from).all(|b| b.is_ok_and(|b| Block::from_bytes(b).is_some()))
 }
 
-/// Bits within the block, each of 9 bits of the low half.
+/// Bit positions within the block, each from 9 bits of the low half.
 fn bits(key: u128) -> impl Iterator<Item = usize> {
     let low = key as u64;
     (0..BITS_PER_KEY).map(move |n| (((low >> (n * 9)) as usize & 511) * FILTER_BITS) >> 9)
@@ -107,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_all_keys_and_few_others() {
+    fn all_keys_are_found_with_few_false_positives() {
         let key = |n: u32| xxh3_128(&n.to_le_bytes());
         let blocks = blocks(10_000);
         let mut filter = vec![Block::empty(); blocks as usize];
@@ -116,8 +117,8 @@ mod tests {
         assert!((0..10_000).all(|n| Probe::new(key(n)).may_be_in(&filter)));
         let wrong = (10_000..30_000).filter(|n| Probe::new(key(*n)).may_be_in(&filter)).count();
         assert!(wrong < 120, "{wrong} of 20000");
-        assert!(is_whole(&filter) && !is_whole(&filter[..100]) && !is_whole(&[]));
+        assert!(is_intact(&filter) && !is_intact(&filter[..100]) && !is_intact(&[]));
         filter[1234] ^= 4;
-        assert!(!is_whole(&filter));
+        assert!(!is_intact(&filter));
     }
 }

@@ -1,16 +1,17 @@
-//! One sorted file of keys: what was received in some span of time, asked exactly and mostly without reading keys.
+//! A sorted file of keys received in some period. Look-ups are exact and mostly read no keys.
 //!
 //! Layout, little-endian:
 //!
 //! ```text
-//! filter   bloom blocks, each with its sum (`bloom.rs`)
-//! fences   per block of 256 keys: its first key (16 bytes), the sum of the block (8)
+//! filter   bloom blocks, each with its checksum (`bloom.rs`)
+//! fences   per block of 256 keys: its first key (16 bytes), the checksum of the block (8)
 //! keys     16 bytes each, ascending
-//! footer   magic, keys, blocks of the filter, fences there is room for, sum of the fences, sum of the footer (6 × u64)
+//! footer   magic, keys, blocks of the filter, capacity of fences, checksum of the fences, checksum of the footer (6 × u64)
 //! ```
 //!
-//! All three grow side by side while the keys come, so a file of any size is written in a few megabytes of memory. With
-//! its [`Index`] (filter and fences) in memory a look-up rarely reads; without it, it reads a few small pieces.
+//! All three sections grow at the same time while keys are added, so a file of any size is written with a few megabytes
+//! of memory. With its [`Index`] (filter and fences) in memory a look-up rarely reads; without it, a look-up reads a
+//! few small pieces.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,14 +32,14 @@ const MAGIC: u64 = u64::from_le_bytes(*b"TWSEEN03");
 const MAGIC_WITHOUT_SIDES: u64 = u64::from_le_bytes(*b"TWSEEN02");
 const FOOTER_WORDS: usize = 6;
 const FOOTER_BYTES: usize = FOOTER_WORDS * 8;
-/// A look-up without an index guesses so often before it halves.
-const GUESSES_MAX: usize = 8;
+/// Number of interpolation steps of a look-up without an index before it switches to binary search.
+const INTERPOLATIONS_MAX: usize = 8;
 
-/// What the keys of a file stand for. The order is that of the releases.
+/// The version of the keys of a file, in the order of the releases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Generation {
-    /// Keys of spans leave out the side ([`tidewatch_store::columns::keys_without_side`]); a request without times has one key for
-    /// the whole window.
+    /// Keys of spans without the side ([`tidewatch_store::columns::keys_without_side`]); a request without times has
+    /// one key for the whole window.
     WithoutSides,
     #[default]
     Current,
@@ -53,33 +54,33 @@ impl Generation {
     }
 }
 
-/// What the catalog knows of a key file.
+/// The facts about a key file in the catalog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SeenFacts {
+pub struct DedupFileFacts {
     pub id: u64,
     pub keys: u64,
-    /// When the requests in it were received, nanoseconds, inclusive.
+    /// Times of receipt of its requests, nanoseconds, inclusive.
     pub received_min: i64,
     pub received_max: i64,
     pub level: u8,
 }
 
-pub struct SeenFile {
-    pub facts: SeenFacts,
+pub struct DedupFile {
+    pub facts: DedupFileFacts,
     path: PathBuf,
     file: Box<dyn DiskFile>,
     layout: Layout,
     fences_sum: u64,
     generation: Generation,
-    /// A merge could not read it.
+    /// Whether a merge failed to read the file.
     is_suspect: AtomicBool,
 }
 
-/// Where what lies in the file.
+/// The sizes of the sections of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Layout {
     filter_blocks: u64,
-    /// At least as many as there are blocks of keys.
+    /// Capacity of fences: at least the number of blocks of keys.
     fences_max: u64,
 }
 
@@ -96,7 +97,7 @@ impl Layout {
         self.fences_at() + self.fences_max * FENCE_BYTES as u64
     }
 
-    /// Does a file of this length and number of keys look like that?
+    /// Whether a file of this length and number of keys has this layout.
     fn fits(&self, keys: u64, length: u64) -> bool {
         let parts = [(self.filter_blocks, bloom::BLOCK_BYTES), (self.fences_max, FENCE_BYTES), (keys, KEY_BYTES)];
         let bytes = parts.iter().try_fold(FOOTER_BYTES as u64, |sum, (count, each)| {
@@ -113,25 +114,25 @@ pub struct Index {
 }
 
 impl Index {
-    /// False when the key is surely not in the file.
+    /// False when the key is not in the file.
     #[inline]
     pub fn may_contain(&self, probe: &Probe) -> bool {
         probe.may_be_in(&self.filter)
     }
 }
 
-impl SeenFile {
-    /// `data/seen/<id>.keys`
+impl DedupFile {
+    /// `data/dedup/<id>.keys`
     pub fn path(folder: &Path, id: u64) -> PathBuf {
         folder.join(format!("{id:012}.keys"))
     }
 
-    /// Reads and checks the footer.
-    pub fn open(disk: &Arc<dyn Disk>, folder: &Path, facts: SeenFacts) -> Result<SeenFile, StoreError> {
-        let path = SeenFile::path(folder, facts.id);
+    /// Opens a file; reads and verifies its footer.
+    pub fn open(disk: &Arc<dyn Disk>, folder: &Path, facts: DedupFileFacts) -> Result<DedupFile, StoreError> {
+        let path = DedupFile::path(folder, facts.id);
         let io = |e| StoreError::io("read", &path, e);
         let corrupt = |why: &str| StoreError::Corrupt { path: path.clone(), why: why.to_owned() };
-        // The second when it could not be given its name after it was registered.
+        // Falls back to the temporary name, which the file has if the rename after its registration failed.
         let file = disk.open(&path).or_else(|error| disk.open(&temporary(&path)).map_err(|_| error)).map_err(io)?;
         let length = file.len().map_err(io)?;
         let Some(footer_at) = length.checked_sub(FOOTER_BYTES as u64) else {
@@ -150,14 +151,14 @@ impl SeenFile {
             return Err(corrupt("the footer does not fit the file"));
         };
         let fences_sum = word(4);
-        Ok(SeenFile { facts, path, file, layout, fences_sum, generation, is_suspect: AtomicBool::new(false) })
+        Ok(DedupFile { facts, path, file, layout, fences_sum, generation, is_suspect: AtomicBool::new(false) })
     }
 
     pub fn generation(&self) -> Generation {
         self.generation
     }
 
-    /// It cannot be read: merges leave it out, until it expires.
+    /// Marks the file as unreadable: merges leave it out until it expires.
     pub fn suspect(&self) {
         self.is_suspect.store(true, Ordering::Relaxed);
     }
@@ -166,7 +167,7 @@ impl SeenFile {
         self.is_suspect.load(Ordering::Relaxed)
     }
 
-    /// Its file.
+    /// The path of the file.
     pub fn path_of(&self) -> &Path {
         &self.path
     }
@@ -175,24 +176,24 @@ impl SeenFile {
         self.layout.keys_at() + self.facts.keys * KEY_BYTES as u64 + FOOTER_BYTES as u64
     }
 
-    /// What [`SeenFile::index`] takes in memory.
+    /// Size of [`DedupFile::index`] in memory, in bytes.
     pub fn index_bytes(&self) -> u64 {
         self.layout.fences_at() + self.blocks() * FENCE_BYTES as u64
     }
 
-    /// Reads and checks the index.
+    /// Reads and verifies the index.
     pub fn index(&self) -> Result<Index, StoreError> {
         let mut filter = vec![0; self.layout.fences_at() as usize];
         self.read(&mut filter, 0)?;
         let mut fences = vec![0; self.blocks() as usize * FENCE_BYTES];
         self.read(&mut fences, self.layout.fences_at())?;
-        if !bloom::is_whole(&filter) || xxh3_64(&fences) != self.fences_sum {
+        if !bloom::is_intact(&filter) || xxh3_64(&fences) != self.fences_sum {
             return Err(self.corrupt("the checksum of its index does not match"));
         }
         Ok(Index { filter, fences })
     }
 
-    /// Was this key received?
+    /// Whether the key is in the file.
     pub fn contains(&self, index: &Index, probe: &Probe) -> Result<bool, StoreError> {
         if !index.may_contain(probe) {
             return Ok(false);
@@ -214,9 +215,9 @@ impl SeenFile {
         Ok(has(keys, key))
     }
 
-    /// As [`SeenFile::contains`]: reads one block of the filter, and if that lets the key pass, some blocks of keys.
+    /// Like [`DedupFile::contains`]: reads one block of the filter, and if the key passes it, some blocks of keys.
     ///
-    /// Keys are hashes, so a key's place can be guessed from its value; each block read narrows the guess.
+    /// Keys are hashes, so a key's position can be interpolated from its value; each block read narrows the range.
     pub fn contains_unindexed(&self, probe: &Probe) -> Result<bool, StoreError> {
         let key = probe.key;
         let mut filter = [0; bloom::BLOCK_BYTES];
@@ -228,14 +229,14 @@ impl SeenFile {
         if self.facts.keys == 0 || !probe.may_be_in_block(&filter) {
             return Ok(false);
         }
-        // Between these blocks, inclusive, and between these keys.
+        // The range of blocks, inclusive, and of keys.
         let (mut first, mut last) = (0, self.blocks() - 1);
         let (mut low, mut high) = (0, u128::MAX);
         let mut buffer = [0; BLOCK_BYTES];
-        for guess in 0.. {
+        for step in 0.. {
             let blocks = u128::from(last - first);
             let share = ((key - low) >> 64) * blocks / ((high - low) >> 64).max(1);
-            let share = if guess < GUESSES_MAX { share.min(blocks) } else { blocks / 2 };
+            let share = if step < INTERPOLATIONS_MAX { share.min(blocks) } else { blocks / 2 };
             let block = first + share as u64;
             let keys = self.block(block, self.block_sum(block)?, &mut buffer)?;
             let (least, greatest) = (key_at(keys), key_at(&keys[keys.len() - KEY_BYTES..]));
@@ -250,9 +251,9 @@ impl SeenFile {
         Ok(false)
     }
 
-    /// All keys, ascending, a block at a time.
-    pub fn keys(&self) -> SeenKeys<'_> {
-        SeenKeys { file: self, block: 0, buffer: [0; BLOCK_BYTES], at: 0, end: 0 }
+    /// Iterates over all keys, ascending, block by block.
+    pub fn keys(&self) -> DedupFileKeys<'_> {
+        DedupFileKeys { file: self, block: 0, buffer: [0; BLOCK_BYTES], at: 0, end: 0 }
     }
 
     fn blocks(&self) -> u64 {
@@ -266,7 +267,7 @@ impl SeenFile {
         Ok(u64::from_le_bytes(sum))
     }
 
-    /// The keys of a block, checked.
+    /// Reads and verifies the keys of a block.
     fn block<'b>(&self, block: u64, sum: u64, buffer: &'b mut [u8; BLOCK_BYTES]) -> Result<&'b [u8], StoreError> {
         let keys = (self.facts.keys - block * BLOCK_KEYS).min(BLOCK_KEYS);
         let bytes = &mut buffer[..keys as usize * KEY_BYTES];
@@ -287,16 +288,16 @@ impl SeenFile {
 }
 
 /// The keys of a file in order.
-pub struct SeenKeys<'a> {
-    file: &'a SeenFile,
-    /// The block after the buffer.
+pub struct DedupFileKeys<'a> {
+    file: &'a DedupFile,
+    /// The number of the next block to read.
     block: u64,
     buffer: [u8; BLOCK_BYTES],
     at: usize,
     end: usize,
 }
 
-impl SeenKeys<'_> {
+impl DedupFileKeys<'_> {
     pub fn next_key(&mut self) -> Result<Option<u128>, StoreError> {
         if self.at == self.end {
             if self.block == self.file.blocks() {
@@ -325,18 +326,17 @@ fn has(keys: &[u8], key: u128) -> bool {
     keys.chunks_exact(KEY_BYTES).any(|bytes| key_at(bytes) == key)
 }
 
-/// Writes and syncs a key file, under its temporary name until it is registered. On an error nothing is left behind.
-/// `next` gives the keys ascending without repetition; `keys_max` at least as many as
-/// come. `facts.keys` is set to the number written.
+/// Writes and syncs a key file under its temporary name. On an error, no file remains. `next` returns the keys
+/// ascending without duplicates; `keys_max` is at least their number. `facts.keys` is set to the number written.
 pub fn write(
     disk: &Arc<dyn Disk>,
     folder: &Path,
     generation: Generation,
-    facts: SeenFacts,
+    facts: DedupFileFacts,
     keys_max: u64,
     mut next: impl FnMut() -> Result<Option<u128>, StoreError>,
-) -> Result<SeenFile, StoreError> {
-    let path = SeenFile::path(folder, facts.id);
+) -> Result<DedupFile, StoreError> {
+    let path = DedupFile::path(folder, facts.id);
     let temporary = temporary(&path);
     write_to(disk, (&temporary, path), generation, facts, keys_max, &mut next)
         .inspect_err(|_| drop(disk.remove(&temporary)))
@@ -346,10 +346,10 @@ fn write_to(
     disk: &Arc<dyn Disk>,
     (temporary, path): (&Path, PathBuf),
     generation: Generation,
-    facts: SeenFacts,
+    facts: DedupFileFacts,
     keys_max: u64,
     next: &mut impl FnMut() -> Result<Option<u128>, StoreError>,
-) -> Result<SeenFile, StoreError> {
+) -> Result<DedupFile, StoreError> {
     let io = |what| move |e| StoreError::io(what, temporary, e);
     let file = disk.create(temporary).map_err(io("create"))?;
     let mut writer = Writer::new(&*file, Layout::new(keys_max));
@@ -359,8 +359,8 @@ fn write_to(
     let (keys, fences_sum) = writer.finish(generation).map_err(io("write"))?;
     file.sync_data().map_err(io("sync"))?;
     disk.sync_dir(parent_of(temporary)).map_err(io("sync"))?;
-    let (facts, layout) = (SeenFacts { keys, ..facts }, Layout::new(keys_max));
-    Ok(SeenFile { facts, path, file, layout, fences_sum, generation, is_suspect: AtomicBool::new(false) })
+    let (facts, layout) = (DedupFileFacts { keys, ..facts }, Layout::new(keys_max));
+    Ok(DedupFile { facts, path, file, layout, fences_sum, generation, is_suspect: AtomicBool::new(false) })
 }
 
 struct Writer<'f> {
@@ -370,7 +370,7 @@ struct Writer<'f> {
     filter: Stream,
     fences: Stream,
     keys: Stream,
-    /// The filter's block that grows, and its number.
+    /// The open block of the filter, and its number.
     block: (Block, u64),
     block_sum: Xxh3,
     fences_sum: Xxh3,
@@ -403,7 +403,7 @@ impl<'f> Writer<'f> {
         self.keys.write(self.file, &key.to_le_bytes())
     }
 
-    /// Writes the filter's blocks before this one.
+    /// Writes the filter's blocks before block `upto`.
     fn fill_filter(&mut self, upto: u64) -> std::io::Result<()> {
         while self.block.1 < upto {
             let (block, number) = std::mem::replace(&mut self.block, (Block::empty(), 0));
@@ -427,7 +427,7 @@ impl<'f> Writer<'f> {
         self.fences.write(self.file, bytes)
     }
 
-    /// The number of keys and the sum of the fences.
+    /// Returns the number of keys and the checksum of the fences.
     fn finish(mut self, generation: Generation) -> std::io::Result<(u64, u64)> {
         self.fill_filter(self.layout.filter_blocks)?;
         self.end_fence()?;
@@ -443,10 +443,10 @@ impl<'f> Writer<'f> {
     }
 }
 
-/// Small writes to growing offsets, collected into large ones.
+/// Collects small sequential writes into large ones.
 struct Stream {
     buffer: Vec<u8>,
-    /// Of the buffer's first byte.
+    /// File offset of the buffer's first byte.
     offset: u64,
 }
 

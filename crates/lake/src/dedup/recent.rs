@@ -1,23 +1,23 @@
-//! A filter of the keys that came lately, whatever memtable or file they are in: a new key, as nearly all are, costs one
-//! look instead of one per file.
+//! A filter of recently received keys in all memtables and files: a new key, as nearly all are, costs one look-up
+//! instead of one per file.
 //!
-//! It is a row of filters, each with room for a number of keys and followed by a larger one when that is reached. The
-//! oldest goes when they take too much; keys that came before the oldest one began are to be looked for elsewhere.
+//! It is a list of filters. When a filter has reached its number of keys, a larger one follows. The oldest filters are
+//! dropped when all take too much memory; older keys must be looked up elsewhere.
 
 use std::collections::VecDeque;
 
 use super::bloom::{self, BLOCK_BYTES, Probe};
 
-/// Keys of the first filter at least, and of the largest ones.
+/// Minimum number of keys of the first filter, and maximum of each filter.
 const KEYS_MIN: u64 = 128 * 1024;
 const KEYS_MAX: u64 = 4 * 1024 * 1024;
-/// Bytes of the bound for each key of the first filter, which takes two of them: every filter is asked for every key, so
-/// few are better.
+/// Bytes of the memory limit per key of the first filter, which takes two bytes per key. Every filter is read for every
+/// key, so few filters are better.
 const FIRST_BYTES: u64 = 32;
 
-pub struct Recent {
+pub struct RecentFilter {
     filters: VecDeque<Filter>,
-    /// Of the oldest filter, counted since the start.
+    /// Number of the oldest filter, counted from the start.
     oldest: u64,
     bytes_max: usize,
 }
@@ -42,13 +42,13 @@ impl Filter {
     }
 }
 
-impl Recent {
-    /// All filters but the one that keys go to take at most so many bytes.
-    pub fn within(bytes_max: usize) -> Recent {
-        Recent { filters: VecDeque::new(), oldest: 0, bytes_max }
+impl RecentFilter {
+    /// Limits all filters except the current one to `bytes_max` bytes.
+    pub fn within(bytes_max: usize) -> RecentFilter {
+        RecentFilter { filters: VecDeque::new(), oldest: 0, bytes_max }
     }
 
-    /// The number of the filter that the next key goes to. Filters are counted.
+    /// The number of the filter that receives the next key, counted from the start.
     pub fn current(&self) -> u64 {
         (self.oldest + self.filters.len() as u64).saturating_sub(1)
     }
@@ -58,7 +58,7 @@ impl Recent {
         self.oldest
     }
 
-    /// Every key since the filter of this number began is in some filter still.
+    /// Whether every key since the start of this filter is still in some filter.
     pub fn reaches(&self, filter: u64) -> bool {
         filter >= self.oldest
     }
@@ -84,9 +84,9 @@ impl Recent {
         self.filters.push_back(Filter::new(keys_max));
     }
 
-    /// Sets the flags of the keys that may have come since the oldest filter began.
+    /// Sets the flags of the keys that may have been received since the oldest filter began.
     pub fn mark(&self, probes: &[Probe], maybe: &mut [bool]) {
-        // Filter by filter: the look-ups of many keys wait for memory together.
+        // Filter by filter, so that the memory accesses of many keys overlap.
         for filter in &self.filters {
             for (probe, maybe) in probes.iter().zip(maybe.iter_mut()) {
                 *maybe |= probe.may_be_in_block(&filter.blocks[filter.block(probe)]);
@@ -98,7 +98,7 @@ impl Recent {
         self.filters.iter().map(Filter::bytes).sum()
     }
 
-    /// Without the filter that keys go to.
+    /// Size of all filters except the current one, in bytes.
     pub fn full_bytes(&self) -> usize {
         self.filters.iter().rev().skip(1).map(Filter::bytes).sum()
     }
@@ -114,7 +114,7 @@ mod tests {
         Probe::new(xxh3_128(&n.to_le_bytes()))
     }
 
-    fn marked(recent: &Recent, keys: std::ops::Range<u64>) -> usize {
+    fn marked(recent: &RecentFilter, keys: std::ops::Range<u64>) -> usize {
         let probes: Vec<Probe> = keys.map(probe).collect();
         let mut maybe = vec![false; probes.len()];
         recent.mark(&probes, &mut maybe);
@@ -122,9 +122,9 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_found_until_their_filter_goes_and_few_others_are() {
-        // Room for the first filter, of 128 thousand keys, and not for the second beside it.
-        let mut recent = Recent::within(400 * 1024);
+    fn keys_are_found_until_their_filter_is_dropped_with_few_false_positives() {
+        // Memory for the first filter, of 128 thousand keys, but not for the second beside it.
+        let mut recent = RecentFilter::within(400 * 1024);
         assert_eq!((recent.current(), marked(&recent, 0..10)), (0, 0));
         (0..KEYS_MIN + 1000).for_each(|n| recent.insert(&probe(n)));
         assert_eq!(recent.current(), 1);

@@ -1,4 +1,4 @@
-//! Indexes that lie in the file of a part, beside its rows: which pages can hold a trace, which can hold a text.
+//! Indexes stored in a part's file, beside its rows: which pages may have a trace id, which may contain a string.
 
 pub mod trace_id;
 pub mod trigram;

@@ -1,8 +1,8 @@
-//! The memory of rows that a flush has written, for the rows to come: pages that the process has already, where fresh
-//! ones would be a tenth of all processor time.
+//! Reuses the buffers of flushed rows for new rows: allocating fresh pages would take a tenth of all processor time.
 //!
-//! Rows in memory and these chunks together take no more than rows alone ever did: a chunk is taken before memory is, and
-//! where a table has none, as much of the others goes back. All of it goes back when nobody wanted any for a while.
+//! Rows in memory and pooled buffers together take no more memory than rows alone: a pooled buffer is used before new
+//! memory, and when a table has none, the same amount of other buffers is freed. All buffers are freed when none was
+//! used for a while.
 
 use std::time::{Duration, Instant};
 
@@ -13,31 +13,32 @@ use crate::dedup::KeySet;
 use tidewatch_store::columns::TableBuffer;
 use tidewatch_store::tables::Table;
 
-/// Chunks that nobody took for so long go back to the system.
-pub const KEPT: Duration = Duration::from_secs(5);
+/// Buffers that are unused for this long are freed.
+pub const UNUSED_MAX: Duration = Duration::from_secs(5);
 
-pub struct SpareChunks {
+pub struct BufferPool {
     inner: Mutex<Inner>,
     bytes_max: usize,
 }
 
 #[derive(Default)]
 struct Inner {
-    /// By table number, with what each takes.
+    /// By table number, each buffer with its size in bytes.
     chunks: [Vec<(TableBuffer, usize)>; Table::ALL.len()],
-    /// Of all chunks.
+    /// Size of all buffers.
     bytes: usize,
     keys: Option<KeySet>,
     touched: Option<Instant>,
 }
 
-impl SpareChunks {
-    /// None yet, and never chunks of more than so many bytes: what a flush leaves when rows come, twice that when none do.
-    pub fn within(bytes_max: usize) -> SpareChunks {
-        SpareChunks { inner: Mutex::default(), bytes_max }
+impl BufferPool {
+    /// Starts an empty pool of at most `bytes_max` bytes: the size of a flushed memtable while rows arrive, and twice
+    /// that while none do.
+    pub fn within(bytes_max: usize) -> BufferPool {
+        BufferPool { inner: Mutex::default(), bytes_max }
     }
 
-    /// Keeps the memory of keys that are in a file now.
+    /// Keeps the memory of a flushed key set.
     pub fn give_keys(&self, mut set: KeySet) {
         set.clear();
         let mut inner = self.inner.lock();
@@ -45,12 +46,12 @@ impl SpareChunks {
         inner.touched = Some(Instant::now());
     }
 
-    /// An empty set with memory.
+    /// Takes an empty set with capacity.
     pub fn take_keys(&self) -> Option<KeySet> {
         self.inner.lock().keys.take()
     }
 
-    /// Keeps the memory of a batch that was rows of this table, as far as nobody else has it.
+    /// Keeps the buffers of a batch of this table that have no other owner.
     pub fn give(&self, table: Table, batch: RecordBatch) {
         let chunk = TableBuffer::from_memory_of(table, batch);
         let bytes = chunk.capacity_bytes();
@@ -62,7 +63,7 @@ impl SpareChunks {
         }
     }
 
-    /// An empty buffer with memory. When there is none of this table, `wanted` bytes of the others are let go.
+    /// Takes an empty buffer with capacity. When there is none of this table, frees `wanted` bytes of other buffers.
     pub fn take(&self, table: Table, wanted: usize) -> Option<TableBuffer> {
         let mut inner = self.inner.lock();
         if let Some((chunk, bytes)) = inner.chunks[table as usize].pop() {
@@ -76,16 +77,16 @@ impl SpareChunks {
         None
     }
 
-    /// When [`SpareChunks::let_go`] has something to do.
+    /// The time at which [`BufferPool::release_unused`] has work; `None` for an empty pool.
     pub fn due(&self) -> Option<Instant> {
         let inner = self.inner.lock();
-        inner.touched.map(|touched| touched + KEPT)
+        inner.touched.map(|touched| touched + UNUSED_MAX)
     }
 
-    /// Lets all go when nobody took or gave any for [`KEPT`].
-    pub fn let_go(&self, now: Instant) {
+    /// Frees all buffers when none was taken or given for [`UNUSED_MAX`].
+    pub fn release_unused(&self, now: Instant) {
         let mut inner = self.inner.lock();
-        if inner.touched.is_some_and(|touched| now >= touched + KEPT) {
+        if inner.touched.is_some_and(|touched| now >= touched + UNUSED_MAX) {
             let all = std::mem::take(&mut *inner);
             drop(inner);
             drop(all);
@@ -94,7 +95,7 @@ impl SpareChunks {
 }
 
 impl Inner {
-    /// Takes out chunks of so many bytes.
+    /// Removes buffers of at least `wanted` bytes.
     fn shrink(&mut self, wanted: usize) -> Vec<TableBuffer> {
         let mut out = Vec::new();
         let mut bytes = 0;
@@ -130,81 +131,81 @@ mod tests {
         buffer
     }
 
-    /// Where the columns' first buffers lie.
+    /// The addresses of the columns' first buffers.
     fn addresses(batch: &RecordBatch) -> Vec<usize> {
         let first = |data: arrow::array::ArrayData| data.buffers()[0].as_ptr().addr();
         batch.columns().iter().map(|column| first(column.to_data())).collect()
     }
 
     #[test]
-    fn the_next_rows_lie_where_those_before_lay() {
-        let spare = SpareChunks::within(1 << 20);
+    fn new_rows_reuse_the_memory_of_earlier_rows() {
+        let buffer_pool = BufferPool::within(1 << 20);
         let expected = rows(40).into_batch();
         let batch = rows(40).into_batch();
         assert_eq!(batch, expected);
         let before = addresses(&batch);
-        spare.give(Table::Tasks, batch);
-        assert!(spare.take(Table::Spans, 0).is_none(), "of another table");
-        let mut again = spare.take(Table::Tasks, 0).expect("a chunk was given");
-        assert_eq!(again.rows(), 0);
-        again.append(&rows(40), Pick::All);
-        let again = again.into_batch();
-        assert_eq!(again, expected);
-        for (column, (now, before)) in again.columns().iter().zip(addresses(&again).iter().zip(&before)) {
-            // Bits are packed anew.
+        buffer_pool.give(Table::Tasks, batch);
+        assert!(buffer_pool.take(Table::Spans, 0).is_none(), "of another table");
+        let mut reused = buffer_pool.take(Table::Tasks, 0).expect("a chunk was given");
+        assert_eq!(reused.rows(), 0);
+        reused.append(&rows(40), Pick::All);
+        let reused = reused.into_batch();
+        assert_eq!(reused, expected);
+        for (column, (now, before)) in reused.columns().iter().zip(addresses(&reused).iter().zip(&before)) {
+            // Booleans are packed again.
             assert!(now == before || column.as_boolean_opt().is_some(), "{:?}", column.data_type());
         }
     }
 
-    /// A question that is being answered keeps what it looks at.
+    /// A running query keeps its rows.
     #[test]
-    fn what_somebody_else_has_is_theirs() {
-        let spare = SpareChunks::within(1 << 20);
+    fn buffers_with_another_owner_are_not_reused() {
+        let buffer_pool = BufferPool::within(1 << 20);
         let batch = rows(40).into_batch();
         let (before, held) = (addresses(&batch), batch.project(&[1, 2, 17]).expect("three columns"));
         let expected = rows(40).into_batch().project(&[1, 2, 17]).expect("three columns");
-        spare.give(Table::Tasks, batch);
-        let mut again = spare.take(Table::Tasks, 0).expect("the other columns");
-        again.append(&rows(50), Pick::All);
-        let again = addresses(&again.into_batch());
+        buffer_pool.give(Table::Tasks, batch);
+        let mut reused = buffer_pool.take(Table::Tasks, 0).expect("the other columns");
+        reused.append(&rows(50), Pick::All);
+        let reused = addresses(&reused.into_batch());
         assert_eq!(held, expected);
-        let is_moved = |column: usize| again[column] != before[column];
-        assert!([1, 2, 17].into_iter().all(is_moved), "{again:?} {before:?}");
+        let is_moved = |column: usize| reused[column] != before[column];
+        assert!([1, 2, 17].into_iter().all(is_moved), "{reused:?} {before:?}");
     }
 
     #[test]
-    fn others_are_let_go_for_a_table_that_has_none() {
-        let spare = SpareChunks::within(1 << 20);
-        (0..3).for_each(|_| spare.give(Table::Tasks, rows(40).into_batch()));
-        assert!(spare.take(Table::Spans, 1).is_none());
-        let left = std::iter::from_fn(|| spare.take(Table::Tasks, 0)).count();
+    fn buffers_of_other_tables_are_freed_for_a_table_without_any() {
+        let buffer_pool = BufferPool::within(1 << 20);
+        (0..3).for_each(|_| buffer_pool.give(Table::Tasks, rows(40).into_batch()));
+        assert!(buffer_pool.take(Table::Spans, 1).is_none());
+        let left = std::iter::from_fn(|| buffer_pool.take(Table::Tasks, 0)).count();
         assert_eq!(left, 2);
     }
 
     #[test]
-    fn chunks_have_a_bound() {
+    fn the_pool_is_bounded() {
         let one = {
-            let spare = SpareChunks::within(1 << 20);
-            spare.give(Table::Tasks, rows(40).into_batch());
-            spare.take(Table::Tasks, 0).expect("a chunk was given").capacity_bytes()
+            let buffer_pool = BufferPool::within(1 << 20);
+            buffer_pool.give(Table::Tasks, rows(40).into_batch());
+            buffer_pool.take(Table::Tasks, 0).expect("a chunk was given").capacity_bytes()
         };
-        let spare = SpareChunks::within(one * 5 / 2);
-        (0..4).for_each(|_| spare.give(Table::Tasks, rows(40).into_batch()));
-        assert_eq!(std::iter::from_fn(|| spare.take(Table::Tasks, 0)).count(), 2);
-        spare.give(Table::Tasks, rows(40).into_batch());
-        assert!(spare.take(Table::Tasks, 0).is_some(), "there is room again");
+        let buffer_pool = BufferPool::within(one * 5 / 2);
+        (0..4).for_each(|_| buffer_pool.give(Table::Tasks, rows(40).into_batch()));
+        assert_eq!(std::iter::from_fn(|| buffer_pool.take(Table::Tasks, 0)).count(), 2);
+        buffer_pool.give(Table::Tasks, rows(40).into_batch());
+        assert!(buffer_pool.take(Table::Tasks, 0).is_some(), "there is room again");
     }
 
     #[test]
-    fn what_nobody_wants_goes() {
-        let spare = SpareChunks::within(1 << 20);
-        assert_eq!(spare.due(), None);
-        spare.give(Table::Tasks, rows(40).into_batch());
-        let due = spare.due().expect("a chunk was given");
-        spare.let_go(due - Duration::from_nanos(1));
-        assert_eq!(spare.due(), Some(due));
-        spare.let_go(due);
-        assert_eq!(spare.due(), None);
-        assert!(spare.take(Table::Tasks, 0).is_none());
+    fn unused_buffers_are_freed() {
+        let buffer_pool = BufferPool::within(1 << 20);
+        assert_eq!(buffer_pool.due(), None);
+        buffer_pool.give(Table::Tasks, rows(40).into_batch());
+        let due = buffer_pool.due().expect("a chunk was given");
+        buffer_pool.release_unused(due - Duration::from_nanos(1));
+        assert_eq!(buffer_pool.due(), Some(due));
+        buffer_pool.release_unused(due);
+        assert_eq!(buffer_pool.due(), None);
+        assert!(buffer_pool.take(Table::Tasks, 0).is_none());
     }
 }

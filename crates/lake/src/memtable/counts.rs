@@ -1,4 +1,4 @@
-//! What was received and what became of it, summed per minute until it is flushed as rows of [`Table::IngestCounts`].
+//! Counts of received records by outcome, summed per minute until they are flushed as rows of [`Table::IngestCounts`].
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,27 +11,29 @@ use tidewatch_domain::project::DropReason;
 use crate::OTHER_NAME;
 use tidewatch_store::columns::{Fate, Rows, TableBuffer};
 use tidewatch_store::tables::Table;
-use tidewatch_store::{Counted, Outcome};
+use tidewatch_store::{Outcome, OutcomeCount};
 
 const MINUTE_NS: i64 = 60 * 1_000_000_000;
 
-type Text = Cow<'static, str>;
+type CowStr = Cow<'static, str>;
 
 /// Counts by project, minute, signal, outcome and reason: the sort order of the table.
 #[derive(Debug, Clone, Default)]
 pub struct Counts(BTreeMap<Key, u64>);
 
-type Key = (u32, i64, Text, Text, Text);
+type Key = (u32, i64, CowStr, CowStr, CowStr);
 
-const SENT: Text = Cow::Borrowed("sent");
+const SENT: CowStr = Cow::Borrowed("sent");
 
-/// Why a record is [`Outcome::Trimmed`]: its resource or scope has more attributes than can be stored with each record.
+/// Reason of [`Outcome::Trimmed`]: the record's resource or scope has more attributes than can be stored with each
+/// record.
 const SHARED_ATTRIBUTES_TOO_LARGE: &str = "shared_attributes_too_large";
 
-/// Why a record is [`Outcome::Trimmed`]: its Endpoint, Task or AI Trace has the name [`crate::OTHER_NAME`].
+/// Reason of [`Outcome::Trimmed`]: the record's Endpoint, Task or AI Trace has the name [`crate::OTHER_NAME`].
 const TOO_MANY_NAMES: &str = "too_many_names";
 
-/// Senders of one project and signal in one minute; more are counted as [`crate::OTHER_NAME`].
+/// Maximum number of senders of one project and signal in one minute; further ones are counted as
+/// [`crate::OTHER_NAME`].
 const SENDERS_MAX: usize = 500;
 
 /// Start of the minute, nanoseconds.
@@ -40,16 +42,17 @@ pub fn minute(time_ns: i64) -> i64 {
 }
 
 impl Counts {
-    /// `minute_ns` is the start of a minute.
-    pub fn add(&mut self, project: u32, minute_ns: i64, signal: Signal, outcome: Outcome, reason: Text, count: u64) {
+    /// Adds `count` records. `minute_ns` is the start of a minute.
+    pub fn add(&mut self, project: u32, minute_ns: i64, signal: Signal, outcome: Outcome, reason: CowStr, count: u64) {
         if count > 0 {
             let key = (project, minute_ns, Cow::Borrowed(signal.as_str()), Cow::Borrowed(outcome.as_str()), reason);
             *self.0.entry(key).or_default() += count;
         }
     }
 
-    /// An accepted request and its records; `duplicate` says which of them were received before, `refused_before` how
-    /// many of those that were not built, `renamed` how many of the others had a name too many.
+    /// Adds an accepted request and its records. `duplicate` tells which records were received before, `refused_before`
+    /// is the number of these that were not built, `renamed` the number of other records whose name was beyond the
+    /// limit.
     pub fn add_request(
         &mut self,
         received_ns: i64,
@@ -86,7 +89,7 @@ impl Counts {
         let reason = Cow::Borrowed(SHARED_ATTRIBUTES_TOO_LARGE);
         self.add(project, minute, signal, Outcome::Trimmed, reason, trimmed);
         self.add(project, minute, signal, Outcome::Trimmed, Cow::Borrowed(TOO_MANY_NAMES), renamed);
-        // A request that is stored whole needs no second look at its records.
+        // A request whose records are all stored needs no second pass over them.
         let is_stored = |record: usize| fates[record] == Fate::Kept && !duplicate(record);
         let is_whole = kept == fates.len() as u64;
         for (sender, count) in rows.senders.counts((!is_whole).then_some(is_stored)) {
@@ -98,8 +101,8 @@ impl Counts {
     }
 
     fn add_sent(&mut self, project: u32, minute: i64, signal: Signal, sender: &str, count: u64) {
-        let key = |sender: Text| (project, minute, Cow::Borrowed(signal.as_str()), SENT, sender);
-        let mut sender: Text = Cow::Owned(sender.to_owned());
+        let key = |sender: CowStr| (project, minute, Cow::Borrowed(signal.as_str()), SENT, sender);
+        let mut sender: CowStr = Cow::Owned(sender.to_owned());
         if count > 0 && !self.0.contains_key(&key(sender.clone())) {
             let others = self.0.range(key(Cow::Borrowed(""))..).map(|(known, _)| known);
             let is_alike = |known: &&Key| (known.0, known.1) == (project, minute) && known.2 == signal.as_str();
@@ -115,16 +118,16 @@ impl Counts {
     pub fn add_batch(&mut self, batch: &RecordBatch) {
         let projects = batch.column(0).as_primitive::<UInt32Type>();
         let times = batch.column(1).as_primitive::<Int64Type>();
-        let texts: [_; 3] = [2, 3, 4].map(|column| batch.column(column).as_string::<i32>());
+        let strings: [_; 3] = [2, 3, 4].map(|column| batch.column(column).as_string::<i32>());
         let counts = batch.column(5).as_primitive::<UInt64Type>();
         for row in 0..batch.num_rows() {
-            let [signal, outcome, reason] = texts.map(|text| Cow::Owned(text.value(row).to_owned()));
+            let [signal, outcome, reason] = strings.map(|text| Cow::Owned(text.value(row).to_owned()));
             let key = (projects.value(row), times.value(row), signal, outcome, reason);
             *self.0.entry(key).or_default() += counts.value(row);
         }
     }
 
-    /// Adds all of `other` but the senders, projects and minutes together (as project 0, minute 0).
+    /// Adds the counts of `other` except the senders, summed over projects and minutes (as project 0, minute 0).
     pub fn add_summed(&mut self, other: &Counts) {
         let counted = other.0.iter().filter(|((.., outcome, _), _)| *outcome != SENT);
         for ((_, _, signal, outcome, reason), count) in counted {
@@ -132,12 +135,12 @@ impl Counts {
         }
     }
 
-    /// Signal, outcome, reason and count of each that grew since `before`, which was summed as this is.
-    pub fn since(&self, before: &Counts) -> Vec<Counted> {
+    /// Returns signal, outcome, reason and count of each that grew since `before`, which was summed in the same way.
+    pub fn since(&self, before: &Counts) -> Vec<OutcomeCount> {
         let grown = self.0.iter().filter_map(|(key, count)| {
             let (_, _, signal, outcome, reason) = key.clone();
             let count = count - before.0.get(key).copied().unwrap_or(0).min(*count);
-            (count > 0).then_some(Counted { signal, outcome, reason, count })
+            (count > 0).then_some(OutcomeCount { signal, outcome, reason, count })
         });
         grown.collect()
     }

@@ -1,8 +1,9 @@
-//! Rows that no part holds yet: written by one thread, seen by the next question.
+//! Rows that are in no part yet: one thread writes them, and queries see them at once.
 //!
-//! Per table a list of sealed Arrow batches and one growing buffer. A question gets the batches as they are; of the
-//! growing buffer it makes one more when there is much in it, else it gets a copy, which is kept until the buffer grows
-//! again. What is written meanwhile waits, so neither may take long. Points of a series lie together in a batch.
+//! Each table has a list of immutable Arrow batches and one growing buffer. A query gets the batches without a copy.
+//! The growing buffer becomes one more batch when it has many rows; otherwise the query gets a copy, which is reused
+//! until the buffer grows. Writers wait meanwhile, so neither may take long. Metric points of a series are adjacent in
+//! a batch.
 
 pub(crate) mod buffer_pool;
 pub mod counts;
@@ -15,7 +16,7 @@ use arrow::array::RecordBatch;
 use tidewatch_journal::Position;
 
 use super::sort;
-use crate::memtable::buffer_pool::SpareChunks;
+use crate::memtable::buffer_pool::BufferPool;
 use crate::memtable::counts::Counts;
 use tidewatch_store::columns::{Pick, Rows, TableBuffer, TableRows};
 use tidewatch_store::tables::Table;
@@ -23,21 +24,21 @@ use tidewatch_store::tables::Table;
 /// A growing buffer becomes a batch at this many rows or bytes.
 const CHUNK_ROWS: usize = 8192;
 const CHUNK_BYTES: usize = 8 * 1024 * 1024;
-/// More rows than this are not copied for a question …
+/// A buffer with more rows than this is not copied for a query …
 const COPIED_ROWS_MAX: usize = 512;
-/// … unless they are less than one in so many of what their buffer has room for.
-const FILLED_LEAST: usize = 4;
+/// … unless its rows take less than one in this many bytes of its capacity.
+const SPARSE_FACTOR: usize = 4;
 
 pub struct Memtable {
     tables: Vec<TableMemory>,
-    spare: Arc<SpareChunks>,
+    buffer_pool: Arc<BufferPool>,
     counts: Counts,
     counts_snapshot: Option<RecordBatch>,
-    /// Everything up to here in the journal is in this memtable, an older one, or parts.
+    /// Every journal record up to here is in this memtable, an older one, or parts.
     pub position: Position,
-    /// When the first request after the last rotation came; `None` while there is nothing to flush.
+    /// The time of the first request; `None` while there is nothing to flush.
     pub since: Option<Instant>,
-    /// When its requests were received, the latest: at least the trusted time. `None` while it has none.
+    /// The latest time of receipt of its requests, at least the trusted time. `None` while it has no request.
     pub received_max: Option<i64>,
     rows: usize,
     bytes: usize,
@@ -45,28 +46,28 @@ pub struct Memtable {
 
 struct TableMemory {
     chunks: Vec<RecordBatch>,
-    /// What they take.
+    /// Memory of the batches, in bytes.
     chunk_bytes: usize,
     growing: TableBuffer,
     snapshot: Option<RecordBatch>,
 }
 
-/// A memtable that no longer changes, waiting to be flushed.
+/// An immutable memtable that is waiting to be flushed.
 pub struct Sealed {
     /// By table number.
     pub tables: Vec<Vec<RecordBatch>>,
     pub position: Position,
     pub received_max: Option<i64>,
-    /// As [`Memtable::bytes`] and [`Memtable::held`].
+    /// Like [`Memtable::bytes`] and [`Memtable::held`].
     pub bytes: usize,
     pub held: usize,
-    /// Flushes that failed on the rows themselves, not on the disk.
+    /// Number of flushes that failed because of the rows, not of the disk.
     pub defects: AtomicU32,
 }
 
 impl Memtable {
-    /// Its rows are written to the memory of `spare` first.
-    pub fn new(position: Position, spare: Arc<SpareChunks>) -> Memtable {
+    /// Starts an empty memtable that uses the buffers of `buffer_pool` first.
+    pub fn new(position: Position, buffer_pool: Arc<BufferPool>) -> Memtable {
         let table = |table| TableMemory {
             chunks: Vec::new(),
             chunk_bytes: 0,
@@ -75,7 +76,7 @@ impl Memtable {
         };
         Memtable {
             tables: Table::ALL.into_iter().map(table).collect(),
-            spare,
+            buffer_pool,
             counts: Counts::default(),
             counts_snapshot: None,
             position,
@@ -90,23 +91,23 @@ impl Memtable {
         self.rows
     }
 
-    /// Of the rows.
+    /// Size of the rows, in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Bytes that the rows take, room for more of them included.
+    /// Memory of the rows in bytes, spare capacity included.
     pub fn held(&self) -> usize {
         self.tables.iter().map(TableMemory::held).sum()
     }
 
-    /// Appends the rows of records that are no duplicates (`duplicates` by record; `None`: none is).
+    /// Appends the rows of records that are no duplicates (`duplicates` by record; `None`: none is a duplicate).
     pub fn append(&mut self, rows: Rows, duplicates: Option<&[bool]>) {
         for mut table in rows.tables {
             let keep: Option<Vec<bool>> =
                 duplicates.map(|duplicates| table.records.iter().map(|record| !duplicates[*record as usize]).collect());
             let memory = &mut self.tables[table.buffer.table() as usize];
-            let (rows, bytes) = memory.append(&mut table, keep.as_deref(), &self.spare);
+            let (rows, bytes) = memory.append(&mut table, keep.as_deref(), &self.buffer_pool);
             self.rows += rows;
             self.bytes += bytes;
         }
@@ -116,13 +117,13 @@ impl Memtable {
         &self.counts
     }
 
-    /// For writing; the next question sees it.
+    /// The counts, for changes; the next query sees these.
     pub fn counts(&mut self) -> &mut Counts {
         self.counts_snapshot = None;
         &mut self.counts
     }
 
-    /// The rows of a table, as they are now.
+    /// The current rows of a table.
     pub fn snapshot(&mut self, table: Table) -> Vec<RecordBatch> {
         if table == Table::IngestCounts {
             if self.counts.is_empty() {
@@ -167,11 +168,11 @@ impl Memtable {
 }
 
 impl Sealed {
-    /// Its memory goes to the rows to come, as far as nobody else looks at it.
-    pub fn leave_to(self, spare: &SpareChunks) {
+    /// Moves the buffers that have no other owner to `buffer_pool`.
+    pub fn recycle_into(self, buffer_pool: &BufferPool) {
         for (table, batches) in Table::ALL.into_iter().zip(self.tables) {
             if table != Table::IngestCounts {
-                batches.into_iter().for_each(|batch| spare.give(table, batch));
+                batches.into_iter().for_each(|batch| buffer_pool.give(table, batch));
             }
         }
     }
@@ -182,17 +183,17 @@ impl TableMemory {
         self.chunk_bytes + self.growing.capacity_bytes()
     }
 
-    /// Rows and bytes added.
-    fn append(&mut self, table: &mut TableRows, keep: Option<&[bool]>, spare: &SpareChunks) -> (usize, usize) {
+    /// Returns the numbers of rows and bytes added.
+    fn append(&mut self, table: &mut TableRows, keep: Option<&[bool]>, buffer_pool: &BufferPool) -> (usize, usize) {
         self.snapshot = None;
-        // A large request stays as it is: no copy.
+        // A large request becomes a batch without a copy.
         if keep.is_none() && is_chunk(&table.buffer) {
             let added = (table.buffer.rows(), table.buffer.bytes());
             self.push(table.take_buffer());
             return added;
         }
         if self.growing.capacity_bytes() == 0
-            && let Some(chunk) = spare.take(table.buffer.table(), 0)
+            && let Some(chunk) = buffer_pool.take(table.buffer.table(), 0)
         {
             self.growing = chunk;
         }
@@ -200,17 +201,17 @@ impl TableMemory {
         self.growing.append(&table.buffer, keep.map_or(Pick::All, Pick::Kept));
         let added = (self.growing.rows() - before.0, self.growing.bytes() - before.1);
         if is_chunk(&self.growing) {
-            self.cut(spare);
+            self.cut(buffer_pool);
         }
         added
     }
 
-    /// The growing buffer becomes a batch; the next is as large.
-    fn cut(&mut self, spare: &SpareChunks) {
-        let taken = spare.take(self.growing.table(), self.growing.capacity_bytes());
+    /// Makes the growing buffer a batch; the next buffer has the same capacity.
+    fn cut(&mut self, buffer_pool: &BufferPool) {
+        let taken = buffer_pool.take(self.growing.table(), self.growing.capacity_bytes());
         let mut next = taken.unwrap_or_else(|| TableBuffer::as_large_as(&self.growing));
-        // While they are in the processor's cache; a flush would look for each row in the memory of all.
-        if let Some(order) = self.growing.series().and_then(sort::together) {
+        // Grouped while they are in the processor's cache; a flush would access the memory of all rows at random.
+        if let Some(order) = self.growing.series().and_then(sort::group_equal) {
             next.append(&self.growing, Pick::Order(&order));
             self.growing.clear();
             return self.push(next);
@@ -219,9 +220,9 @@ impl TableMemory {
         self.push(grown);
     }
 
-    /// The growing buffer becomes a batch, whatever it has, for a question.
+    /// Makes the growing buffer a batch before it is full, for a query.
     fn cut_early(&mut self) {
-        if self.growing.bytes() * FILLED_LEAST < self.growing.capacity_bytes() {
+        if self.growing.bytes() * SPARSE_FACTOR < self.growing.capacity_bytes() {
             let rows = self.growing.clone();
             self.growing.clear();
             return self.push(rows);
@@ -231,7 +232,7 @@ impl TableMemory {
         self.push(grown);
     }
 
-    /// The growing buffer becomes a batch; none comes after it.
+    /// Makes the growing buffer the last batch, and returns all batches.
     fn end(&mut self) -> Vec<RecordBatch> {
         let next = TableBuffer::new(self.growing.table());
         let grown = std::mem::replace(&mut self.growing, next);

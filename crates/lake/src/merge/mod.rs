@@ -1,7 +1,7 @@
-//! Many small parts to one large, streaming, in bounded memory (`pick` says which).
+//! Merges small parts into a large one, streaming, in bounded memory ([`policy`] chooses the parts).
 //!
-//! Parts of one table and day, never across days. Equal identities become one row: the one in the oldest part. The
-//! inputs stay as they are; the caller swaps them for the output in one catalog transaction.
+//! A merge takes parts of one table and day. Rows of equal identity become one row: the one in the oldest part. The
+//! inputs stay unchanged; the caller swaps them for the output in one catalog transaction.
 
 pub(crate) mod policy;
 mod schema_alignment;
@@ -28,19 +28,19 @@ use super::dedup::{self, KeyHasher};
 use super::part::{Part, PartFacts};
 use super::sort::{BATCH_ROWS, SortKeys};
 use crate::memtable::counts::Counts;
-use crate::merge::schema_alignment::Fit;
+use crate::merge::schema_alignment::SchemaAlignment;
 use crate::part::pages;
 use crate::part::pages::Decompressor;
 use crate::write::flush::Layout;
 use tidewatch_store::StoreError;
 use tidewatch_store::tables::Table;
 
-/// Decoded bytes of one input's batch.
+/// Maximum size of a decoded batch of one input.
 const INPUT_BATCH_BYTES: u64 = 512 * 1024;
 
-/// Merges parts of one table and day into a new, unregistered one. `None` when `stop` said so.
+/// Merges parts of one table and day into a new, unregistered part. `None` when `stop` returned true.
 ///
-/// `stop` is asked after every few thousand rows.
+/// `stop` is called after every few thousand rows.
 pub fn merge(
     layout: &Layout,
     parts: &[Arc<Part>],
@@ -55,7 +55,7 @@ pub fn merge(
     parts.sort_by_key(|part| part.facts.first_id);
     let received_min = parts.iter().map(|part| part.facts.received_min).min().unwrap_or(i64::MIN);
     let received_max = parts.iter().map(|part| part.facts.received_max).max().unwrap_or(i64::MAX);
-    // What was received within one window was compared when it came: nothing is there twice. DECISIONS 11.
+    // Records received within one window were deduplicated on receipt, so there are no duplicates. DECISIONS 11.
     let duplicates = match received_max.saturating_sub(received_min) <= dedup::WINDOW_NS {
         true => vec![Vec::new(); parts.len()],
         false => duplicates(table, &parts)?,
@@ -64,9 +64,9 @@ pub fn merge(
 
     let rows: u64 = parts.iter().map(|part| part.facts.rows).sum();
     let columns = parts.iter().map(|part| part.attr_columns()).collect::<Result<Vec<_>, _>>()?;
-    // As a rule all parts have much the same attribute columns, and rows go from part to part as they are.
-    let united = AttrColumns::united(&columns);
-    let keys = match &united {
+    // Usually all parts have similar attribute columns, and rows are copied from part to part unchanged.
+    let merged = AttrColumns::merged(&columns);
+    let keys = match &merged {
         Some((keys, _)) => keys.clone(),
         None if layout.splits_attributes(rows as usize) => attr_columns::choose(&samples(&parts)?, &[]),
         None => Vec::new(),
@@ -76,29 +76,30 @@ pub fn merge(
         writer.write(&sum_counts(&parts)?)?;
         return writer.finish().map(received);
     }
-    let fitted = |columns: Arc<AttrColumns>| match &united {
-        Some((keys, _)) => Fit::among(table, keys, &columns),
-        None if columns.is_empty() => Fit::AsItIs,
-        None => Fit::Fold(columns),
+    let aligned = |columns: Arc<AttrColumns>| match &merged {
+        Some((keys, _)) => SchemaAlignment::for_part(table, keys, &columns),
+        None if columns.is_empty() => SchemaAlignment::Unchanged,
+        None => SchemaAlignment::FoldAttributes(columns),
     };
-    // Then texts are copied as numbers, but for what is rolled up.
-    let as_numbers = united.is_some() && !writer.is_rolled_up();
+    // Then strings are copied as dictionary indices, except in parts with roll-ups.
+    let as_dictionaries = merged.is_some() && !writer.is_rolled_up();
     let inputs = parts.iter().zip(duplicates).zip(columns);
     let decompressor = Decompressor::default();
-    let inputs = inputs
-        .map(|((part, duplicates), columns)| Input::new(part, duplicates, fitted(columns), as_numbers, &decompressor));
+    let inputs = inputs.map(|((part, duplicates), columns)| {
+        Input::new(part, duplicates, aligned(columns), as_dictionaries, &decompressor)
+    });
     let mut merge =
         Merge { inputs: inputs.collect::<Result<_, _>>()?, keys: SortKeys::new(table)?, places: Vec::new() };
     merge.inputs.iter_mut().try_for_each(|input| input.refill(&mut merge.keys))?;
-    if let Some((_, incomplete)) = &united {
-        writer.leave_behind(incomplete);
+    if let Some((_, incomplete)) = &merged {
+        writer.mark_incomplete(incomplete);
     }
     let mut write = |batches: &[&RecordBatch], places: &[(usize, usize)]| {
-        if as_numbers {
+        if as_dictionaries {
             return writer.write_split_from(batches, places);
         }
         let batch = interleave_record_batch(batches, places).map_err(StoreError::internal("gather rows"))?;
-        if united.is_some() { writer.write_split(&batch) } else { writer.write(&batch) }
+        if merged.is_some() { writer.write_split(&batch) } else { writer.write(&batch) }
     };
     while merge.next_rows(&mut write)? {
         if stop() {
@@ -108,7 +109,7 @@ pub fn merge(
     writer.finish().map(received)
 }
 
-/// Rows with equal keys become one with the sum.
+/// Sums the counts of rows with equal keys.
 fn sum_counts(parts: &[&Arc<Part>]) -> Result<RecordBatch, StoreError> {
     let mut counts = Counts::default();
     for part in parts {
@@ -119,7 +120,7 @@ fn sum_counts(parts: &[&Arc<Part>]) -> Result<RecordBatch, StoreError> {
     Ok(counts.to_batch())
 }
 
-/// The rows of a part as they are in its file.
+/// Reads the rows of a part as they are stored.
 pub(super) fn open(
     part: &Part,
     columns: ProjectionMask,
@@ -132,8 +133,9 @@ pub(super) fn open(
         .map_err(|e| crate::error::parquet(part.path(), e))
 }
 
-/// The part's columns, those of which every page has numbers of a dictionary as dictionaries; but for those sorted by.
-fn as_numbers(part: &Part) -> Result<Fields, StoreError> {
+/// The part's columns, with a dictionary type where every page is dictionary-encoded, except the columns of the sort
+/// key.
+fn as_dictionaries(part: &Part) -> Result<Fields, StoreError> {
     let metadata = part.metadata()?;
     let sorted_by = part.facts.table.sort_key();
     let has_numbers = |leaf: usize| {
@@ -156,7 +158,7 @@ fn as_numbers(part: &Part) -> Result<Fields, StoreError> {
     Ok(Fields::from(fields.collect::<Vec<_>>()))
 }
 
-/// Some rows of every row group, with their whole attributes.
+/// Samples some rows of every row group, with all of their attributes.
 fn samples(parts: &[&Arc<Part>]) -> Result<Vec<RecordBatch>, StoreError> {
     let mut samples = Vec::new();
     for part in parts {
@@ -183,9 +185,9 @@ fn samples(parts: &[&Arc<Part>]) -> Result<Vec<RecordBatch>, StoreError> {
     Ok(samples)
 }
 
-/// The rows, ascending, of each part whose identity an older part (or an earlier row) has already.
+/// By part, the rows, ascending, whose identity an older part or an earlier row has.
 ///
-/// Holds 16 bytes per row of the output; reads only the identity columns.
+/// Takes 16 bytes per row of the output; reads only the identity columns.
 fn duplicates(table: Table, parts: &[&Arc<Part>]) -> Result<Vec<Vec<usize>>, StoreError> {
     let identity = table.identity();
     if identity.is_empty() {
@@ -214,7 +216,7 @@ fn duplicates(table: Table, parts: &[&Arc<Part>]) -> Result<Vec<Vec<usize>>, Sto
 enum Identity<'b> {
     Project(&'b PrimitiveArray<UInt32Type>),
     Time(&'b PrimitiveArray<Int64Type>),
-    /// Of a span's kind only the side counts. DECISIONS 11.
+    /// Only the side of a span's kind is part of its identity. DECISIONS 11.
     Kind(&'b PrimitiveArray<UInt8Type>),
     Id(&'b FixedSizeBinaryArray),
 }
@@ -252,12 +254,12 @@ fn identities(identity: &[&str], batch: &RecordBatch) -> Vec<u128> {
         .collect()
 }
 
-/// One part being merged: its current batch, and where it stands in it.
+/// An input of the merge: its current batch and the position in it.
 struct Input {
     part: Arc<Part>,
     reader: ParquetRecordBatchReader,
-    fit: Fit,
-    /// Rows to leave out, ascending, by row of the part; those before `skipped` are behind.
+    alignment: SchemaAlignment,
+    /// Rows to leave out, ascending, by row of the part; `skipped` of them are passed.
     duplicates: Vec<usize>,
     skipped: usize,
     batch: RecordBatch,
@@ -271,8 +273,8 @@ impl Input {
     fn new(
         part: &Arc<Part>,
         duplicates: Vec<usize>,
-        fit: Fit,
-        as_numbers: bool,
+        alignment: SchemaAlignment,
+        as_dictionaries: bool,
         decompressor: &Decompressor,
     ) -> Result<Input, StoreError> {
         let metadata = part.metadata()?;
@@ -280,17 +282,17 @@ impl Input {
         let row_bytes =
             groups.map(|group| group.total_byte_size().max(1) as u64 / group.num_rows().max(1) as u64).max();
         let batch_rows = (INPUT_BATCH_BYTES / row_bytes.unwrap_or(1).max(1)).clamp(16, BATCH_ROWS as u64) as usize;
-        let (fields, batch_rows) = match as_numbers {
-            // Batches that end where row groups end keep the dictionary of the group.
-            true => (self::as_numbers(part)?, 1 << batch_rows.ilog2()),
+        let (fields, batch_rows) = match as_dictionaries {
+            // Batches that end at the ends of row groups keep the dictionary of the row group.
+            true => (self::as_dictionaries(part)?, 1 << batch_rows.ilog2()),
             false => (metadata.schema().fields().clone(), batch_rows),
         };
         let reader = pages::open(part, &fields, batch_rows, decompressor)?;
         let table = part.facts.table;
-        let schema = fit.schema(table, added_columns::schema_with_all(table, reader.schema()));
+        let schema = alignment.schema(table, added_columns::schema_with_all_columns(table, reader.schema()));
         Ok(Input {
             reader,
-            fit,
+            alignment,
             part: Arc::clone(part),
             duplicates,
             skipped: 0,
@@ -301,7 +303,8 @@ impl Input {
         })
     }
 
-    /// Goes to the next row that counts, reading on when the batch is used up. Without any: `keys` is `None`.
+    /// Moves to the next row that is no duplicate, and reads the next batch at the end of this one. At the end of the
+    /// part, `keys` is `None`.
     fn refill(&mut self, keys: &mut SortKeys) -> Result<(), StoreError> {
         self.skip();
         while self.row == self.batch.num_rows() {
@@ -310,7 +313,8 @@ impl Input {
             match self.reader.next() {
                 Some(batch) => {
                     let batch = batch.map_err(|e| self.part.damaged(&e))?;
-                    self.batch = self.fit.apply(added_columns::with_all(self.part.facts.table, batch)?)?;
+                    self.batch =
+                        self.alignment.apply(added_columns::with_all_columns(self.part.facts.table, batch)?)?;
                 }
                 None => {
                     self.keys = None;
@@ -323,7 +327,7 @@ impl Input {
         Ok(())
     }
 
-    /// Steps over duplicates within the batch.
+    /// Skips duplicates within the batch.
     fn skip(&mut self) {
         while self.row < self.batch.num_rows() && self.duplicates.get(self.skipped) == Some(&(self.start + self.row)) {
             self.skipped += 1;
@@ -345,7 +349,7 @@ struct Merge {
 }
 
 impl Merge {
-    /// Writes the next rows in order: their places (input, row) in the inputs' batches. False at the end.
+    /// Writes the next rows in order, given as places (input, row) in the inputs' batches. False at the end.
     fn next_rows(
         &mut self,
         write: &mut impl FnMut(&[&RecordBatch], &[(usize, usize)]) -> Result<(), StoreError>,
@@ -353,8 +357,8 @@ impl Merge {
         self.places.clear();
         while let Some((least, bound)) = self.least() {
             let bound = bound.map(|input| (input, self.inputs[input].key().expect("the bound has a row").to_vec()));
-            let used_up = self.take_run(least, bound.as_ref().map(|(input, key)| (*input, key.as_slice())));
-            // A batch that is used up is about to be replaced: what was chosen from it must go first.
+            let used_up = self.take_range(least, bound.as_ref().map(|(input, key)| (*input, key.as_slice())));
+            // A batch at its end is about to be replaced, so the rows chosen from it are written first.
             if used_up || self.places.len() >= BATCH_ROWS {
                 let batches: Vec<&RecordBatch> = self.inputs.iter().map(|input| &input.batch).collect();
                 write(&batches, &self.places)?;
@@ -367,7 +371,8 @@ impl Merge {
         Ok(false)
     }
 
-    /// The input with the least row, and the one with the least row among the others. On a tie the older comes first.
+    /// The input with the least row, and the input with the least row among the others. Of equal rows, the older
+    /// input's comes first.
     fn least(&self) -> Option<(usize, Option<usize>)> {
         let mut least: Option<(usize, &[u8])> = None;
         let mut second: Option<(usize, &[u8])> = None;
@@ -383,14 +388,14 @@ impl Merge {
         least.map(|(number, _)| (number, second.map(|(number, _)| number)))
     }
 
-    /// Takes rows of an input as long as they come before the row of `bound`, another input: of equal rows those of the
-    /// older input come first. True when its batch is used up.
-    fn take_run(&mut self, number: usize, bound: Option<(usize, &[u8])>) -> bool {
+    /// Takes rows of an input while they sort before the row of `bound`, another input; of equal rows, the older
+    /// input's sort first. True when its batch is at its end.
+    fn take_range(&mut self, number: usize, bound: Option<(usize, &[u8])>) -> bool {
         let input = &mut self.inputs[number];
-        let room = BATCH_ROWS - self.places.len();
-        // The first row is the least of all. Up to the next duplicate nothing has to be stepped over.
+        let rows_max = BATCH_ROWS - self.places.len();
+        // The first row is the least of all. No row before the next duplicate must be skipped.
         let next_duplicate = input.duplicates.get(input.skipped).map_or(usize::MAX, |row| row - input.start);
-        let end = input.batch.num_rows().min(next_duplicate).min(input.row + room);
+        let end = input.batch.num_rows().min(next_duplicate).min(input.row + rows_max);
         let run = match (bound, &input.keys) {
             (Some((other, bound)), Some(keys)) => {
                 run_length(input.row..end, |row| match keys.row(row).data().cmp(bound) {
@@ -409,15 +414,15 @@ impl Merge {
     }
 }
 
-/// How many rows from the first on are within a bound that rows of a sorted range sooner or later exceed: tried at
-/// growing distances, for runs are one row or thousands.
+/// The number of leading rows of a sorted range that are within a bound, by exponential search, because runs have one
+/// row or thousands.
 fn run_length(rows: Range<usize>, is_within: impl Fn(usize) -> bool) -> usize {
     let (mut within, mut step) = (0, 1);
     while within + step <= rows.len() && is_within(rows.start + within + step - 1) {
         within += step;
         step *= 2;
     }
-    // The row at `within + step - 1` is above the bound, or there is none.
+    // The row at `within + step - 1` is above the bound or does not exist.
     let (mut low, mut high) = (within, (within + step - 1).min(rows.len()));
     while low < high {
         let middle = low + (high - low) / 2;

@@ -1,4 +1,4 @@
-//! Which parts to merge next: few sizes of parts, each row written about once per size.
+//! Chooses the parts to merge next: parts have few sizes, and each row is written about once per size.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use tidewatch_store::tables::Table;
 
 const MERGES_WAITING_MAX: usize = 4;
 
-/// The next parts to merge, oldest first; `None` when nothing is worth it. Of a table without identity they are neighbours
-/// in age among the parts of their day.
+/// The next parts to merge, oldest first; `None` when no merge is due. In a table without identity they are adjacent in
+/// age among the parts of their day.
 ///
-/// `today`: UTC day. The small parts of a day that is over become one, whatever their levels, if they fit. Parts that
-/// could not be read lately are left out.
+/// `today` is a UTC day. The small parts of a day that has ended become one, whatever their levels, if they fit. Parts
+/// that could not be read lately are left out.
 pub fn pick(parts: &[Arc<Part>], options: MergeOptions, today: i32) -> Option<Vec<Arc<Part>>> {
     let mut days: BTreeMap<(Table, i32, u32), Vec<&Arc<Part>>> = BTreeMap::new();
-    // Rows that have just come are written again once, as a rule; the rest waits for a quiet hour.
+    // New rows are usually merged once; further merges wait until the day has ended.
     let share = |part: &Part| if is_closed(part.facts.day, today) { 2 } else { 8 };
     let is_small = |part: &&Arc<Part>| {
         let share = share(part);
@@ -27,17 +27,17 @@ pub fn pick(parts: &[Arc<Part>], options: MergeOptions, today: i32) -> Option<Ve
     let now = Instant::now();
     let mut by_age: Vec<&Arc<Part>> = parts.iter().collect();
     by_age.sort_by_key(|part| part.facts.first_id);
-    // By table and day, the parts met so far that are left alone.
-    let mut alone: BTreeMap<(Table, i32), u32> = BTreeMap::new();
+    // By table and day, the number of preceding parts that are left out.
+    let mut excluded: BTreeMap<(Table, i32), u32> = BTreeMap::new();
     for part in by_age {
         let (table, day) = (part.facts.table, part.facts.day);
-        let alone = alone.entry((table, day)).or_default();
+        let excluded = excluded.entry((table, day)).or_default();
         if is_small(&part) && !part.is_left_out(now) {
-            // Rows without identity keep their order through a merge when only neighbours are merged.
-            let run = if table.identity().is_empty() { *alone } else { 0 };
+            // Rows without identity keep their order in a merge only when adjacent parts are merged.
+            let run = if table.identity().is_empty() { *excluded } else { 0 };
             days.entry((table, day, run)).or_default().push(part);
         } else {
-            *alone += 1;
+            *excluded += 1;
         }
     }
     days.into_iter().find_map(|((table, day, _), parts)| {
@@ -63,20 +63,20 @@ pub fn is_behind(parts: &[Arc<Part>], options: MergeOptions) -> bool {
     days.into_values().any(|count| count > MERGES_WAITING_MAX * options.fan_in)
 }
 
-/// Days before yesterday get no more rows, as a rule.
+/// Whether a day is before yesterday: such days rarely receive rows.
 fn is_closed(day: i32, today: i32) -> bool {
     day < today - 1
 }
 
-/// The oldest parts of a level, when there are enough of them.
+/// The oldest parts of a level, when there are enough for a merge.
 fn full_tier(level: &[&Arc<Part>], options: MergeOptions) -> Option<Vec<Arc<Part>>> {
     let taken = fitting(level, options);
     let enough = taken.len() == options.fan_in || (taken.len() > 1 && taken.len() < level.len());
     enough.then_some(taken)
 }
 
-/// Of a day that is over. While there are too many for one merge, the smallest neighbours, so that the last one takes all;
-/// then as many as fit, unless it would mean to write a large part again for few rows that came late.
+/// The parts to merge of a day that has ended. While there are too many for one merge, the smallest adjacent parts, so
+/// that the last merge takes all; then as many as fit, unless a large part would be rewritten for few late rows.
 fn closed_day(parts: &[&Arc<Part>], options: MergeOptions) -> Option<Vec<Arc<Part>>> {
     let beyond = parts.len().saturating_sub(options.fan_in);
     if beyond > 0 {
@@ -85,11 +85,11 @@ fn closed_day(parts: &[&Arc<Part>], options: MergeOptions) -> Option<Vec<Arc<Par
     }
     let taken = fitting(parts, options);
     let largest = taken.iter().map(|part| part.facts.rows).max()?;
-    let is_worth = largest < rows_of(&taken) / 4 * 3 || !taken.iter().any(|part| is_late(part));
-    (taken.len() > 1 && is_worth).then_some(taken)
+    let is_worthwhile = largest < rows_of(&taken) / 4 * 3 || !taken.iter().any(|part| is_late(part));
+    (taken.len() > 1 && is_worthwhile).then_some(taken)
 }
 
-/// Whether rows of it came when their day was over, or may have.
+/// Whether the part may have rows that were received after the end of their day.
 fn is_late(part: &Part) -> bool {
     is_closed(part.facts.day, day_of(part.facts.received_max))
 }
@@ -98,7 +98,7 @@ fn rows_of<'p>(parts: impl IntoIterator<Item = &'p Arc<Part>>) -> u64 {
     parts.into_iter().map(|part| part.facts.rows).sum()
 }
 
-/// The oldest parts that fit into one, at most `fan_in`.
+/// The oldest parts that fit into one part, at most `fan_in`.
 fn fitting(parts: &[&Arc<Part>], options: MergeOptions) -> Vec<Arc<Part>> {
     let (mut rows, mut bytes) = (0, 0);
     let fits = |part: &&&Arc<Part>| {
@@ -151,7 +151,7 @@ mod tests {
         assert!(is_behind(&more, options));
     }
 
-    /// Merges until nothing is worth it; how many rows were written for it.
+    /// Merges until no merge is due. Returns the number of rows written.
     fn merge_all(parts: &mut Vec<Arc<Part>>, options: MergeOptions, today: i32) -> u64 {
         let mut written = 0;
         while let Some(inputs) = pick(parts, options, today) {
@@ -169,9 +169,9 @@ mod tests {
         written
     }
 
-    /// However many flushes wrote it, and however far it was merged while it got rows.
+    /// For any number of flushes, and any merges while the day received rows.
     #[test]
-    fn a_day_that_is_over_becomes_one_part() {
+    fn an_ended_day_becomes_one_part() {
         let options = MergeOptions { fan_in: 8, rows_max: 100_000, bytes_max: 100_000 };
         for count in 1..300 {
             let mut parts: Vec<_> = (0..count).map(|id| part_of(id, 5, 0, 100 + id % 7)).collect();
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_that_does_not_fit_into_one_part_becomes_few() {
+    fn a_day_larger_than_one_part_becomes_few_parts() {
         let options = MergeOptions { fan_in: 8, rows_max: 2000, bytes_max: 2000 };
         let mut parts: Vec<_> = (0..52).map(|id| part_of(id, 5, 0, 64)).collect();
         let written = merge_all(&mut parts, options, 7);
@@ -194,9 +194,9 @@ mod tests {
         assert!(parts.len() <= 3 && written <= 3 * 52 * 64, "{} parts, {written} rows written", parts.len());
     }
 
-    /// One by one, each after all else was merged.
+    /// Late parts one by one, each after all others were merged.
     #[test]
-    fn late_rows_do_not_have_a_large_part_written_again_and_again() {
+    fn late_rows_do_not_cause_repeated_rewrites_of_a_large_part() {
         let options = MergeOptions { fan_in: 8, rows_max: 100_000, bytes_max: 100_000 };
         let late = |id, rows| {
             let facts = PartFacts { received_max: i64::MAX, ..part_of(id, 5, 0, rows).facts.clone() };
@@ -209,7 +209,7 @@ mod tests {
             assert!(parts.len() <= options.fan_in);
         }
         assert_eq!(rows_of(&parts), 50_000);
-        // A merge of all whenever there are eight would write 5.7 million.
+        // Merging all parts whenever there are eight would write 5.7 million rows.
         assert!(written < 1_000_000, "{written}");
     }
 }

@@ -1,4 +1,4 @@
-//! Parts with other attribute columns than those they are merged with.
+//! Aligns the attribute columns of parts that are merged.
 
 use std::sync::Arc;
 
@@ -9,19 +9,21 @@ use crate::attr_columns::{AttrColumns, AttrKey};
 use tidewatch_store::tables::Table;
 use tidewatch_store::{StoreError, arrow_schema};
 
-/// What makes a part's rows fit those of the others.
-pub enum Fit {
-    AsItIs,
-    /// Attribute columns are put back.
-    Fold(Arc<AttrColumns>),
-    /// Attribute columns that others have are added, without values: the part's column, or none, of each of the output's.
-    Widen(Vec<(Option<usize>, FieldRef)>),
+/// The conversion of a part's rows to the schema of the merge.
+pub enum SchemaAlignment {
+    /// The schema is the same.
+    Unchanged,
+    /// Attribute columns are folded back into the encoded attributes.
+    FoldAttributes(Arc<AttrColumns>),
+    /// Attribute columns of other parts are added as nulls: for each output column, the index of the part's column, or
+    /// none.
+    AddColumns(Vec<(Option<usize>, FieldRef)>),
 }
 
-impl Fit {
-    /// Of a part with such attribute columns among parts that have, together, those of `keys`.
-    pub fn among(table: Table, keys: &[AttrKey], own: &AttrColumns) -> Fit {
-        let Some(places) = own.places(keys) else { return Fit::AsItIs };
+impl SchemaAlignment {
+    /// The conversion of a part with the attribute columns `own` to parts that together have those of `keys`.
+    pub fn for_part(table: Table, keys: &[AttrKey], own: &AttrColumns) -> SchemaAlignment {
+        let Some(places) = own.places(keys) else { return SchemaAlignment::Unchanged };
         let plain = arrow_schema(table);
         let first = plain.fields().len();
         let of_table = plain.fields().iter().enumerate().map(|(index, field)| (Some(index), Arc::clone(field)));
@@ -29,15 +31,15 @@ impl Fit {
             let kind = if key.is_int { DataType::Int64 } else { DataType::Utf8 };
             (place.map(|place| first + place), Arc::new(Field::new(key.column(), kind, true)))
         });
-        Fit::Widen(of_table.chain(extra).collect())
+        SchemaAlignment::AddColumns(of_table.chain(extra).collect())
     }
 
-    /// Of batches that fit; `own` is that of the part's batches.
+    /// The schema of converted batches; `own` is the schema of the part's batches.
     pub fn schema(&self, table: Table, own: SchemaRef) -> SchemaRef {
         match self {
-            Fit::AsItIs => own,
-            Fit::Fold(_) => arrow_schema(table),
-            Fit::Widen(columns) => {
+            SchemaAlignment::Unchanged => own,
+            SchemaAlignment::FoldAttributes(_) => arrow_schema(table),
+            SchemaAlignment::AddColumns(columns) => {
                 Arc::new(Schema::new(columns.iter().map(|(_, field)| Arc::clone(field)).collect::<Fields>()))
             }
         }
@@ -45,14 +47,14 @@ impl Fit {
 
     pub fn apply(&self, batch: RecordBatch) -> Result<RecordBatch, StoreError> {
         let columns = match self {
-            Fit::AsItIs => return Ok(batch),
-            Fit::Fold(columns) => return columns.fold(&batch),
-            Fit::Widen(columns) => columns,
+            SchemaAlignment::Unchanged => return Ok(batch),
+            SchemaAlignment::FoldAttributes(columns) => return columns.fold(&batch),
+            SchemaAlignment::AddColumns(columns) => columns,
         };
         let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns
             .iter()
             .map(|(place, field)| match place {
-                // It may have been read as numbers.
+                // The column may be a dictionary array.
                 Some(place) => {
                     let array = batch.column(*place);
                     (field.as_ref().clone().with_data_type(array.data_type().clone()), Arc::clone(array))

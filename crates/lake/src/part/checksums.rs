@@ -1,19 +1,21 @@
-//! A flipped bit on the disk is an error, never a wrong answer.
+//! Checksums of parts: a flipped bit on disk is an error, never a wrong answer.
 //!
-//! A part's rows, indexes and blooms are summed in blocks of [`BLOCK_BYTES`]; the sums lie in the file's own metadata,
-//! and every read is widened to whole blocks and checked. The rest of the file (page indexes and footer, with the sums)
-//! has one sum, kept in the catalog and checked when the footer is read.
+//! A part's rows, indexes and bloom filters have one checksum per block of [`BLOCK_BYTES`], stored in the file's
+//! metadata. Every read is widened to whole blocks and checked. The rest of the file (page indexes and footer,
+//! including the block checksums) has one checksum, stored in the catalog and checked when the footer is read.
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
+/// Bytes per checksum.
 pub const BLOCK_BYTES: u64 = 16 * 1024;
 
-/// File metadata: `<bytes covered>:<eight hexadecimal digits per block>`.
+/// Metadata key. Value: `<bytes covered>:<eight hexadecimal digits per block>`.
 pub const CHECKSUMS: &str = "tidewatch.checksums";
 
-/// Sums of the first `covered` bytes of a file; the last block may be shorter than the others.
+/// Block checksums of the first `covered` bytes of a file. The last block may be shorter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BlockSums {
+    /// The number of bytes covered.
     pub covered: u64,
     sums: Vec<u32>,
 }
@@ -23,13 +25,14 @@ fn sum(block: &[u8]) -> u32 {
 }
 
 impl BlockSums {
+    /// The value of the metadata key [`CHECKSUMS`].
     pub fn encode(&self) -> String {
         let mut text = format!("{}:", self.covered);
         self.sums.iter().for_each(|sum| text.push_str(&format!("{sum:08x}")));
         text
     }
 
-    /// `None` when the text is not what [`BlockSums::encode`] writes.
+    /// `None` when the string is not of the form that [`BlockSums::encode`] writes.
     pub fn decode(text: &str) -> Option<BlockSums> {
         let (covered, digits) = text.split_once(':')?;
         let covered: u64 = covered.parse().ok()?;
@@ -40,14 +43,15 @@ impl BlockSums {
         Some(BlockSums { covered, sums: sums.collect::<Result<_, _>>().ok()? })
     }
 
-    /// The whole blocks around a range, `None` when it is not covered.
+    /// Widens a range of bytes to whole blocks; `None` when it is not covered.
     pub fn around(&self, start: u64, length: u64) -> Option<std::ops::Range<u64>> {
         let end = start.checked_add(length).filter(|end| *end <= self.covered)?;
         let last = end.div_ceil(BLOCK_BYTES).saturating_mul(BLOCK_BYTES).min(self.covered);
         Some(start / BLOCK_BYTES * BLOCK_BYTES..last)
     }
 
-    /// `bytes` are whole blocks from `start` on, as [`BlockSums::around`] says. The offset of the first wrong one.
+    /// The file offset of the first block that does not match its checksum. `bytes` are whole blocks that begin at
+    /// `start`, see [`BlockSums::around`].
     pub fn first_wrong(&self, start: u64, bytes: &[u8]) -> Option<u64> {
         let first = (start / BLOCK_BYTES) as usize;
         let blocks = bytes.chunks(BLOCK_BYTES as usize).enumerate();
@@ -56,16 +60,17 @@ impl BlockSums {
     }
 }
 
-/// Sums what is written, in order: first in blocks, after [`Summing::cut`] as one.
+/// Computes checksums of bytes in the order they are written: block by block, after [`Checksummer::cut`] a single one.
 #[derive(Default)]
-pub struct Summing {
+pub struct Checksummer {
     sums: BlockSums,
-    /// The block that is not full yet.
+    /// The last, incomplete block.
     open: Vec<u8>,
     tail: Option<Xxh3>,
 }
 
-impl Summing {
+impl Checksummer {
+    /// Adds the next bytes of the file.
     pub fn update(&mut self, mut bytes: &[u8]) {
         if let Some(tail) = &mut self.tail {
             tail.update(bytes);
@@ -87,7 +92,7 @@ impl Summing {
         self.open.clear();
     }
 
-    /// The sums of everything so far; what follows is summed as one.
+    /// Ends the blocks and returns their checksums. The bytes that follow have a single checksum.
     pub fn cut(&mut self) -> &BlockSums {
         if !self.open.is_empty() {
             self.close_block();
@@ -96,13 +101,13 @@ impl Summing {
         &self.sums
     }
 
-    /// The sum of everything after [`Summing::cut`].
+    /// The checksum of all bytes after [`Checksummer::cut`].
     pub fn tail(&self) -> u64 {
         self.tail.as_ref().map_or(0, Xxh3::digest)
     }
 }
 
-/// The sum of the rest of a file, as [`Summing::tail`] has it.
+/// The checksum of the rest of a file, as computed by [`Checksummer::tail`].
 pub fn tail_sum(bytes: &[u8]) -> u64 {
     xxh3_64(bytes)
 }
@@ -116,9 +121,9 @@ mod tests {
         let block = BLOCK_BYTES as usize;
         for length in [0, 1, block - 1, block, block + 1, 3 * block + 7] {
             let bytes: Vec<u8> = (0..length).map(|index| (index * 7 % 251) as u8).collect();
-            let mut summing = Summing::default();
-            bytes.chunks(1000).for_each(|piece| summing.update(piece));
-            let sums = BlockSums::decode(&summing.cut().encode()).unwrap();
+            let mut checksummer = Checksummer::default();
+            bytes.chunks(1000).for_each(|piece| checksummer.update(piece));
+            let sums = BlockSums::decode(&checksummer.cut().encode()).unwrap();
             assert_eq!(sums.covered, length as u64);
             assert_eq!(sums.first_wrong(0, &bytes), None, "{length}");
             for at in (0..length).step_by(997) {

@@ -1,4 +1,4 @@
-//! Reading the bytes of a part: positioned, checked, no shared offset.
+//! Positioned, checksummed reads of a part's file, without a shared offset.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tidewatch_journal::disk::DiskFile;
 use super::checksums::BlockSums;
 use crate::schedule::yielding::yield_point;
 
-/// Positioned reads of one part.
+/// Positioned, checksummed reads of one part. Cheap to clone, safe to share between threads.
 #[derive(Clone)]
 pub struct PartFile {
     file: Arc<dyn DiskFile>,
@@ -20,12 +20,12 @@ pub struct PartFile {
 }
 
 impl PartFile {
-    /// A file of so many bytes; what `sums` cover is checked.
+    /// A reader of a file of `bytes` bytes. Bytes that `sums` cover are checked.
     pub fn new(file: Arc<dyn DiskFile>, bytes: u64, sums: Arc<BlockSums>) -> PartFile {
         PartFile { file, bytes, sums }
     }
 
-    /// Bytes from the start of the file that have checksums block by block; the rest has one of its own.
+    /// Bytes at the start of the file that have block checksums; the rest has a single checksum.
     pub fn checked_bytes(&self) -> u64 {
         self.sums.covered
     }
@@ -73,24 +73,25 @@ impl ChunkReader for PartFile {
     }
 }
 
-/// A part whose end is read in one go: its footer and indexes are asked for piece by piece, and each piece would be a
-/// wait for the disk.
+/// A part whose end is read at once. The `parquet` crate reads footer and indexes in pieces, each of which would wait
+/// for the disk.
 pub struct Tail {
     file: PartFile,
     start: u64,
     bytes: Bytes,
 }
 
-/// About what footer and indexes take, as a share of the file.
+/// The tail is one in this many bytes of the file, about the size of footer and indexes.
 const TAIL_SHARE: u64 = 256;
 const TAIL_BYTES: std::ops::RangeInclusive<u64> = 64 * 1024..=512 * 1024;
 
 impl Tail {
-    /// Bytes of the tail of a file of so many.
+    /// Length of the tail of a file of `bytes` bytes.
     pub fn length(bytes: u64) -> u64 {
         (bytes / TAIL_SHARE).clamp(*TAIL_BYTES.start(), *TAIL_BYTES.end()).min(bytes)
     }
 
+    /// Reads the tail of a file.
     pub fn read(file: PartFile) -> Result<Tail, ParquetError> {
         let length = Tail::length(file.bytes);
         let start = file.bytes - length;
@@ -98,7 +99,7 @@ impl Tail {
         Ok(Tail { file, start, bytes })
     }
 
-    /// Where an offset of the file lies in `bytes`.
+    /// The index in `bytes` of an offset of the file; `None` before the tail.
     fn inside(&self, offset: u64) -> Option<usize> {
         offset.checked_sub(self.start).map(|from| from as usize).filter(|from| *from <= self.bytes.len())
     }
@@ -131,7 +132,7 @@ impl ChunkReader for Tail {
     }
 }
 
-/// Sequential reads from a place in the part, in steps of [`READ_AHEAD`].
+/// Sequential reads from an offset of the part, in steps of [`READ_AHEAD`] bytes.
 pub struct PartRead {
     file: PartFile,
     at: u64,

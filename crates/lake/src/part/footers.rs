@@ -1,4 +1,4 @@
-//! Footers and page indexes of parts, kept while they fit: thousands of parts must not fill the memory.
+//! A cache of footers and page indexes of parts, with bounded memory.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -12,20 +12,20 @@ use crate::index::trigram;
 use crate::rollup::directory::Directory;
 use crate::rollup::keys::Keys;
 
-/// Decoded footers of one lake, in memory.
+/// Bytes of decoded footers of one lake.
 const FOOTER_BYTES_MAX: usize = 128 * 1024 * 1024;
 
-/// Footers by part id; the least recently used go first.
+/// An LRU cache of footers by part id.
 pub struct Footers {
     bytes_max: usize,
-    kept: Mutex<Kept>,
+    cache: Mutex<Cache>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct Cache {
     footers: HashMap<u64, Entry>,
     bytes: usize,
-    /// Grows with every use.
+    /// Incremented with every use.
     clock: u64,
 }
 
@@ -35,23 +35,27 @@ struct Entry {
     used: u64,
 }
 
-/// What is read before the rows of a part are. Cheap to clone.
+/// Decoded metadata of a part. Cheap to clone.
 #[derive(Clone)]
 pub struct Footer {
+    /// The Parquet footer and page indexes.
     pub metadata: ArrowReaderMetadata,
+    /// The block checksums.
     pub sums: Arc<BlockSums>,
-    /// Where the part's roll-up lies; `None`: it has none.
+    /// Location of the part's roll-up; `None` when it has none.
     pub rollup: Option<Arc<Rollup>>,
-    /// Where the filter of its texts lies; `None`: it has none.
-    pub grams: Option<trigram::Directory>,
-    /// The attributes that have columns of their own.
+    /// Location of the part's trigram index; `None` when it has none.
+    pub trigrams: Option<trigram::Directory>,
+    /// The attributes that are stored in separate columns.
     pub attr_columns: Arc<AttrColumns>,
 }
 
-/// A part's roll-up: where it lies, and its keys once somebody has asked.
+/// Location of a part's roll-up, and its keys once they were read.
 #[derive(Debug)]
 pub struct Rollup {
+    /// Location of its sections.
     pub directory: Directory,
+    /// The keys of its cells, decoded on first use.
     pub keys: OnceLock<Keys>,
 }
 
@@ -62,42 +66,45 @@ impl Default for Footers {
 }
 
 impl Footers {
+    /// A cache of at most `bytes_max` bytes, or of one footer.
     pub fn new(bytes_max: usize) -> Footers {
-        Footers { bytes_max, kept: Mutex::default() }
+        Footers { bytes_max, cache: Mutex::default() }
     }
 
+    /// The cached footer of a part.
     pub fn get(&self, id: u64) -> Option<Footer> {
-        let kept = &mut *self.kept.lock();
-        kept.clock += 1;
-        let entry = kept.footers.get_mut(&id)?;
-        entry.used = kept.clock;
+        let cache = &mut *self.cache.lock();
+        cache.clock += 1;
+        let entry = cache.footers.get_mut(&id)?;
+        entry.used = cache.clock;
         Some(entry.footer.clone())
     }
 
-    /// Keeps a footer, and lets go of others when there are too many. The newest always stays.
-    pub fn keep(&self, id: u64, footer: &Footer) {
-        let kept = &mut *self.kept.lock();
-        kept.clock += 1;
-        // Keys are decoded later, to about four times their bytes.
+    /// Adds a footer and evicts others when the cache is full. The newest is never evicted.
+    pub fn insert(&self, id: u64, footer: &Footer) {
+        let cache = &mut *self.cache.lock();
+        cache.clock += 1;
+        // Keys are decoded later. Decoded, they take about four times their encoded bytes.
         let keys = footer.rollup.as_ref().map_or(0, |rollup| rollup.directory.keys.length as usize * 4);
         let bytes = footer.metadata.metadata().memory_size() + keys;
-        let entry = Entry { footer: footer.clone(), bytes, used: kept.clock };
-        kept.bytes += bytes;
-        kept.forget_one(id);
-        kept.footers.insert(id, entry);
-        while kept.bytes > self.bytes_max && kept.footers.len() > 1 {
-            let oldest = kept.footers.iter().min_by_key(|(_, entry)| entry.used).map(|(id, _)| *id);
-            kept.forget_one(oldest.expect("there is more than one footer"));
+        let entry = Entry { footer: footer.clone(), bytes, used: cache.clock };
+        cache.bytes += bytes;
+        cache.remove(id);
+        cache.footers.insert(id, entry);
+        while cache.bytes > self.bytes_max && cache.footers.len() > 1 {
+            let oldest = cache.footers.iter().min_by_key(|(_, entry)| entry.used).map(|(id, _)| *id);
+            cache.remove(oldest.expect("there is more than one footer"));
         }
     }
 
-    pub fn forget(&self, id: u64) {
-        self.kept.lock().forget_one(id);
+    /// Removes the footer of a part, if cached.
+    pub fn remove(&self, id: u64) {
+        self.cache.lock().remove(id);
     }
 }
 
-impl Kept {
-    fn forget_one(&mut self, id: u64) {
+impl Cache {
+    fn remove(&mut self, id: u64) {
         if let Some(entry) = self.footers.remove(&id) {
             self.bytes -= entry.bytes;
         }

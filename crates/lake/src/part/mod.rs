@@ -1,8 +1,8 @@
-//! One immutable Parquet part: what the catalog knows of it, and how it is read.
+//! One immutable Parquet part: its catalog entry, and how it is read.
 //!
-//! A part is opened when somebody reads it: nothing but these few numbers stays in memory for a part that nobody asks
-//! for. Reads are positioned ([`PartFile`] has no shared offset: `File::try_clone` would share one between threads) and
-//! checked. A part that the catalog no longer lists is unlinked when its last reader lets go.
+//! A part's file is opened for each read: for a part that is not read only its catalog entry is in memory. Reads are
+//! checksummed and positioned ([`PartFile`] has no shared offset: `File::try_clone` would share one between threads). A
+//! part that the catalog no longer lists is unlinked when its last reader drops it.
 
 pub(crate) mod checksums;
 mod file;
@@ -24,9 +24,9 @@ use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::file::metadata::PageIndexPolicy;
 
 use super::attr_columns::AttrColumns;
-use crate::index::trace_id::{Blocks, Ids};
+use crate::index::trace_id::{Blocks, TraceIdIndex};
 use crate::index::trigram;
-use crate::index::trigram::{GRAMS, Grams};
+use crate::index::trigram::{TRIGRAMS, Trigrams};
 use crate::part::checksums::{BlockSums, CHECKSUMS};
 pub use crate::part::file::PartFile;
 use crate::part::file::Tail;
@@ -42,82 +42,91 @@ use tidewatch_store::days::latest_day;
 use tidewatch_store::rollup::spec::Spec;
 use tidewatch_store::tables::Table;
 
-/// What the catalog knows of a part.
+/// The catalog entry of a part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartFacts {
+    /// Unique in the data directory; never reused.
     pub id: u64,
-    /// Age: the lowest id among the flushed parts that went into this one.
+    /// Age: the lowest id among the flushed parts that were merged into this one.
     pub first_id: u64,
+    /// The table of its rows.
     pub table: Table,
     /// UTC day, days since 1970-01-01; the folder and the unit of retention.
     pub day: i32,
+    /// Number of rows.
     pub rows: u64,
+    /// Size of the file.
     pub bytes: u64,
-    /// Smallest and greatest `time`, both inclusive, nanoseconds.
+    /// Smallest `time` of a row, nanoseconds since the epoch.
     pub time_min: i64,
+    /// Greatest `time` of a row, inclusive, nanoseconds since the epoch.
     pub time_max: i64,
-    /// Smallest and greatest project number, both inclusive.
+    /// Smallest project number of a row.
     pub project_min: u32,
+    /// Greatest project number of a row, inclusive.
     pub project_max: u32,
-    /// How many merges deep: 0 as flushed.
+    /// Number of merges: 0 for a flushed part.
     pub level: u8,
-    /// Sum of what follows the rows in the file (see `checksums`); 0 when it was not summed.
+    /// Checksum of the end of the file after the checksummed blocks (see `checksums`); 0 when there is none.
     pub tail_sum: u64,
-    /// When its rows were received, nanoseconds, both inclusive; everything when that is not known.
+    /// Earliest receipt of a row, nanoseconds since the epoch; `i64::MIN` when not known.
     pub received_min: i64,
+    /// Latest receipt of a row, inclusive, nanoseconds since the epoch; `i64::MAX` when not known.
     pub received_max: i64,
-    /// Where its index of ids lies, as its metadata says too (see `ids`); a look-up needs no footer then. `None`: it has
-    /// none.
+    /// Directory of its trace id index, a copy of the file's metadata entry (see `trace_id`), so that a look-up does
+    /// not read the footer. `None` when it has no such index.
     pub ids: Option<Arc<str>>,
 }
 
 impl PartFacts {
-    /// `parts/<table>/<day>/<id>.parquet` in a data directory.
+    /// `parts/<table>/<day>/<id>.parquet` in the data directory `dir`.
     pub fn path(&self, dir: &Path) -> PathBuf {
         let folder = dir.join("parts").join(self.table.name()).join(days::day_name(self.day));
         folder.join(format!("{:012}.parquet", self.id))
     }
 
-    /// The day that retention counts from. Earlier releases stored rows under days of the far future; the day after their
-    /// receipt counts instead (`days::latest_day`).
-    pub fn kept_day(&self, today: i32) -> i32 {
+    /// The day from which retention is counted, days since 1970-01-01. Earlier releases stored rows under days in the
+    /// far future; for these it is the day after their receipt (`days::latest_day`).
+    pub fn retention_day(&self, today: i32) -> i32 {
         let received = (self.received_max != i64::MAX).then_some(self.received_max);
         if self.day > today.saturating_add(1) { self.day.min(latest_day(received)) } else { self.day }
     }
 }
 
-/// About what a roll-up takes, and what of it is read ahead at most.
+/// Approximate bytes of a roll-up per row, and the bytes of it that are prefetched at most.
 const ROLLUP_ROW_BYTES: u64 = 16;
 const ROLLUP_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
+/// A part of the catalog. Its file is unlinked when it is dropped after [`Part::unlink_on_drop`].
 pub struct Part {
+    /// Its catalog entry.
     pub facts: PartFacts,
     path: PathBuf,
     disk: Arc<dyn Disk>,
     footers: Arc<Footers>,
     removal: Arc<Removal>,
-    ids: Option<Ids>,
-    /// Those that have rows in it, ascending, once somebody had to know.
+    ids: Option<TraceIdIndex>,
+    /// The projects that have rows in it, ascending; computed on first use.
     pub(super) projects: OnceLock<Box<[u32]>>,
-    doomed: AtomicBool,
-    /// When it could not be read last.
+    is_unlinked_on_drop: AtomicBool,
+    /// When reading it failed last.
     suspect_since: Mutex<Option<Instant>>,
 }
 
-/// A suspect part is left out of merges for so long, then tried again: the disk may have recovered.
+/// How long a suspect part is left out of merges. Then it is tried again: the disk may have recovered.
 const SUSPECT_RETRY: Duration = Duration::from_secs(3600);
 
 impl Part {
-    /// `path` is the part's file; it is not touched yet.
+    /// A part whose file is `path`. Does not access the file.
     pub fn new(disk: Arc<dyn Disk>, path: PathBuf, facts: PartFacts) -> Part {
-        let ids = facts.ids.as_deref().and_then(Ids::decode);
-        let (footers, projects, doomed) = (Arc::default(), OnceLock::new(), AtomicBool::new(false));
+        let ids = facts.ids.as_deref().and_then(TraceIdIndex::decode);
+        let (footers, projects, is_unlinked_on_drop) = (Arc::default(), OnceLock::new(), AtomicBool::new(false));
         let removal = Removal::new(Arc::clone(&disk));
         let suspect_since = Mutex::default();
-        Part { facts, path, disk, footers, removal, ids, projects, doomed, suspect_since }
+        Part { facts, path, disk, footers, removal, ids, projects, is_unlinked_on_drop, suspect_since }
     }
 
-    /// Its footer is kept among these, of parts with other ids; its file is unlinked by `removal`.
+    /// Uses a shared footer cache, in which part ids are unique, and a shared `removal` that unlinks its file.
     pub fn sharing(self, footers: &Arc<Footers>, removal: &Arc<Removal>) -> Part {
         // `Part` has a destructor, so its fields cannot be moved out one by one.
         let mut part = self;
@@ -126,17 +135,18 @@ impl Part {
         part
     }
 
+    /// The path of its file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A fresh reader that checks what it reads. Cheap to clone, safe to share between threads.
+    /// Opens the file for checksummed reads. [`StoreError::Corrupt`] when it is missing or damaged.
     pub fn file(&self) -> Result<PartFile, StoreError> {
         let sums = self.footer()?.sums;
         Ok(PartFile::new(self.open()?, self.facts.bytes, sums))
     }
 
-    /// Footer, row groups and page indexes; kept once read, as long as there is room.
+    /// Footer, row groups and page indexes, from the footer cache or the file.
     ///
     /// Use with [`Part::file`] in `ParquetRecordBatchReaderBuilder::new_with_metadata`.
     pub fn metadata(&self) -> Result<ArrowReaderMetadata, StoreError> {
@@ -145,7 +155,7 @@ impl Part {
 
     fn open(&self) -> Result<Arc<dyn DiskFile>, StoreError> {
         let opened = match self.disk.open(&self.path) {
-            // It could not be given its name after it was registered.
+            // Renaming it to its own name failed after it was registered.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.disk.open(&temporary(&self.path)).map_err(|_| error)
             }
@@ -189,26 +199,26 @@ impl Part {
                 return Err(corrupt("the checksum of the footer does not match".to_owned()));
             }
         }
-        let grams = value(GRAMS).and_then(|text| trigram::Directory::decode(&text));
+        let trigrams = value(TRIGRAMS).and_then(|text| trigram::Directory::decode(&text));
         let attr_columns = Arc::new(AttrColumns::of(&metadata));
-        let footer = Footer { metadata, sums, rollup, grams, attr_columns };
-        self.footers.keep(self.facts.id, &footer);
+        let footer = Footer { metadata, sums, rollup, trigrams, attr_columns };
+        self.footers.insert(self.facts.id, &footer);
         Ok(footer)
     }
 
-    /// Where its roll-up lies; `None` when it has none that this version can read.
+    /// The location of its roll-up; `None` when it has none that this version can read.
     pub fn rollup(&self) -> Result<Option<Arc<Rollup>>, StoreError> {
         Ok(self.footer()?.rollup)
     }
 
-    /// The filter of its texts; `None` when it has none that this version can read.
-    pub fn grams(&self) -> Result<Option<Grams>, StoreError> {
-        let Some(directory) = self.footer()?.grams else { return Ok(None) };
-        let damaged = || self.corrupt("the filter of texts cannot be read");
-        Grams::decode(&directory, &self.read(directory.place)?).map(Some).ok_or_else(damaged)
+    /// Reads its trigram index; `None` when it has none that this version can read.
+    pub fn trigrams(&self) -> Result<Option<Trigrams>, StoreError> {
+        let Some(directory) = self.footer()?.trigrams else { return Ok(None) };
+        let damaged = || self.corrupt("the trigram index cannot be read");
+        Trigrams::decode(&directory, &self.read(directory.place)?).map(Some).ok_or_else(damaged)
     }
 
-    /// The blocks of rows that may hold one of these ids; `None` when it has no index that this version can read.
+    /// The blocks of rows that may have one of these trace ids; `None` when it has no index that this version can read.
     pub(super) fn blocks_of_ids<'a>(
         &self,
         values: impl Iterator<Item = &'a [u8]>,
@@ -224,12 +234,12 @@ impl Part {
         blocks.map(Some).ok_or_else(|| self.corrupt("the index of its ids cannot be read"))
     }
 
-    /// Reads what its footer is found in, its index of ids and, when asked, about what its roll-up takes before the
-    /// footer, so that the system has them at hand. Of it the list of the index's buckets is kept. Bytes read.
-    pub(super) fn touch(&self, with_rollup: bool, buffer: &mut [u8]) -> Result<u64, StoreError> {
+    /// Reads its footer, its trace id index and, if `with_rollup`, the bytes before the footer where its roll-up is, so
+    /// that they are in the page cache. Keeps only the index's list of buckets. Returns the number of bytes read.
+    pub(super) fn prefetch(&self, with_rollup: bool, buffer: &mut [u8]) -> Result<u64, StoreError> {
         let rollup = if with_rollup { (self.facts.rows * ROLLUP_ROW_BYTES).min(ROLLUP_BYTES_MAX) } else { 0 };
         let tail = (Tail::length(self.facts.bytes) + rollup).min(self.facts.bytes);
-        let ids = self.ids.as_ref().map(Ids::place);
+        let ids = self.ids.as_ref().map(TraceIdIndex::place);
         let places = [Some(Place { offset: self.facts.bytes - tail, length: tail }), ids];
         let file = self.open()?;
         let mut read = 0;
@@ -246,35 +256,37 @@ impl Part {
         Ok(read)
     }
 
-    /// Some bytes of the part's file, checked.
+    /// Reads bytes of the part's file and verifies their checksums.
     pub fn read(&self, place: Place) -> Result<Bytes, StoreError> {
         let wrong = |error| crate::error::parquet(self.path(), error);
         self.file()?.get_bytes(place.offset, place.length as usize).map_err(wrong)
     }
 
-    /// The attributes that have columns of their own in this part.
+    /// The attributes that this part stores in separate columns.
     pub fn attr_columns(&self) -> Result<Arc<AttrColumns>, StoreError> {
         Ok(self.footer()?.attr_columns)
     }
 
-    /// The error for bytes that are not what they should be.
+    /// An error for damaged bytes of this part.
     pub fn corrupt(&self, why: &str) -> StoreError {
         StoreError::Corrupt { path: self.path.clone(), why: why.to_owned() }
     }
 
-    /// The error for rows that cannot be decoded.
+    /// An error for rows that cannot be decoded.
     pub fn damaged(&self, error: &arrow::error::ArrowError) -> StoreError {
         StoreError::Corrupt { path: self.path.clone(), why: error.to_string() }
     }
 
-    /// No row of the part can lie in `from <= time < to` of these projects; `to` as in [`tidewatch_store::plan::Plan::to`].
+    /// True when no row of these projects can be in `from <= time < to`; for `to` see
+    /// [`tidewatch_store::plan::Plan::to`].
     pub fn misses(&self, projects: &[u32], from: i64, to: i64) -> bool {
         let facts = &self.facts;
         let no_time = facts.time_max < from || (facts.time_min >= to && to != i64::MAX);
         no_time || !projects.iter().any(|project| (facts.project_min..=facts.project_max).contains(project))
     }
 
-    /// It cannot be read: merges, retention by project and rewriting leave it out for [`SUSPECT_RETRY`].
+    /// Marks the part as suspect because it cannot be read: merges, retention by project and rewriting leave it out for
+    /// [`SUSPECT_RETRY`].
     pub(super) fn suspect(&self, why: &StoreError) {
         let before = self.suspect_since.lock().replace(Instant::now());
         if before.is_none() {
@@ -283,26 +295,26 @@ impl Part {
         }
     }
 
-    /// It could not be read once.
+    /// Whether reading it has failed.
     pub fn is_suspect(&self) -> bool {
         self.suspect_since.lock().is_some()
     }
 
-    /// It is suspect, and not yet to be tried again.
+    /// Whether it is suspect and its retry time has not come.
     pub(super) fn is_left_out(&self, now: Instant) -> bool {
         self.suspect_since.lock().is_some_and(|since| now.saturating_duration_since(since) < SUSPECT_RETRY)
     }
 
-    /// The catalog has forgotten this part: unlink it when the last reader is gone.
-    pub fn doom(&self) {
-        self.doomed.store(true, Ordering::Release);
+    /// Unlinks the file when the last reader drops the part. Called after the catalog no longer lists it.
+    pub fn unlink_on_drop(&self) {
+        self.is_unlinked_on_drop.store(true, Ordering::Release);
     }
 }
 
 impl Drop for Part {
     fn drop(&mut self) {
-        self.footers.forget(self.facts.id);
-        if !self.doomed.load(Ordering::Acquire) {
+        self.footers.remove(self.facts.id);
+        if !self.is_unlinked_on_drop.load(Ordering::Acquire) {
             return;
         }
         self.removal.remove(self.facts.id, std::mem::take(&mut self.path));
@@ -331,7 +343,7 @@ mod tests {
             (84_000, TODAY, TODAY + 1),
             (84_000, TODAY - 40, TODAY - 39),
             (3, TODAY, 3),
-            // The clock was behind when it came: the day is what counts.
+            // The clock was behind at receipt: the day of the row counts.
             (TODAY, TODAY - 60, TODAY),
             (84_000, 0, 84_000),
             (84_000, i32::MAX, 84_000),
@@ -354,7 +366,7 @@ mod tests {
                 received_max,
                 ids: None,
             };
-            assert_eq!(facts.kept_day(TODAY), expected, "{day} received on {received_day}");
+            assert_eq!(facts.retention_day(TODAY), expected, "{day} received on {received_day}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The rows of whole parts, read side by side by a merge: one decompressor for all columns of all parts. The `parquet`
-//! crate's readers of eight parts have six hundred, of a hundred kilobytes each.
+//! Reads all rows of several parts for a merge, with one decompressor for all columns of all parts. The `parquet`
+//! crate's readers of eight parts have six hundred decompressors of a hundred kilobytes each.
 
 use std::sync::Arc;
 
@@ -22,15 +22,15 @@ use parquet::schema::types::Type;
 use crate::part::{Part, PartFile};
 use tidewatch_store::StoreError;
 
-/// As a dictionary has it: a length.
-const EMPTY_TEXT: [u8; 4] = [0; 4];
+/// An empty string in a dictionary page: its length.
+const EMPTY_STRING: [u8; 4] = [0; 4];
 
-/// Of any number of readers, a page at a time.
+/// A decompressor shared by any number of readers, which decompresses one page at a time.
 #[derive(Clone, Default)]
 pub struct Decompressor(Arc<Mutex<zstd::bulk::Decompressor<'static>>>);
 
 impl Decompressor {
-    /// Pages of more than `bytes_max` are damaged.
+    /// Decompresses a page. Fails for pages larger than `bytes_max`, which are damaged.
     fn decompress(&self, page: &[u8], bytes_max: usize) -> Result<Bytes> {
         let length = zstd::zstd_safe::get_frame_content_size(page).ok().flatten();
         let length = length.map_or(Some(bytes_max), |length| usize::try_from(length).ok());
@@ -40,7 +40,7 @@ impl Decompressor {
     }
 }
 
-/// All rows of the part, its columns as these fields have them.
+/// A reader of all rows of the part, with the columns and types of `fields`.
 pub fn open(
     part: &Part,
     fields: &Fields,
@@ -83,11 +83,11 @@ impl Columns {
             return Ok(Box::new(SerializedPageReader::new(file, chunk, rows, places)?));
         }
         let bytes_max = usize::try_from(chunk.uncompressed_size())?;
-        // Pages come as they lie in the file.
+        // The reader returns pages without decompressing them.
         let chunk = chunk.clone().into_builder().set_compression(Compression::UNCOMPRESSED).build()?;
         let compressed = SerializedPageReader::new(file, &chunk, rows, places)?;
-        let has_texts = chunk.column_type() == PhysicalType::BYTE_ARRAY;
-        Ok(Box::new(Pages { compressed, bytes_max, has_texts, decompressor: self.decompressor.clone() }))
+        let has_strings = chunk.column_type() == PhysicalType::BYTE_ARRAY;
+        Ok(Box::new(Pages { compressed, bytes_max, has_strings, decompressor: self.decompressor.clone() }))
     }
 }
 
@@ -144,7 +144,7 @@ fn by_column() -> ParquetError {
 struct Pages {
     compressed: SerializedPageReader<PartFile>,
     bytes_max: usize,
-    has_texts: bool,
+    has_strings: bool,
     decompressor: Decompressor,
 }
 
@@ -156,12 +156,12 @@ impl Pages {
             }
             Page::DataPageV2 { .. } => return Err(ParquetError::NYI("a merge of pages of version 2".to_owned())),
         }
-        // Of a dictionary without values the crate would make one by comparing as many absent texts as there are rows; of
-        // one that no row has, it does not.
+        // For a dictionary without values, the crate builds one by comparing as many null strings as there are rows. It
+        // does not do so for a dictionary with a value that no row has.
         if let Page::DictionaryPage { buf, num_values: num_values @ 0, .. } = &mut page
-            && self.has_texts
+            && self.has_strings
         {
-            (*buf, *num_values) = (Bytes::from_static(&EMPTY_TEXT), 1);
+            (*buf, *num_values) = (Bytes::from_static(&EMPTY_STRING), 1);
         }
         Ok(page)
     }
@@ -218,15 +218,15 @@ mod tests {
     const ROWS: i64 = 5000;
 
     fn batch() -> RecordBatch {
-        let texts = (0..ROWS).map(|n| (n % 7 > 0).then(|| format!("value {}", n % 50)));
+        let strings = (0..ROWS).map(|n| (n % 7 > 0).then(|| format!("value {}", n % 50)));
         let unique = (0..ROWS).map(|n| Some(format!("{:x}", n.wrapping_mul(0x9E37_79B9_7F4A))));
         let ids = (0..ROWS).map(|n| n.to_le_bytes());
         let columns: [(&str, ArrayRef); 6] = [
-            ("texts", Arc::new(texts.collect::<StringArray>())),
+            ("strings", Arc::new(strings.collect::<StringArray>())),
             ("unique", Arc::new(unique.collect::<StringArray>())),
             ("numbers", Arc::new((0..ROWS).map(|n| n * n % 1000).collect::<Int64Array>())),
             ("nothing", Arc::new(Int64Array::from(vec![None; ROWS as usize]))),
-            // Nothing but in the second row group.
+            // One value, in the second row group.
             ("rare", Arc::new((0..ROWS).map(|n| (n == 2000).then_some("rare")).collect::<StringArray>())),
             ("ids", Arc::new(FixedSizeBinaryArray::try_from_iter(ids).unwrap())),
         ];
@@ -263,7 +263,7 @@ mod tests {
         let theirs: Vec<_> = theirs.with_batch_size(256).build().unwrap().map(|batch| batch.unwrap()).collect();
         let decompressor = Decompressor::default();
         let (fields, metadata) = (metadata.schema().fields(), metadata.metadata());
-        // Two at once.
+        // Two readers share the decompressor.
         let mut readers =
             [(); 2].map(|()| rows(file.clone(), Arc::clone(metadata), fields, 256, &decompressor).unwrap());
         for expected in theirs {
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_an_error() {
+    fn unreadable_pages_are_errors() {
         let (file, metadata) = file(WriterVersion::PARQUET_2_0);
         let (fields, metadata) = (metadata.schema().fields(), metadata.metadata());
         let mut reader = rows(file, Arc::clone(metadata), fields, 256, &Decompressor::default()).unwrap();

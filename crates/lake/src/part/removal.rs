@@ -1,7 +1,7 @@
-//! Unlinking of files that the catalog lists no longer: at once, or when a copy of the store is complete.
+//! Unlinks files that the catalog no longer lists: at once, or after a copy of the store is complete.
 //!
-//! The catalog remembers the ids of removed files until their unlinking is durable, so that a file which a power cut brings
-//! back is known as removable.
+//! The catalog keeps the ids of removed files until their unlinking is durable, so that a file that reappears after a
+//! power failure is recognized as removable.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,9 +10,10 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tidewatch_journal::disk::{Disk, parent_of};
 
-/// The catalog forgets removed files by so many.
-const GONE_MIN: usize = 64;
+/// The catalog deletes its entries of removed files in batches of at least this many.
+const REMOVED_MIN: usize = 64;
 
+/// Unlinks the files of one store, unless a [`Hold`] exists.
 pub struct Removal {
     disk: Arc<dyn Disk>,
     state: Mutex<State>,
@@ -22,30 +23,32 @@ pub struct Removal {
 struct State {
     holds: usize,
     /// Files to unlink when the last hold ends.
-    waiting: Vec<(u64, PathBuf)>,
-    /// Unlinked, and not yet forgotten by the catalog; with their paths.
-    gone: Vec<(u64, PathBuf)>,
+    pending: Vec<(u64, PathBuf)>,
+    /// Unlinked files that the catalog still lists as removed.
+    removed: Vec<(u64, PathBuf)>,
 }
 
-/// Files that the catalog need not remember as removed any more.
+/// Durably unlinked files: the catalog may delete their entries.
 #[derive(Default)]
-pub struct Gone(Vec<(u64, PathBuf)>);
+pub struct RemovedFiles(Vec<(u64, PathBuf)>);
 
-impl Gone {
+impl RemovedFiles {
+    /// The ids of the files.
     pub fn ids(&self) -> Vec<u64> {
         self.0.iter().map(|(id, _)| *id).collect()
     }
 }
 
-/// While it lives no file is unlinked.
+/// While a hold exists, no file of the store is unlinked.
 pub struct Hold(Arc<Removal>);
 
 impl Removal {
+    /// Without holds.
     pub fn new(disk: Arc<dyn Disk>) -> Arc<Removal> {
         Arc::new(Removal { disk, state: Mutex::default() })
     }
 
-    /// Unlinks a part or a key file. What cannot be unlinked is left to the next start, which knows it by its id.
+    /// Unlinks a part or a key file. A file that cannot be unlinked is removed at the next start, by its id.
     pub fn remove(&self, id: u64, path: PathBuf) {
         let mut state = self.state.lock();
         match state.holds {
@@ -53,40 +56,42 @@ impl Removal {
                 drop(state);
                 self.unlink(id, &path);
             }
-            _ => state.waiting.push((id, path)),
+            _ => state.pending.push((id, path)),
         }
     }
 
+    /// Defers unlinking until the hold, and every other one, is dropped.
     pub fn hold(self: &Arc<Self>) -> Hold {
         self.state.lock().holds += 1;
         Hold(Arc::clone(self))
     }
 
-    /// Files that exist no more, not even after a power cut, once there are enough of them to be worth the syncs.
-    pub fn take_gone(&self) -> Gone {
-        let gone = {
+    /// Syncs the folders of unlinked files and returns the files, which cannot reappear. Returns none while there are
+    /// fewer than [`REMOVED_MIN`], or when a sync fails.
+    pub fn take_removed(&self) -> RemovedFiles {
+        let removed = {
             let state = &mut *self.state.lock();
-            if state.gone.len() < GONE_MIN {
-                return Gone::default();
+            if state.removed.len() < REMOVED_MIN {
+                return RemovedFiles::default();
             }
-            Gone(std::mem::take(&mut state.gone))
+            RemovedFiles(std::mem::take(&mut state.removed))
         };
-        let folders: BTreeSet<&Path> = gone.0.iter().map(|(_, path)| parent_of(path)).collect();
+        let folders: BTreeSet<&Path> = removed.0.iter().map(|(_, path)| parent_of(path)).collect();
         if folders.into_iter().all(|folder| self.disk.sync_dir(folder).is_ok()) {
-            return gone;
+            return removed;
         }
-        self.put_back(gone);
-        Gone::default()
+        self.put_back(removed);
+        RemovedFiles::default()
     }
 
-    /// They could not be forgotten.
-    pub fn put_back(&self, Gone(gone): Gone) {
-        self.state.lock().gone.extend(gone);
+    /// Returns files whose catalog entries could not be deleted.
+    pub fn put_back(&self, RemovedFiles(removed): RemovedFiles) {
+        self.state.lock().removed.extend(removed);
     }
 
     fn unlink(&self, id: u64, path: &Path) {
         match self.disk.remove(path) {
-            Ok(()) => self.state.lock().gone.push((id, path.to_path_buf())),
+            Ok(()) => self.state.lock().removed.push((id, path.to_path_buf())),
             Err(error) => {
                 tracing::warn!(path = %path.display(), %error, "cannot remove a file that is no longer needed");
             }
@@ -96,14 +101,14 @@ impl Removal {
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        let waiting = {
+        let pending = {
             let state = &mut *self.0.state.lock();
             state.holds -= 1;
             if state.holds > 0 {
                 return;
             }
-            std::mem::take(&mut state.waiting)
+            std::mem::take(&mut state.pending)
         };
-        waiting.into_iter().for_each(|(id, path)| self.0.unlink(id, &path));
+        pending.into_iter().for_each(|(id, path)| self.0.unlink(id, &path));
     }
 }

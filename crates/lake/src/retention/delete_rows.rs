@@ -1,7 +1,8 @@
-//! Rows that are kept no longer: whole parts where nothing else is in them, else parts written again without them.
+//! Removes rows past their retention: whole parts when all of their rows expired, otherwise by rewriting parts without
+//! them.
 //!
-//! Rows that stay are copied in order, roll-ups are made from them again, and the part and what replaces it are swapped in
-//! one catalog transaction: a crash leaves one or the other. Memory is bounded by a batch of rows.
+//! Remaining rows are copied in order, roll-ups are built again, and the part and its replacement are swapped in one
+//! catalog transaction: a crash leaves one or the other. Memory is bounded by a batch of rows.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -21,11 +22,11 @@ use crate::sort::BATCH_ROWS;
 use crate::state::Shared;
 use tidewatch_store::Gap;
 use tidewatch_store::StoreError;
-use tidewatch_store::retention::{Expired, Keeping};
+use tidewatch_store::retention::{Expired, ProjectRetention};
 use tidewatch_store::tables::Table;
-use tidewatch_store::{Work, Worked};
+use tidewatch_store::{CompletedWork, Work};
 
-/// What was given back.
+/// The rows and bytes removed.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Removed {
     pub rows: u64,
@@ -33,19 +34,19 @@ pub struct Removed {
 }
 
 impl Shared {
-    /// Removes what is kept no longer on `today`. `stop` is asked after every few thousand rows.
+    /// Removes rows past their retention on `today`. `stop` is called after every few thousand rows.
     ///
-    /// A part that cannot be read keeps nothing else from going; the first error is returned in the end.
+    /// An unreadable part does not prevent the removal of others; the first error is returned at the end.
     pub fn remove_expired(&self, today: i32, stop: &mut dyn FnMut() -> bool) -> Result<Removed, StoreError> {
         let start = Instant::now();
-        let keeping = self.state.lock().keeping.clone();
+        let project_retention = self.state.lock().project_retention.clone();
         let mut removed = Removed::default();
         let mut failed = None;
         for table in Table::ALL {
             let default = &self.options.retention;
             let expired = |part: &Part| {
                 let (facts, projects) = (&part.facts, (part.facts.project_min, part.facts.project_max));
-                keeping.expired(default, projects, table, facts.kept_day(today), today)
+                project_retention.expired(default, projects, table, facts.retention_day(today), today)
             };
             let mut remove = || -> Result<(), StoreError> {
                 removed.add(self.drop_parts(table, &|part| expired(part) == Expired::All)?);
@@ -59,7 +60,8 @@ impl Shared {
                 if self.state.lock().stopping {
                     break;
                 }
-                let attempt = catch_unwind(AssertUnwindSafe(|| self.thin(part, &keeping, today, stop)));
+                let attempt =
+                    catch_unwind(AssertUnwindSafe(|| self.delete_rows(part, &project_retention, today, stop)));
                 match attempt.unwrap_or_else(|panic| Err(StoreError::panicked("remove rows", &*panic))) {
                     Ok(from_part) => removed.add(from_part),
                     Err(error) => {
@@ -70,20 +72,20 @@ impl Shared {
                 }
             }
         }
-        failed = failed.or(self.forget_gaps(&keeping, today).err());
+        failed = failed.or(self.forget_gaps(&project_retention, today).err());
         if removed.rows > 0 || failed.is_some() {
             let (took, has_failed) = (start.elapsed(), failed.is_some());
-            self.worked(Worked { work: Work::Remove, took, rows: removed.rows, has_failed });
+            self.work_completed(CompletedWork { work: Work::Remove, took, rows: removed.rows, has_failed });
         }
         failed.map_or(Ok(removed), Err)
     }
 
-    /// Forgets the gaps of days that are kept no longer.
-    fn forget_gaps(&self, keeping: &Keeping, today: i32) -> Result<(), StoreError> {
+    /// Removes gaps of days past their retention.
+    fn forget_gaps(&self, project_retention: &ProjectRetention, today: i32) -> Result<(), StoreError> {
         let default = &self.options.retention;
         let is_over = |gap: &&Gap| {
             let projects = (gap.project_min, gap.project_max);
-            keeping.expired(default, projects, gap.table, gap.day, today) == Expired::All
+            project_retention.expired(default, projects, gap.table, gap.day, today) == Expired::All
         };
         let ids: Vec<u64> = self.state.lock().gaps.iter().filter(is_over).map(|gap| gap.id).collect();
         if !ids.is_empty() {
@@ -93,11 +95,11 @@ impl Shared {
         Ok(())
     }
 
-    /// Drops whole parts. Does not wait for a merge that is under way: the catalog decides which of the two was first.
-    pub fn drop_parts(&self, table: Table, is_meant: &dyn Fn(&Part) -> bool) -> Result<Removed, StoreError> {
+    /// Drops whole parts. Does not wait for a running merge: the catalog decides which was first.
+    pub fn drop_parts(&self, table: Table, is_selected: &dyn Fn(&Part) -> bool) -> Result<Removed, StoreError> {
         loop {
             let parts = self.state.lock().parts[table as usize].clone();
-            let old: Vec<&Arc<Part>> = parts.iter().filter(|part| is_meant(part)).collect();
+            let old: Vec<&Arc<Part>> = parts.iter().filter(|part| is_selected(part)).collect();
             if old.is_empty() {
                 return Ok(Removed::default());
             }
@@ -105,7 +107,7 @@ impl Shared {
             let rows = old.iter().map(|part| part.facts.rows).sum();
             let bytes = old.iter().map(|part| part.facts.bytes).sum();
             if !self.replace_parts(table, &ids, Vec::new())? {
-                // A merge or another retention has just replaced some of them and is about to show it.
+                // A merge or another removal has just replaced some of them and is about to publish the change.
                 std::thread::yield_now();
                 continue;
             }
@@ -115,30 +117,36 @@ impl Shared {
         }
     }
 
-    /// Writes the part again without the rows of projects that keep them no longer, when it has any.
-    fn thin(
+    /// Rewrites the part without the rows of projects whose retention they exceed, if it has any.
+    fn delete_rows(
         &self,
         part: &Arc<Part>,
-        keeping: &Keeping,
+        project_retention: &ProjectRetention,
         today: i32,
         stop: &mut dyn FnMut() -> bool,
     ) -> Result<Removed, StoreError> {
         let facts = &part.facts;
         let is_expired = |project: &u32| {
-            keeping.is_expired(&self.options.retention, *project, facts.table, facts.kept_day(today), today)
+            project_retention.is_expired(
+                &self.options.retention,
+                *project,
+                facts.table,
+                facts.retention_day(today),
+                today,
+            )
         };
-        let gone: Vec<u32> = projects(part)?.iter().copied().filter(is_expired).collect();
-        if gone.is_empty() {
+        let expired_projects: Vec<u32> = projects(part)?.iter().copied().filter(is_expired).collect();
+        if expired_projects.is_empty() {
             return Ok(Removed::default());
         }
-        // No merge may take the part meanwhile: its rows would come twice.
-        let _upkeep = self.upkeep.lock();
-        let is_there = self.state.lock().parts[facts.table as usize].iter().any(|now| now.facts.id == facts.id);
-        if stop() || !is_there {
+        // No merge may replace the part meanwhile: its rows would be stored twice.
+        let _maintenance = self.maintenance.lock();
+        let still_listed = self.state.lock().parts[facts.table as usize].iter().any(|now| now.facts.id == facts.id);
+        if stop() || !still_listed {
             return Ok(Removed::default());
         }
         let columns = part.attr_columns()?;
-        let keys = AttrColumns::united(std::slice::from_ref(&columns)).map(|(keys, _)| keys).unwrap_or_default();
+        let keys = AttrColumns::merged(std::slice::from_ref(&columns)).map(|(keys, _)| keys).unwrap_or_default();
         let mut writer = self.layout.create_part(
             facts.table,
             facts.day,
@@ -155,9 +163,9 @@ impl Shared {
             let batch = batch?;
             let project = batch.column_by_name("project").expect("every table has a project");
             let project = project.as_primitive::<UInt32Type>();
-            let stays: BooleanArray =
-                project.values().iter().map(|project| Some(gone.binary_search(project).is_err())).collect();
-            let batch = filter_record_batch(&batch, &stays).map_err(StoreError::internal("choose rows"))?;
+            let remaining: BooleanArray =
+                project.values().iter().map(|project| Some(expired_projects.binary_search(project).is_err())).collect();
+            let batch = filter_record_batch(&batch, &remaining).map_err(StoreError::internal("choose rows"))?;
             if batch.num_rows() > 0 {
                 kept += batch.num_rows() as u64;
                 writer.write(&batch)?;
@@ -174,7 +182,7 @@ impl Shared {
             return Ok(Removed::default());
         }
         let (table, rows) = (facts.table.name(), facts.rows - kept);
-        tracing::info!(table, rows, bytes, projects = ?gone, "removed {rows} old rows from a part of {table}");
+        tracing::info!(table, rows, bytes, projects = ?expired_projects, "removed {rows} old rows from a part of {table}");
         Ok(Removed { rows, bytes })
     }
 }
@@ -186,7 +194,7 @@ impl Removed {
     }
 }
 
-/// The projects that have rows in the part, ascending. Read once.
+/// The projects that have rows in the part, ascending. Read once per part.
 fn projects(part: &Part) -> Result<&[u32], StoreError> {
     if let Some(known) = part.projects.get() {
         return Ok(known);
@@ -196,7 +204,7 @@ fn projects(part: &Part) -> Result<&[u32], StoreError> {
     for batch in merge::open(part, mask, BATCH_ROWS)? {
         let batch = batch.map_err(|e| part.damaged(&e))?;
         projects.extend_from_slice(batch.column(0).as_primitive::<UInt32Type>().values());
-        // Neighbours, as a rule: rows are sorted by project.
+        // Mostly adjacent, because rows are sorted by project.
         projects.dedup();
         if projects.len() > BATCH_ROWS {
             projects.sort_unstable();

@@ -1,8 +1,9 @@
-//! What the lake may take of the disk: beyond it the oldest days go, whole days of all tables, one after the other.
+//! Enforces the limits of the disk usage: while one is exceeded, the oldest days are dropped, whole days of all tables,
+//! one after the other.
 //!
-//! Off unless [`DiskBudget`] says otherwise. The newest stored day and everything from today on stays: dropping what is
-//! being written would go on for ever. Rows in memory are never touched. What goes is counted per project under
-//! [`DISK_BUDGET`], so that its owners see it beside the other reasons.
+//! Disabled unless [`DiskBudget`] sets a limit. The newest stored day and all days from today on stay: dropping data
+//! that is being written would never end. Rows in memory are not affected. Dropped records are counted per project
+//! under [`DISK_BUDGET`], so that the project's users see them among the drop reasons.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -24,31 +25,33 @@ use tidewatch_store::Outcome;
 use tidewatch_store::StoreError;
 use tidewatch_store::days::{day_name, day_of};
 use tidewatch_store::tables::Table;
-use tidewatch_store::{Work, Worked};
+use tidewatch_store::{CompletedWork, Work};
 
-/// Why records are gone that were stored. The name is the API's and never changes meaning.
+/// The drop reason of stored records that were removed because of the disk budget. The name is part of the API and
+/// never changes its meaning.
 pub const DISK_BUDGET: &str = "disk_budget";
-/// A warning comes when so many percent of the budget are left, or so many percent more than must be free are free.
+/// A warning is logged when less than this percentage of the budget is left, or when the free space exceeds its minimum
+/// by less than this percentage.
 const WARN_PERCENT: u64 = 10;
 
-/// What is used of the disk and what may be.
+/// The current disk usage.
 #[derive(Debug, Clone, Copy)]
 struct Usage {
-    /// Of parts and key files.
+    /// Size of parts and key files.
     bytes: u64,
-    /// On the file system; `None`: nobody asked for it.
+    /// Free bytes on the file system; `None` when they are not limited.
     free: Option<u64>,
 }
 
 impl Usage {
-    /// Bytes that have to go; 0 when everything fits.
+    /// Bytes to remove; 0 when the usage is within the budget.
     fn excess(&self, budget: &DiskBudget) -> u64 {
         let beyond = budget.bytes_max.map_or(0, |max| self.bytes.saturating_sub(max));
         let short = budget.free_min.zip(self.free).map_or(0, |(min, free)| min.saturating_sub(free));
         beyond.max(short)
     }
 
-    /// Nearly as much is used as may be.
+    /// Whether the usage is close to the budget.
     fn is_short(&self, budget: &DiskBudget) -> bool {
         let percent = |bytes: u64, percent: u64| bytes / 100 * percent;
         budget.bytes_max.is_some_and(|max| self.bytes > percent(max, 100 - WARN_PERCENT))
@@ -57,7 +60,8 @@ impl Usage {
 }
 
 impl Shared {
-    /// Drops the oldest days until the budget is kept; the bytes they took. `now_ns` is the trusted time.
+    /// Drops the oldest days until the usage is within the budget. Returns the bytes freed. `now_ns` is the trusted
+    /// time.
     pub fn keep_within_budget(&self, now_ns: i64) -> Result<u64, StoreError> {
         let budget = &self.options.budget;
         if budget.bytes_max.is_none() && budget.free_min.is_none() {
@@ -66,7 +70,8 @@ impl Shared {
         let start = Instant::now();
         let usage = self.usage()?;
         let mut removed = Removed::default();
-        // A file goes when its last reader is done: what is free then says nothing about the next day to drop.
+        // A file is unlinked after its last reader, so the free space does not tell whether the next day must be
+        // dropped.
         while usage.excess(budget) > removed.bytes {
             let Some(day) = self.oldest_day(day_of(now_ns)) else {
                 tracing::error!(
@@ -75,14 +80,15 @@ impl Shared {
                 );
                 break;
             };
-            let gone = self.drop_day(day, now_ns)?;
-            let (name, rows, bytes) = (day_name(day), gone.rows, gone.bytes);
+            let dropped = self.drop_day(day, now_ns)?;
+            let (name, rows, bytes) = (day_name(day), dropped.rows, dropped.bytes);
             tracing::warn!(day = name, rows, bytes, "the disk budget is exceeded: dropped {name}, {rows} rows");
-            removed.add(gone);
+            removed.add(dropped);
         }
         if removed.rows > 0 {
-            let worked = Worked { work: Work::MakeRoom, took: start.elapsed(), rows: removed.rows, has_failed: false };
-            self.worked(worked);
+            let completed =
+                CompletedWork { work: Work::MakeRoom, took: start.elapsed(), rows: removed.rows, has_failed: false };
+            self.work_completed(completed);
         }
         let is_short = removed.rows == 0 && usage.is_short(budget);
         if is_short && !self.is_budget_short.swap(is_short, Ordering::Relaxed) {
@@ -98,7 +104,7 @@ impl Shared {
     }
 
     fn usage(&self) -> Result<Usage, StoreError> {
-        let keys: u64 = self.seen.lock().files().map(|file| file.bytes()).sum();
+        let keys: u64 = self.dedup.lock().files().map(|file| file.bytes()).sum();
         let parts: u64 = self.state.lock().parts.iter().flatten().map(|part| part.facts.bytes).sum();
         let free = match (&self.options.budget.free_min, &self.options.budget.free) {
             (Some(_), Some(free)) => Some(free().map_err(|e| StoreError::io("measure", &self.layout.dir, e))?),
@@ -107,10 +113,10 @@ impl Shared {
         Ok(Usage { bytes: keys + parts, free })
     }
 
-    /// The oldest stored day that may go.
+    /// The oldest stored day that may be dropped.
     fn oldest_day(&self, today: i32) -> Option<i32> {
         let state = self.state.lock();
-        let days = || state.parts.iter().flatten().map(|part| part.facts.kept_day(today));
+        let days = || state.parts.iter().flatten().map(|part| part.facts.retention_day(today));
         let newest = days().max()?;
         days().min().filter(|oldest| *oldest < newest.min(today))
     }
@@ -118,7 +124,7 @@ impl Shared {
     fn drop_day(&self, day: i32, now_ns: i64) -> Result<Removed, StoreError> {
         let (mut removed, today) = (Removed::default(), day_of(now_ns));
         for table in Table::ALL {
-            let is_of_day = |part: &Part| part.facts.kept_day(today) == day;
+            let is_of_day = |part: &Part| part.facts.retention_day(today) == day;
             let parts = self.state.lock().parts[table as usize].clone();
             let lost = match signal_of(table) {
                 Some(signal) => {
@@ -140,7 +146,7 @@ impl Shared {
     }
 }
 
-/// Whose records the rows of a table are, one row a record.
+/// The signal of a table with one row per record.
 fn signal_of(table: Table) -> Option<Signal> {
     match table {
         Table::Spans => Some(Signal::Traces),
@@ -150,7 +156,7 @@ fn signal_of(table: Table) -> Option<Signal> {
     }
 }
 
-/// Rows by project. What cannot be read is not counted: the part goes all the same.
+/// The number of rows by project. Empty when the part cannot be read; it is dropped all the same.
 fn rows_of(part: &Part) -> BTreeMap<u32, u64> {
     let count = || -> Result<BTreeMap<u32, u64>, StoreError> {
         let (first, last) = (part.facts.project_min, part.facts.project_max);
@@ -178,8 +184,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn how_much_has_to_go() {
-        // Bytes used and free, the budget's maximum and minimum, what has to go, and whether it is short.
+    fn excess_and_warning_by_usage() {
+        // Bytes used and free, the budget's maximum and minimum, the bytes to remove, and whether it is short.
         for (bytes, free, max, min, excess, is_short) in [
             (1000, Some(1000), None, None, 0, false),
             (1000, Some(1000), Some(2000), Some(500), 0, false),

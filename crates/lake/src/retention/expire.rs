@@ -1,14 +1,14 @@
-//! The time that retention and the expiry of retry keys follow: [`TrustedTime`] over the lake's clock, kept in the catalog.
+//! The time of retention and of the expiry of retry keys: [`TrustedTime`] over the lake's clock, stored in the catalog.
 
 use std::sync::atomic::Ordering;
 
 use crate::state::Shared;
-use crate::trusted_time::{NOTED_EVERY_NS, TIME_NOTE, TrustedTime};
+use crate::trusted_time::{NOTE_INTERVAL_NS, TIME_NOTE, TrustedTime};
 use tidewatch_store::StoreError;
 use tidewatch_store::days::DAY_NS;
 
 impl Shared {
-    /// The time that retention follows. Started by [`Shared::start_time`].
+    /// The trusted time; `None` without a clock and before [`Shared::start_time`].
     pub fn trusted_now(&self) -> Option<i64> {
         let clock = self.options.clock.as_ref()?;
         let mut time = self.time.lock();
@@ -22,11 +22,11 @@ impl Shared {
         time.as_ref().map_or(0, |time| time.ahead_ns(clock.now_ns(), clock.uptime()))
     }
 
-    /// The replay is over: retention may begin, at the latest time known from earlier runs.
+    /// Starts retention after the replay, at the latest time known from earlier runs.
     pub fn start_time(&self) {
         let Some(clock) = &self.options.clock else { return };
         let (noted, received) = (*self.noted_time.lock(), self.state.lock().newest_received);
-        // Times of receipt come from the wall clock; those far beyond what was trusted prove nothing.
+        // Times of receipt come from the wall clock; a time far beyond the trusted time proves nothing.
         let last = noted.map(|noted| match received {
             Some(received) if (noted..=noted.saturating_add(DAY_NS)).contains(&received) => received,
             _ => noted,
@@ -35,10 +35,10 @@ impl Shared {
         *self.time.lock() = Some(time);
     }
 
-    /// Keeps the trusted time for the next start.
+    /// Stores the trusted time for the next start.
     pub fn note_time(&self, now_ns: i64) -> Result<(), StoreError> {
         let mut noted = self.noted_time.lock();
-        if noted.is_none_or(|noted| noted.abs_diff(now_ns) >= NOTED_EVERY_NS) {
+        if noted.is_none_or(|noted| noted.abs_diff(now_ns) >= NOTE_INTERVAL_NS) {
             self.catalog.lock().note(TIME_NOTE, now_ns)?;
             *noted = Some(now_ns);
         }

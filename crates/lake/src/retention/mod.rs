@@ -1,5 +1,5 @@
-//! Removal of rows: those that are kept no longer ([`delete_rows`], by the time of [`expire`]), and the oldest days of a
-//! disk that has no room for more ([`disk_budget`]).
+//! Removal of rows: rows past their retention ([`delete_rows`], by the time of [`expire`]), and the oldest days when
+//! the disk budget is exceeded ([`disk_budget`]).
 
 pub(crate) mod delete_rows;
 pub(crate) mod disk_budget;

@@ -1,8 +1,8 @@
-//! Rows of a part to cells, while the part is written.
+//! Builds the cells of a part's roll-up while the part is written.
 //!
-//! Rows come in the part's order: those of one name together, and in time. So a cell is finished as soon as a later one
-//! of the same key begins, or another name; it is then encoded, and added to the cell of the next level it lies in.
-//! Rows in any other order only make more cells than needed: cells add up.
+//! Rows arrive in the part's order: by name, then by time. A cell is complete when a later cell of the same key, or
+//! another name, begins. It is then encoded, and added to the cell of the next level that contains it. Rows in another
+//! order are correct too but give more cells, because cells of the same key and start add up.
 
 use std::collections::BTreeMap;
 
@@ -21,49 +21,51 @@ use tidewatch_store::rollup::sketch::bucket_of;
 use tidewatch_store::rollup::spec::{Dim, Spec};
 use tidewatch_store::tables::Table;
 
-/// More keys than this are no summary of anything.
+/// A part with more keys than this gets no roll-up, which would not be much smaller than the rows.
 const KEYS_MAX: usize = 32_768;
-/// More chunks than this mean clocks gone astray.
+/// A part with more chunks than this gets no roll-up. Only wrong clocks give that many.
 const CHUNKS_MAX: usize = 512;
-/// Buckets collected in an unfinished cell before equal ones are added up.
-const BUCKETS_LOOSE: usize = 2048;
-/// Weights outside of this are not what sampling makes.
+/// Buckets collected in an incomplete cell before equal ones are merged.
+const UNMERGED_BUCKETS_MAX: usize = 2048;
+/// Sampling gives no weight greater than this.
 const WEIGHT_MAX: f64 = 1e9;
 
-/// The roll-up of a part in the making.
+/// Builds the roll-up of one part.
 pub struct Builder {
     spec: &'static Spec,
     groups: Groups,
     assigned: Vec<u32>,
     levels: Vec<Level>,
-    /// Of each key: project and first dimension as a number.
-    leads: Vec<u32>,
-    lead: u32,
+    /// By key: a number for its project and first dimension.
+    name_ids: Vec<u32>,
+    name_id: u32,
     rows: u64,
     shrink: u64,
-    /// The rows are not of the kind that can be rolled up.
-    hopeless: bool,
+    /// The part gets no roll-up because of a limit, a weight or a time.
+    is_unsupported: bool,
 }
 
 #[derive(Default)]
 struct Level {
-    /// Unfinished cells by key; without rows there is none.
+    /// Incomplete cells by key; one without rows is unused.
     open: Vec<Cell>,
-    /// Keys of unfinished cells, perhaps with others.
+    /// A superset of the keys with incomplete cells.
     opened: Vec<u32>,
     chunks: BTreeMap<i64, ChunkWriter>,
     cells: u64,
 }
 
-/// A finished roll-up: bytes for the part's file, and what its metadata says of them.
+/// A finished roll-up.
 pub struct Section {
+    /// Bytes of the section in the part's file.
     pub bytes: Vec<u8>,
+    /// Value of the metadata key [`super::directory::ROLLUP`].
     pub directory: String,
 }
 
 impl Builder {
-    /// `None` when the table is not rolled up. A level is kept when `shrink` times its cells are at most as many as the
-    /// rows (or the cells of the next finer level that is kept).
+    /// `None` when the table has no roll-up. A level is kept when `shrink` times its cells are at most the number of
+    /// rows, or of cells in the next finer level that is kept.
     pub fn new(table: Table, shrink: u64) -> Option<Builder> {
         let spec = Spec::of(table)?;
         let dims = std::iter::once("project").chain(spec.dims.iter().map(|dim| dim.column()));
@@ -75,17 +77,17 @@ impl Builder {
             groups: Groups::new(&keys),
             assigned: Vec::new(),
             levels: WIDTHS.iter().map(|_| Level::default()).collect(),
-            leads: Vec::new(),
-            lead: 0,
+            name_ids: Vec::new(),
+            name_id: 0,
             rows: 0,
             shrink,
-            hopeless: false,
+            is_unsupported: false,
         })
     }
 
-    /// Adds rows of the table.
+    /// Adds rows, in the part's order.
     pub fn add(&mut self, batch: &RecordBatch) -> Result<(), StoreError> {
-        if self.hopeless || batch.num_rows() == 0 {
+        if self.is_unsupported || batch.num_rows() == 0 {
             return Ok(());
         }
         let spec = self.spec;
@@ -96,10 +98,10 @@ impl Builder {
         };
         self.groups.assign(&dimensions(spec, batch, sketched.map(|values| &values[..]))?, &mut self.assigned)?;
         if self.groups.len() > KEYS_MAX {
-            self.hopeless = true;
+            self.is_unsupported = true;
             return Ok(());
         }
-        self.lead_new_keys();
+        self.assign_name_ids();
         let times = times(batch)?.values();
         let weights = cells(batch, "weight")?.numbers();
         let sums: Vec<Vec<f64>> =
@@ -110,17 +112,17 @@ impl Builder {
         for (row, key) in std::mem::take(&mut self.assigned).into_iter().enumerate() {
             let (time, weight) = (times[row], weights[row]);
             if !(1.0..=WEIGHT_MAX).contains(&weight) || time.abs() > TIME_MAX {
-                self.hopeless = true;
+                self.is_unsupported = true;
                 return Ok(());
             }
-            if self.leads[key as usize] != self.lead {
+            if self.name_ids[key as usize] != self.name_id {
                 self.close_all();
-                self.lead = self.leads[key as usize];
+                self.name_id = self.name_ids[key as usize];
             }
             let cell = self.open(0, key, time);
             cell.rows += 1;
             cell.weight += weight;
-            cell.see(time, time, latest.as_ref().map_or(&[], |latest| latest.bytes(row)));
+            cell.add_times(time, time, latest.as_ref().map_or(&[], |latest| latest.bytes(row)));
             for (sum, (values, nulls)) in cell.sums.iter_mut().zip(sums.iter().zip(&nulls)) {
                 if !nulls.is_some_and(|nulls| nulls.is_null(row)) {
                     *sum += values[row] * weight;
@@ -134,22 +136,22 @@ impl Builder {
         Ok(())
     }
 
-    /// Numbers the project and first dimension of keys that are new.
-    fn lead_new_keys(&mut self) {
-        for key in self.leads.len()..self.groups.len() {
+    /// Numbers the project and first dimension of new keys.
+    fn assign_name_ids(&mut self) {
+        for key in self.name_ids.len()..self.groups.len() {
             let same = |other: &usize| {
                 [0, 1].iter().all(|dim| self.groups.value(*other, *dim) == self.groups.value(key, *dim))
             };
-            // Keys of one name come one after the other.
+            // Keys with the same name are consecutive.
             let known = (0..key).rev().take(16).find(same);
-            self.leads.push(known.map_or(key as u32 + 1, |other| self.leads[other]));
+            self.name_ids.push(known.map_or(key as u32 + 1, |other| self.name_ids[other]));
         }
         for level in &mut self.levels {
             level.open.resize_with(self.groups.len(), Cell::default);
         }
     }
 
-    /// The unfinished cell at a time; the one before it is finished.
+    /// The incomplete cell of a key at a time. Completes the previous cell of the key.
     fn open(&mut self, level: usize, key: u32, time: i64) -> &mut Cell {
         let start = time.div_euclid(WIDTHS[level]) * WIDTHS[level];
         let cell = &self.levels[level].open[key as usize];
@@ -168,9 +170,9 @@ impl Builder {
     fn close(&mut self, level: usize, key: u32) {
         let spec = self.spec;
         let mut cell = std::mem::take(&mut self.levels[level].open[key as usize]);
-        add_up(&mut cell.buckets);
-        // A sum beyond every double says nothing of its parts.
-        self.hopeless |= !cell.sums.iter().all(|sum| sum.is_finite());
+        merge_equal_buckets(&mut cell.buckets);
+        // An infinite sum cannot be merged.
+        self.is_unsupported |= !cell.sums.iter().all(|sum| sum.is_finite());
         let Level { chunks, cells, .. } = &mut self.levels[level];
         let chunk = chunks.entry(cell.start.div_euclid(CHUNKS[level]));
         chunk.or_insert_with(|| ChunkWriter::new(spec, WIDTHS[level])).write(key, &cell);
@@ -179,14 +181,14 @@ impl Builder {
             let above = self.open(level + 1, key, cell.start);
             above.rows += cell.rows;
             above.weight += cell.weight;
-            above.see(cell.earliest, cell.latest, &cell.latest_value);
+            above.add_times(cell.earliest, cell.latest, &cell.latest_value);
             above.sums.iter_mut().zip(cell.sums).for_each(|(above, sum)| *above += sum);
             above.buckets.extend_from_slice(&cell.buckets);
-            if above.buckets.len() > BUCKETS_LOOSE {
-                add_up(&mut above.buckets);
+            if above.buckets.len() > UNMERGED_BUCKETS_MAX {
+                merge_equal_buckets(&mut above.buckets);
             }
         }
-        // Its memory is used again.
+        // Reuses the memory of the buckets.
         cell.buckets.clear();
         self.levels[level].open[key as usize].buckets = cell.buckets;
     }
@@ -201,11 +203,11 @@ impl Builder {
         }
     }
 
-    /// The roll-up, to be written at `offset` of the file. `None` when it would be of no use.
+    /// The roll-up, to be written at `offset` of the file. `None` when the part gets none or no level is kept.
     pub fn finish(mut self, offset: u64) -> Option<Section> {
         self.close_all();
         let chunks: usize = self.levels.iter().map(|level| level.chunks.len()).sum();
-        if self.hopeless || chunks > CHUNKS_MAX {
+        if self.is_unsupported || chunks > CHUNKS_MAX {
             return None;
         }
         let mut bytes = Vec::new();
@@ -230,8 +232,8 @@ impl Builder {
 }
 
 impl Cell {
-    /// Rows between these times, with the value kept of the latest.
-    fn see(&mut self, earliest: i64, latest: i64, value: &[u8]) {
+    /// Extends the cell by rows between these times; `value` is the kept value of the latest row.
+    fn add_times(&mut self, earliest: i64, latest: i64, value: &[u8]) {
         self.earliest = self.earliest.min(earliest);
         let is_latest = latest > self.latest || (latest == self.latest && value > &self.latest_value[..]);
         if is_latest {
@@ -243,8 +245,8 @@ impl Cell {
     }
 }
 
-/// Sorts buckets; equal ones become one.
-fn add_up(buckets: &mut Vec<(i16, f64)>) {
+/// Sorts buckets and merges equal ones.
+fn merge_equal_buckets(buckets: &mut Vec<(i16, f64)>) {
     buckets.sort_unstable_by_key(|(bucket, _)| *bucket);
     buckets.dedup_by(|(bucket, count), (kept, sum)| {
         let same = bucket == kept;
@@ -255,7 +257,7 @@ fn add_up(buckets: &mut Vec<(i16, f64)>) {
     });
 }
 
-/// The columns that keys are made of: presence as truths, the sketched column as its band.
+/// The columns of the keys: presence as bool, the sketched column as its band.
 fn dimensions(spec: &Spec, batch: &RecordBatch, sketched: Option<&[i64]>) -> Result<RecordBatch, StoreError> {
     let mut fields = Vec::new();
     let mut arrays: Vec<ArrayRef> = Vec::new();

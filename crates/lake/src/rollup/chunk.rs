@@ -1,75 +1,81 @@
-//! Cells of one level and stretch of time, encoded column by column: a question decodes the columns it needs.
+//! A chunk: the cells of one level and time range, encoded by column. A query decodes only the columns it uses.
 //!
-//! A cell is one entry in each column; all buckets of a cell lie together in the sketch column.
+//! A cell has one entry in each column; all buckets of a cell are one entry in the sketch column.
 
 use super::varint::{Reader, put, put_signed};
 use tidewatch_store::rollup::sketch::Sketch;
 use tidewatch_store::rollup::spec::Spec;
 
-/// One cell: what rows of one key and start add up to.
+/// The aggregates of the rows with one key in one time bucket.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Cell {
-    /// Nanoseconds.
+    /// Start of the time bucket, nanoseconds since the epoch.
     pub start: i64,
+    /// The number of rows.
     pub rows: u64,
+    /// The sum of their weights.
     pub weight: f64,
-    /// By [`Spec::sums`].
+    /// In the order of [`Spec::sums`].
     pub sums: [f64; SUMS_MAX],
-    /// Greatest and smallest time of a row, and the value kept of the latest; see [`Spec`].
+    /// Greatest time of a row, nanoseconds since the epoch.
     pub latest: i64,
+    /// Smallest time of a row; not stored unless [`Spec::earliest`].
     pub earliest: i64,
+    /// The value of the latest row in the column [`Spec::latest`].
     pub latest_value: [u8; 16],
-    /// Bucket and weight; ascending and each once when written.
+    /// Bucket and weight; ascending and distinct when written.
     pub buckets: Vec<(i16, f64)>,
 }
 
-/// Sums of one table at most.
+/// The maximum number of sums of a table.
 pub const SUMS_MAX: usize = 5;
 
-/// Columns before the sums.
+/// Numbers of the columns before the sums.
 const PLACES: usize = 0;
 const ROWS: usize = 1;
 const WEIGHTS: usize = 2;
 const LATEST: usize = 3;
-/// Empty unless asked for.
+/// Empty unless [`Spec::earliest`].
 const EARLIEST: usize = 4;
 const LATEST_VALUES: usize = 5;
 const FIRST_SUM: usize = 6;
 
-/// A byte below this is a step to a bucket that counts one; steps of zero count the same bucket again.
+/// A byte below this is the step to a bucket with count one. A step of zero repeats the bucket.
 const STEP_END: u8 = 0xF0;
-/// Other counts and longer steps begin with one of these, then the step, then the count.
+/// Other counts and longer steps: one of these bytes, then the step, then the count.
 const FAR: u8 = 0xF0;
 const WHOLE: u8 = 0xF1;
 const REAL: u8 = 0xF2;
-/// Up to this, a count is so many bytes.
+/// A count up to this is encoded as one byte per unit.
 const REPEATS_MAX: u64 = 3;
 
-/// Cells being encoded, in the order they come; cells of the same key and start add up.
+/// Encodes cells in any order. Cells of the same key and start add up.
 #[derive(Debug)]
 pub struct ChunkWriter {
     width: i64,
     spec: &'static Spec,
     cells: u64,
-    /// Key, and start in widths, of the cell before.
+    /// Key, and start in units of `width`, of the previous cell.
     last: (i64, i64),
-    /// Places, rows, weights, latest, earliest, values of the latest, sums, sketch lengths, sketches.
+    /// Places, rows, weights, latest, earliest, values of the latest row, sums, sketch lengths, sketches.
     columns: Vec<Vec<u8>>,
 }
 
 impl ChunkWriter {
+    /// A writer of cells with time buckets of `width` nanoseconds.
     pub fn new(spec: &'static Spec, width: i64) -> ChunkWriter {
         let columns = FIRST_SUM + spec.sums.len() + 2;
         ChunkWriter { width, spec, cells: 0, last: (0, 0), columns: vec![Vec::new(); columns] }
     }
 
+    /// Appends a cell.
     pub fn write(&mut self, key: u32, cell: &Cell) {
         let place = (i64::from(key), cell.start.div_euclid(self.width));
         put_signed(&mut self.columns[PLACES], place.0 - self.last.0);
         put_signed(&mut self.columns[PLACES], place.1 - self.last.1);
         self.last = place;
         put(&mut self.columns[ROWS], cell.rows);
-        // As a rule every row weighs 1.
+        // Most rows have weight 1.
         match cell.weight == cell.rows as f64 {
             true => put(&mut self.columns[WEIGHTS], 0),
             false => {
@@ -95,7 +101,7 @@ impl ChunkWriter {
         self.cells += 1;
     }
 
-    /// Appends the chunk.
+    /// Appends the encoded chunk.
     pub fn finish(self, into: &mut Vec<u8>) {
         put(into, self.cells);
         self.columns.iter().for_each(|column| put(into, column.len() as u64));
@@ -103,7 +109,7 @@ impl ChunkWriter {
     }
 }
 
-/// The first bucket, then for each a step from the one before, and its count.
+/// Writes the first bucket, then for each bucket the step from the previous one and its count.
 fn put_buckets(into: &mut Vec<u8>, buckets: &[(i16, f64)]) {
     let Some((first, _)) = buckets.first() else { return };
     put_signed(into, i64::from(*first));
@@ -137,7 +143,7 @@ fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }
 
-/// Whole numbers are short.
+/// Encodes whole numbers in fewer bytes.
 fn put_real(into: &mut Vec<u8>, value: f64) {
     const WHOLE_MAX: f64 = 9.0e15;
     let whole = value as i64;
@@ -156,16 +162,19 @@ fn real(reader: &mut Reader<'_>) -> Option<f64> {
     }
 }
 
-/// A chunk's columns; places are decoded, the rest on demand. `None` everywhere: the bytes are no chunk.
+/// The columns of a chunk. Keys and starts are decoded, other columns on demand. Methods return `None` when the bytes
+/// are not a valid chunk.
 #[derive(Debug)]
 pub struct Chunk<'a> {
+    /// The key of each cell.
     pub keys: Vec<u32>,
-    /// Nanoseconds.
+    /// Start of each cell's time bucket, nanoseconds since the epoch.
     pub starts: Vec<i64>,
     columns: Vec<&'a [u8]>,
 }
 
 impl<'a> Chunk<'a> {
+    /// Decodes keys and starts. `width`: the width of time buckets in nanoseconds.
     pub fn decode(bytes: &'a [u8], spec: &Spec, width: i64) -> Option<Chunk<'a>> {
         let mut reader = Reader { bytes };
         let cells = reader.count()?;
@@ -184,10 +193,12 @@ impl<'a> Chunk<'a> {
         Some(Chunk { keys, starts, columns })
     }
 
+    /// The number of rows of each cell.
     pub fn rows(&self) -> Option<Vec<u64>> {
         self.each(ROWS, Reader::number)
     }
 
+    /// The weight of each cell.
     pub fn weights(&self) -> Option<Vec<f64>> {
         let mut rows = Reader { bytes: self.columns[ROWS] };
         self.each(WEIGHTS, |reader| {
@@ -199,28 +210,30 @@ impl<'a> Chunk<'a> {
         })
     }
 
-    /// Greatest times.
+    /// The greatest time of each cell.
     pub fn latest(&self) -> Option<Vec<i64>> {
         let mut starts = self.starts.iter();
         self.each(LATEST, |reader| starts.next()?.checked_add_unsigned(reader.number()?))
     }
 
-    /// Smallest times.
+    /// The smallest time of each cell.
     pub fn earliest(&self) -> Option<Vec<i64>> {
         let mut starts = self.starts.iter();
         self.each(EARLIEST, |reader| starts.next()?.checked_add_unsigned(reader.number()?))
     }
 
-    /// Values kept of the latest rows.
+    /// The value of each cell's latest row.
     pub fn latest_values(&self) -> Option<&'a [[u8; 16]]> {
         let (values, rest) = self.columns[LATEST_VALUES].as_chunks();
         (rest.is_empty() && values.len() == self.keys.len()).then_some(values)
     }
 
+    /// The sum with index `sum` in [`Spec::sums`], of each cell.
     pub fn sums(&self, sum: usize) -> Option<Vec<f64>> {
         self.each(FIRST_SUM + sum, real)
     }
 
+    /// The sketches of all cells.
     pub fn sketches(&self) -> Option<Sketches<'a>> {
         let bytes = self.columns[self.columns.len() - 1];
         let mut end = 0;
@@ -237,7 +250,7 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// The sketches of a chunk's cells, still packed.
+/// The sketches of a chunk's cells, still encoded.
 #[derive(Debug)]
 pub struct Sketches<'a> {
     bytes: &'a [u8],
@@ -245,7 +258,7 @@ pub struct Sketches<'a> {
 }
 
 impl Sketches<'_> {
-    /// Visits the buckets of a cell, ascending; one may come several times.
+    /// Visits the buckets of a cell in ascending order; a bucket may be visited several times.
     pub fn each(&self, cell: usize, mut visit: impl FnMut(i16, f64)) -> Option<()> {
         let mut reader = Reader { bytes: self.of(cell) };
         if reader.bytes.is_empty() {
@@ -259,7 +272,7 @@ impl Sketches<'_> {
         Some(())
     }
 
-    /// Adds the buckets of a cell. The innermost loop of every quantile over roll-ups.
+    /// Adds the buckets of a cell to `sketch`. This is the innermost loop of quantiles over roll-ups.
     pub fn add_to(&self, cell: usize, sketch: &mut Sketch) -> Option<()> {
         let mut reader = Reader { bytes: self.of(cell) };
         if reader.bytes.is_empty() {
@@ -267,7 +280,7 @@ impl Sketches<'_> {
         }
         let mut bucket = reader.signed()? as i16;
         loop {
-            // Nearly every byte is a step to a bucket that counts one more.
+            // Nearly every byte is a step to a bucket with count one.
             let taken = sketch.add_ones(&mut bucket, reader.bytes, STEP_END);
             reader.bytes = &reader.bytes[taken..];
             match next_count(&mut reader)? {
@@ -286,7 +299,7 @@ impl Sketches<'_> {
     }
 }
 
-/// A step to the next bucket, and its count; `Some(None)` at the end.
+/// Reads the step to the next bucket and its count; `Some(None)` at the end.
 #[inline]
 fn next_count(reader: &mut Reader<'_>) -> Option<Option<(u64, f64)>> {
     let Some((&code, rest)) = reader.bytes.split_first() else { return Some(None) };
@@ -331,7 +344,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn cells_come_back(cells in cells()) {
+        fn written_cells_are_read_back(cells in cells()) {
             let spec = Spec::of(Table::Endpoints).unwrap();
             let mut writer = ChunkWriter::new(spec, MINUTE);
             cells.iter().for_each(|(key, cell)| writer.write(*key, cell));
@@ -360,7 +373,7 @@ mod tests {
         }
 
         #[test]
-        fn earliest_and_latest_come_back(cells in prop::collection::vec((0..MINUTE, 0..MINUTE, any::<[u8; 16]>()), 0..9)) {
+        fn earliest_and_latest_are_read_back(cells in prop::collection::vec((0..MINUTE, 0..MINUTE, any::<[u8; 16]>()), 0..9)) {
             let spec = Spec::of(Table::Exceptions).unwrap();
             let mut writer = ChunkWriter::new(spec, MINUTE);
             for (earliest, latest, latest_value) in &cells {
@@ -384,7 +397,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_no_trouble(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn arbitrary_bytes_are_decoded_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             let spec = Spec::of(Table::AiTraces).unwrap();
             let Some(chunk) = Chunk::decode(&bytes, spec, MINUTE) else { return Ok(()) };
             let _ = (chunk.rows(), chunk.weights(), chunk.latest(), chunk.earliest(), chunk.latest_values());

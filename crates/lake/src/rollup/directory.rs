@@ -1,44 +1,52 @@
-//! Where a part's roll-up lies in its file: an entry of the file's metadata, read with the footer.
+//! The location of a part's roll-up in its file: an entry of the file's metadata, which is read with the footer.
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use tidewatch_store::rollup::levels::{CHUNKS, EARLIER, WIDTHS};
 use tidewatch_store::rollup::spec::Spec;
 
-/// File metadata: numbers separated by blanks: the version, place of the keys (offset, length), then per chunk its
-/// level, number (starting time in chunks of that level), offset and length.
+/// Metadata key. Value: numbers separated by blanks: the version, offset and length of the keys, then per chunk its
+/// level, number (start in units of the level's chunk width), offset and length.
 pub const ROLLUP: &str = "tidewatch.rollup";
 
-/// Bumped when the encoding changes.
+/// Incremented when the encoding changes.
 const ENCODING: u64 = 2;
 
+/// Location of a roll-up's keys and chunks.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Directory {
+    /// The table of keys.
     pub keys: Place,
+    /// The chunks of all stored levels.
     pub chunks: Vec<ChunkPlace>,
 }
 
-/// Bytes of the file.
+/// A range of bytes of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Place {
+    /// Bytes before it.
     pub offset: u64,
+    /// Its number of bytes.
     pub length: u64,
 }
 
+/// Location of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkPlace {
+    /// Index of its level in [`WIDTHS`].
     pub level: usize,
-    /// Its cells start in `number * width .. (number + 1) * width`, `width` being that of the level's chunks.
+    /// Its cells start in `number * width .. (number + 1) * width`, where `width` is that of the level's chunks.
     pub number: i64,
+    /// Its bytes in the file.
     pub place: Place,
 }
 
-/// Says what was rolled up, so that a part written by another version is scanned, not misread.
+/// Identifies encoding, levels and spec, so that the roll-up of a part with others is ignored instead of misread.
 fn version(widths: &[i64], chunks: &[i64], spec: &Spec) -> u64 {
     xxh3_64(format!("{ENCODING} {widths:?} {chunks:?} {spec:?}").as_bytes())
 }
 
-/// The levels that those of a part are now; `None` when it is of a version that cannot be read.
+/// Maps the levels of a part with version `found` to current levels; `None` when the version cannot be read.
 fn levels_of(found: u64, spec: &Spec) -> Option<Vec<usize>> {
     if found == version(&WIDTHS, &CHUNKS, spec) {
         return Some((0..WIDTHS.len()).collect());
@@ -48,7 +56,7 @@ fn levels_of(found: u64, spec: &Spec) -> Option<Vec<usize>> {
 }
 
 impl ChunkPlace {
-    /// Whether cells in `from..to` may lie in it.
+    /// Whether it may have cells that start in `from..to`.
     pub fn overlaps(&self, from: i64, to: i64) -> bool {
         let width = CHUNKS[self.level];
         self.number.saturating_mul(width) < to && self.number.saturating_add(1).saturating_mul(width) > from
@@ -56,10 +64,12 @@ impl ChunkPlace {
 }
 
 impl Directory {
+    /// Whether the level is stored.
     pub fn has(&self, level: usize) -> bool {
         self.chunks.iter().any(|chunk| chunk.level == level)
     }
 
+    /// The value of the metadata key [`ROLLUP`].
     pub fn encode(&self, spec: &Spec) -> String {
         let mut text = format!("{} {} {}", version(&WIDTHS, &CHUNKS, spec), self.keys.offset, self.keys.length);
         for ChunkPlace { level, number, place } in &self.chunks {
@@ -68,7 +78,7 @@ impl Directory {
         text
     }
 
-    /// `None` when it is of another version, or no directory.
+    /// Parses the value of [`ROLLUP`]. `None` when it is of another version, or malformed.
     pub fn decode(text: &str, spec: &Spec) -> Option<Directory> {
         let mut words = text.split(' ');
         let mut word = || words.next();
@@ -93,7 +103,7 @@ mod tests {
     use tidewatch_store::tables::Table;
 
     #[test]
-    fn directories_come_back() {
+    fn encoded_directories_are_decoded() {
         let spec = Spec::of(Table::Endpoints).unwrap();
         let chunk = |level, number| ChunkPlace { level, number, place: Place { offset: 9, length: 7 } };
         for chunks in [vec![], vec![chunk(0, -5), chunk(3, 0)]] {

@@ -1,4 +1,4 @@
-//! What the keys of cells stand for: one value per dimension, as a small table of the part.
+//! The keys of cells: a table with one value per dimension, stored in the part.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use tidewatch_store::StoreError;
 use tidewatch_store::rollup::spec::{Dim, Spec};
 use tidewatch_store::tables::{Kind, Table};
 
-/// Dimensions of a key: the project, those of the spec, and the band of the sketched column.
+/// The number of dimensions of a key: the project, those of the spec, and the band of the sketched column.
 pub fn dimensions(spec: &Spec) -> usize {
     1 + spec.dims.len() + usize::from(!spec.bands.is_empty())
 }
 
-/// Appends the table of all keys: per dimension the distinct values, then one code per key (0: none).
+/// Appends the table of all keys: for each dimension its distinct values, then one code per key (0: null).
 pub fn encode(groups: &Groups, spec: &Spec, into: &mut Vec<u8>) {
     put(into, groups.len() as u64);
     for dimension in 0..dimensions(spec) {
@@ -80,17 +80,18 @@ fn datum(reader: &mut Reader<'_>) -> Option<Datum> {
     })
 }
 
-/// The keys of a part as rows: the columns of the dimensions under their names, so that a filter or a group key of the
-/// table reads them as it reads rows. A column that is rolled up by presence has zeros where it has values; the
-/// sketched column has the greatest value of the key's band.
+/// The keys of a part as a batch with the columns of the dimensions, so that filters and group keys of the table read
+/// them like rows. A column that is rolled up by presence has zeros for values; the sketched column has the greatest
+/// value of the key's band.
 #[derive(Debug, Clone)]
 pub struct Keys {
+    /// One row per key.
     pub batch: RecordBatch,
-    /// Of each key.
+    /// The band of each key.
     pub bands: Vec<u8>,
 }
 
-/// `None`: the bytes are no table of keys.
+/// Decodes the table of keys. `None` when the bytes are not one.
 pub fn decode(bytes: &[u8], table: Table, spec: &Spec) -> Option<Result<Keys, StoreError>> {
     let mut reader = Reader { bytes };
     let count = reader.count()?;
@@ -111,7 +112,7 @@ pub fn decode(bytes: &[u8], table: Table, spec: &Spec) -> Option<Result<Keys, St
         let (mut values, codes) = dimension()?;
         if matches!(dim, Dim::Presence(_)) {
             let zero = if column.kind == Kind::F64 { Datum::F64(0.0) } else { Datum::I64(0) };
-            // Whether it is there has two values, of which one is zero.
+            // Presence is a bool: 1 when the column has a value.
             let is_there = |code: &usize| matches!(values.get(code.wrapping_sub(1)), Some(Datum::U64(1)));
             let cells = codes.iter().map(|code| is_there(code).then_some(&zero));
             match column_of(column.kind, cells) {
@@ -148,13 +149,13 @@ pub fn decode(bytes: &[u8], table: Table, spec: &Spec) -> Option<Result<Keys, St
 }
 
 fn dictionary(values: &[Datum], codes: &[usize]) -> Result<ArrayRef, StoreError> {
-    let texts = values.iter().map(|value| match value {
+    let strings = values.iter().map(|value| match value {
         Datum::Bytes(bytes) => String::from_utf8_lossy(bytes),
         _ => "".into(),
     });
-    let texts: StringArray = texts.map(Some).collect();
+    let strings: StringArray = strings.map(Some).collect();
     let codes: Int32Array = codes.iter().map(|code| code.checked_sub(1).map(|code| code as i32)).collect();
-    let array = DictionaryArray::<Int32Type>::try_new(codes, Arc::new(texts));
+    let array = DictionaryArray::<Int32Type>::try_new(codes, Arc::new(strings));
     debug_assert!(array.as_ref().is_ok_and(|array| *arrow::array::Array::data_type(array)
         == DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))));
     Ok(Arc::new(array.map_err(StoreError::internal("read the keys of a roll-up"))?))

@@ -1,24 +1,26 @@
-//! Numbers in as few bytes as they need, and a reader that never runs past the end.
+//! Variable-length integers, and a bounds-checked reader.
 
 use integer_encoding::{VarInt, VarIntWriter};
 
-/// Seven bits per byte, least significant first.
+/// Appends a number: seven bits per byte, least significant first.
 pub fn put(into: &mut Vec<u8>, value: u64) {
     into.write_varint(value).expect("a vector takes all bytes");
 }
 
-/// Zigzag-encoded: small numbers of either sign stay short.
+/// Appends a zigzag-encoded number: small numbers of either sign are short.
 pub fn put_signed(into: &mut Vec<u8>, value: i64) {
     into.write_varint(value).expect("a vector takes all bytes");
 }
 
-/// Reads what was put; every answer is `None` when the bytes are not what they should be.
+/// Reads numbers. Methods return `None` when the bytes end or are malformed.
 #[derive(Debug, Clone)]
 pub struct Reader<'a> {
+    /// The unread bytes.
     pub bytes: &'a [u8],
 }
 
 impl<'a> Reader<'a> {
+    /// A number written by [`put`].
     #[inline]
     pub fn number(&mut self) -> Option<u64> {
         let (&first, rest) = self.bytes.split_first()?;
@@ -35,30 +37,33 @@ impl<'a> Reader<'a> {
         Some(value)
     }
 
+    /// A number written by [`put_signed`].
     #[inline]
     pub fn signed(&mut self) -> Option<i64> {
         let value = self.number()?;
         Some((value >> 1) as i64 ^ -((value & 1) as i64))
     }
 
+    /// A little-endian double.
     pub fn double(&mut self) -> Option<f64> {
         let bytes = self.take(8)?;
         Some(f64::from_le_bytes(bytes.try_into().ok()?))
     }
 
+    /// The next `count` bytes.
     pub fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.bytes.split_at_checked(count)?;
         self.bytes = rest;
         Some(taken)
     }
 
-    /// A number of things that need at least one byte each.
+    /// A number of items of at least one byte each: at most the number of remaining bytes.
     pub fn count(&mut self) -> Option<usize> {
         let count = self.number()?;
         usize::try_from(count).ok().filter(|count| *count <= self.bytes.len())
     }
 
-    /// A number up to `most`.
+    /// A number of at most `most`.
     pub fn count_below(&mut self, most: usize) -> Option<usize> {
         usize::try_from(self.number()?).ok().filter(|count| *count <= most)
     }
@@ -69,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_come_back() {
+    fn written_numbers_are_read_back() {
         let mut bytes = Vec::new();
         let numbers = [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX];
         let signed = [0, -1, 1, 63, -64, 64, i64::MIN, i64::MAX];

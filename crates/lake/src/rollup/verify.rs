@@ -1,4 +1,4 @@
-//! A part's roll-up against its rows: both as cells, compared one by one.
+//! Compares a part's roll-up with its rows, cell by cell.
 
 use std::collections::BTreeMap;
 
@@ -13,27 +13,27 @@ use tidewatch_store::rollup::levels::WIDTHS;
 use tidewatch_store::rollup::spec::Spec;
 use tidewatch_store::tables::Table;
 
-/// Sums are of floating-point numbers that may be added in another order.
+/// Relative tolerance of sums, whose terms may have been added in another order.
 const TOLERANCE: f64 = 1e-9;
 
 /// By level, key as comparable bytes, and start.
 type CellsByPlace = BTreeMap<(usize, Vec<u8>, i64), Cell>;
 
-/// Makes the roll-up of the rows again, without leaving any level out.
+/// A builder that rebuilds the roll-up of the rows with all levels.
 pub fn builder(table: Table) -> Option<Builder> {
     Builder::new(table, 0)
 }
 
-/// Why the stored roll-up is not what its rows add up to; `None`: it is. `read` gives bytes of the part's file, `again`
-/// has been given all of its rows.
+/// Describes the first difference between the stored roll-up and its rows; `None` when they agree. `read` returns bytes
+/// of the part's file; `rebuilt` was given all rows of the part.
 pub fn difference(
     table: Table,
     stored: &Directory,
     read: &mut dyn FnMut(Place) -> Result<Vec<u8>, StoreError>,
-    again: Builder,
+    rebuilt: Builder,
 ) -> Result<Option<String>, StoreError> {
     let Some(spec) = Spec::of(table) else { return Ok(None) };
-    let Some(section) = again.finish(0) else {
+    let Some(section) = rebuilt.finish(0) else {
         return Ok(Some("its rows cannot be rolled up".to_owned()));
     };
     let Some(directory) = Directory::decode(&section.directory, spec) else {
@@ -67,7 +67,7 @@ pub fn difference(
     Ok((counts.1 != found.len()).then(|| "the roll-up has cells without rows".to_owned()))
 }
 
-/// `None`: the bytes are no roll-up.
+/// Decodes all cells of a roll-up. `None` when the bytes are not one.
 fn cells(
     table: Table,
     spec: &Spec,
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_roll_up_of_other_rows_is_told_apart() {
+    fn a_roll_up_of_other_rows_differs() {
         let bench = Bench::new(1);
         let lake = bench.open();
         for n in 1..=3_u8 {
@@ -175,16 +175,16 @@ mod tests {
         let all = rows[0].clone();
         let fewer = all.slice(0, all.num_rows() - 1);
         for shrink in [0, 2] {
-            for (stored, again, is_same) in
+            for (stored, rebuilt, is_same) in
                 [(&all, &all, true), (&fewer, &all, false), (&all, &fewer, false), (&fewer, &fewer, true)]
             {
                 let (_, bytes, directory) = rolled(std::slice::from_ref(stored), shrink);
-                let (again, ..) = rolled(std::slice::from_ref(again), 0);
+                let (rebuilt, ..) = rolled(std::slice::from_ref(rebuilt), 0);
                 let mut read = |place: Place| {
                     let from = place.offset as usize;
                     Ok(bytes[from..from + place.length as usize].to_vec())
                 };
-                let difference = difference(Table::Endpoints, &directory, &mut read, again).unwrap();
+                let difference = difference(Table::Endpoints, &directory, &mut read, rebuilt).unwrap();
                 assert_eq!(difference.is_none(), is_same, "shrink {shrink}: {difference:?}");
             }
         }

@@ -1,8 +1,8 @@
-//! Reading every row that passes a plan, piece by piece, from one snapshot of the sources.
+//! Reads every row that passes a plan, piece by piece, from one snapshot of the sources.
 //!
 //! A cursor holds its sources, so that their rows stay readable while flushes, merges and retention replace them: every
-//! row of the snapshot is read exactly once. Between two pieces the cursor holds no decoded rows. Rows in memory come
-//! first and are released as they are read; a part that was replaced meanwhile stays on the disk until it is read.
+//! row of the snapshot is read exactly once. Between two pieces the cursor holds no decoded rows. Rows in memory are
+//! read first and released as they are read. A part that is replaced meanwhile stays on disk until it is read.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use arrow::datatypes::SchemaRef;
 use parquet::arrow::arrow_reader::RowSelection;
 
 use super::open_part::{BATCH_ROWS, OpenPart};
-use super::plan_check::Question;
+use super::plan_check::CheckedPlan;
 use super::pool::check_deadline;
-use super::prune::{Stretch, stretches};
-use super::read::part_reader::Want;
+use super::prune::{RowGroupSlice, row_group_slices};
+use super::read::part_reader::ReadOptions;
 use super::rows::{answer_schema, in_order};
 use crate::batch::projection::Projection;
 use crate::part::Part;
@@ -27,33 +27,33 @@ use tidewatch_store::plan::{Plan, Shape};
 use tidewatch_store::query_memory::{Budget, RequestMemory};
 use tidewatch_store::{Cursor, StoreError};
 
-/// Decoded bytes of a piece: the number of rows of the next piece follows them.
+/// Target for the decoded bytes of a piece: the number of rows per piece adapts to it.
 const PIECE_BYTES: usize = 16 << 20;
 const PIECE_ROWS_FIRST: usize = 1024;
 const PIECE_ROWS_MAX: usize = 8 * BATCH_ROWS;
 
 /// The rows of one plan that are still to be read.
 pub struct RowCursor {
-    question: Question,
-    needs: Projection,
+    plan: CheckedPlan,
+    projection: Projection,
     schema: SchemaRef,
     memory: VecDeque<RecordBatch>,
-    /// The first row of the first of `memory` that was not read.
+    /// The first unread row of the first batch in `memory`.
     memory_row: usize,
     parts: VecDeque<Arc<Part>>,
-    /// The part that is being read.
+    /// The part being read.
     open: Option<Reading>,
     piece_rows: usize,
 }
 
-/// A part, the row groups that are left, and the first row of the first of them that was not read.
+/// A part being read, its remaining row groups, and the first unread row of the first of them.
 struct Reading {
     part: OpenPart,
-    groups: VecDeque<Stretch>,
+    groups: VecDeque<RowGroupSlice>,
     row: usize,
 }
 
-/// What was decoded, and how many rows it was found among.
+/// Decoded rows that pass, and the number of rows that were read to find them.
 struct Piece {
     batches: Vec<RecordBatch>,
     rows: usize,
@@ -68,7 +68,7 @@ impl Cursor for RowCursor {
     ) -> Result<bool, StoreError> {
         check_deadline(deadline)?;
         let budget = Budget::new(memory, deadline);
-        if self.question.is_void() || !self.has_next()? {
+        if self.plan.matches_nothing() || !self.has_next()? {
             return Ok(false);
         }
         let mut share = budget.share();
@@ -83,7 +83,7 @@ impl Cursor for RowCursor {
                 None => self.piece_of_memory(&mut hold),
             };
             match piece {
-                // Fewer rows need less.
+                // A smaller piece needs less memory.
                 Err(StoreError::Budget(_)) if self.piece_rows > 1 => {
                     self.piece_rows = (self.piece_rows / 8).max(1);
                     share.holds(0)?;
@@ -103,9 +103,10 @@ impl Cursor for RowCursor {
 }
 
 impl RowCursor {
-    /// `plan` is one of rows, without an order, a limit or an offset; else [`StoreError::BadPlan`].
+    /// Makes a cursor over `sources`. `plan` has the shape `Rows` without an order, a limit or an offset; any other is
+    /// [`StoreError::BadPlan`].
     pub fn new(plan: &Plan, sources: Vec<Source>) -> Result<RowCursor, StoreError> {
-        let question = Question::check(plan)?;
+        let checked = CheckedPlan::check(plan)?;
         let columns = match &plan.shape {
             Shape::Rows { columns, order, limit: usize::MAX, offset: 0 } if order.is_empty() => columns,
             _ => return Err(StoreError::BadPlan("a cursor reads rows in no order, all of them".to_owned())),
@@ -114,14 +115,14 @@ impl RowCursor {
         for source in sources {
             match source {
                 Source::Memory(batch) => memory.push_back(batch),
-                Source::Part(part) if part.misses(&question.projects, question.from, question.to) => {}
+                Source::Part(part) if part.misses(&checked.projects, checked.from, checked.to) => {}
                 Source::Part(part) => parts.push_back(part),
             }
         }
         Ok(RowCursor {
-            needs: Projection::of_columns(columns.iter().copied()),
+            projection: Projection::of_columns(columns.iter().copied()),
             schema: answer_schema(plan.table, columns),
-            question,
+            plan: checked,
             memory,
             memory_row: 0,
             parts,
@@ -130,12 +131,12 @@ impl RowCursor {
         })
     }
 
-    /// Of the batches that are read: the columns of the plan, with the table's types.
+    /// The schema of the batches: the columns of the plan, with the table's types.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// Opens parts until one has rows that may pass.
+    /// Opens parts until one has rows that may pass. False when nothing is left to read.
     fn has_next(&mut self) -> Result<bool, StoreError> {
         while self.memory.front().is_some_and(|batch| batch.num_rows() == 0) {
             self.memory.pop_front();
@@ -144,9 +145,9 @@ impl RowCursor {
             return Ok(true);
         }
         while let Some(part) = self.parts.front() {
-            let opened = OpenPart::open(part, &self.question);
+            let opened = OpenPart::open(part, &self.plan);
             let opened = opened.and_then(|part| match part {
-                Some(part) => stretches(&part, &self.question).map(|groups| Some((part, groups))),
+                Some(part) => row_group_slices(&part, &self.plan).map(|groups| Some((part, groups))),
                 None => Ok(None),
             });
             let opened = opened.inspect_err(|error| self.suspect(error))?;
@@ -166,7 +167,7 @@ impl RowCursor {
         let batch = self.memory.front().expect("there is a piece to read");
         let rows = self.piece_rows.min(batch.num_rows() - self.memory_row);
         let batch = batch.slice(self.memory_row, rows);
-        let passes = BooleanArray::new(self.question.passes(&batch)?, None);
+        let passes = BooleanArray::new(self.plan.passes(&batch)?, None);
         let batch = filter_record_batch(&batch, &passes).map_err(StoreError::internal("choose rows"))?;
         let batch = in_order(&materialize::plain(&batch), &self.schema)?;
         hold(&batch)?;
@@ -188,9 +189,9 @@ impl RowCursor {
         let here = group.rows.as_ref().map_or(here.clone(), |rows| rows.intersection(&here));
         let mut batches = Vec::new();
         if here.selects_any() {
-            let stretch = Stretch { rows: Some(here), ..group.clone() };
-            let want = Want { needs: &self.needs, row_numbers: false, budget, deadline };
-            part.read(&stretch, None, &want, |batch| {
+            let slice = RowGroupSlice { rows: Some(here), ..group.clone() };
+            let options = ReadOptions { projection: &self.projection, row_numbers: false, budget, deadline };
+            part.read(&slice, None, &options, |batch| {
                 let batch = in_order(&materialize::plain(&batch), &self.schema)?;
                 hold(&batch)?;
                 batches.push(batch);
@@ -200,7 +201,7 @@ impl RowCursor {
         Ok(Piece { batches, rows })
     }
 
-    /// The next piece begins `rows` rows later.
+    /// Moves past the next `rows` rows.
     fn advance(&mut self, rows: usize) {
         let Some(reading) = &mut self.open else {
             self.memory_row += rows;
@@ -222,7 +223,7 @@ impl RowCursor {
         }
     }
 
-    /// Marks the part that could not be read.
+    /// Marks the current part as suspect when the error names its file.
     fn suspect(&self, error: &StoreError) {
         if let Some(part) = self.parts.front()
             && error.faulty_file() == Some(part.path())

@@ -1,4 +1,4 @@
-//! A part that a question reads.
+//! A part that a query reads.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,17 +10,17 @@ use parquet::file::metadata::ParquetMetaData;
 use crate::attr_columns::AttrColumns;
 use crate::part::{Part, PartFile};
 
-/// Rows decoded at a time.
+/// Rows per decoded batch.
 pub(crate) const BATCH_ROWS: usize = 8192;
 
-/// A part with its footer at hand.
+/// A part with its footer in memory.
 pub(crate) struct OpenPart {
     pub part: Arc<Part>,
     pub file: PartFile,
     pub footer: ArrowReaderMetadata,
     pub extras: Arc<AttrColumns>,
-    /// The rows that may answer, by the index of ids.
-    pub ids: Vec<Blocks>,
+    /// The blocks that may pass, by the trace id index: one entry per test of the plan that the index covers.
+    pub trace_id_blocks: Vec<Blocks>,
 }
 
 impl OpenPart {
@@ -28,7 +28,8 @@ impl OpenPart {
         self.footer.metadata()
     }
 
-    /// The index of a column whose bounds in the file are those of the table's column: attributes may have left it.
+    /// The index of a column whose bounds in the file are those of the table's column. `None` when the part stores some
+    /// attributes of the column separately.
     pub fn bounded_leaf(&self, name: &str) -> Option<usize> {
         self.leaf(name).filter(|_| self.extras.of_column(name).next().is_none())
     }
@@ -44,14 +45,14 @@ impl OpenPart {
     }
 }
 
-/// Blocks of a part's rows, and whether rows in them may pass.
+/// Which blocks of a part's rows may contain rows that pass.
 pub(crate) struct Blocks {
     pub block_rows: usize,
     pub blocks: Vec<bool>,
 }
 
 impl Blocks {
-    /// Of the part's rows `rows`, counted from the first of them; `None`: all.
+    /// Selects the rows that may pass among the part's rows `rows`, relative to the first of them. `None` means all.
     pub fn rows(&self, rows: Range<usize>) -> Option<RowSelection> {
         let blocks = rows.start / self.block_rows..rows.end.div_ceil(self.block_rows);
         let may_pass = |block: &usize| self.blocks.get(*block).is_none_or(|may_pass| *may_pass);

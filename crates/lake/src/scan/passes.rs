@@ -1,5 +1,5 @@
-//! A question of more groups than its memory holds is answered in several passes over the same rows: each pass looks at
-//! the groups whose key hashes to it, and keeps only as many of them as the answer may have.
+//! Aggregation in several passes over the same rows, for queries whose groups exceed the memory of one query. Each pass
+//! aggregates the groups whose key hashes to it, and keeps at most as many of them as the answer may have.
 
 use std::cmp::Ordering;
 
@@ -13,13 +13,13 @@ use crate::batch::keys::{Groups, Key};
 use crate::scan::plan_check::OutputOrder;
 use tidewatch_store::StoreError;
 
-/// How many passes are tried when one does not fit; with the last the answer has to.
+/// Numbers of passes tried in turn when one pass exceeds the memory. The query fails if the last one does too.
 pub(crate) const COUNTS: [u32; 2] = [8, 64];
 
-/// One of `count` passes.
+/// Pass `index` of `count`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pass<'a> {
-    /// Groups of one value of this key belong to one pass.
+    /// Groups with the same value of this key belong to the same pass.
     pub key: &'a Key,
     pub index: u32,
     pub count: u32,
@@ -31,36 +31,37 @@ impl Pass<'_> {
         let mut values = Groups::new(std::slice::from_ref(self.key));
         let mut of_rows = Vec::new();
         values.assign(batch, &mut of_rows)?;
-        let inside: Vec<bool> = (0..values.len()).map(|value| self.takes(values.value(value, 0))).collect();
+        let inside: Vec<bool> = (0..values.len()).map(|value| self.contains(values.value(value, 0))).collect();
         Ok(of_rows.into_iter().map(|value| inside[value as usize]).collect())
     }
 
+    /// The batch reduced to the rows of this pass.
     pub fn filter(&self, batch: &RecordBatch) -> Result<RecordBatch, StoreError> {
         let rows = BooleanArray::new(self.rows(batch)?, None);
         filter_record_batch(batch, &rows).map_err(StoreError::internal("filter rows"))
     }
 
-    fn takes(&self, value: Option<&Datum>) -> bool {
+    fn contains(&self, value: Option<&Datum>) -> bool {
         let hash = match value {
             None => 0,
             Some(Datum::Bytes(bytes)) => xxh3_64(bytes),
             Some(Datum::U64(number)) => xxh3_64(&number.to_le_bytes()),
             Some(Datum::I64(number)) => xxh3_64(&number.to_le_bytes()),
-            // Zero has two signs and is one value.
+            // 0.0 and -0.0 are the same value.
             Some(Datum::F64(number)) => xxh3_64(&(number + 0.0).to_bits().to_le_bytes()),
         };
-        // The lower bits choose places in hash tables.
+        // The lower bits choose slots in hash tables.
         (hash >> 32) as u32 % self.count == self.index
     }
 }
 
-/// The key that divides a question into passes: not the time, which has few values.
-pub(crate) fn dividing(keys: &[Key]) -> Option<&Key> {
+/// The key by which groups are assigned to passes. A time bucket is not used: it has few values.
+pub(crate) fn partition_key(keys: &[Key]) -> Option<&Key> {
     keys.iter().find(|key| !matches!(key, Key::TimeBucket { .. }))
 }
 
-/// One answer from those of the passes: the asked order, then all keys ascending; skip, then take.
-pub(crate) fn together(
+/// Merges the answers of the passes: by the requested order, then all keys ascending. Applies offset, then limit.
+pub(crate) fn merge_answers(
     answers: Vec<RecordBatch>,
     keys: usize,
     order: &[OutputOrder],
@@ -72,8 +73,8 @@ pub(crate) fn together(
     };
     let all = concat_batches(first.schema_ref(), &answers).map_err(internal())?;
     drop(answers);
-    let asked = order.iter().map(|OutputOrder { output, descending }| (*output, *descending));
-    let compare: Vec<DynComparator> = asked
+    let requested = order.iter().map(|OutputOrder { output, descending }| (*output, *descending));
+    let compare: Vec<DynComparator> = requested
         .chain((0..keys).map(|key| (key, false)))
         .map(|(column, descending)| {
             let column = all.column(column);

@@ -1,6 +1,6 @@
-//! A plan, checked against the tables and resolved: column descriptions instead of names, datums instead of literals.
+//! Checks a plan against the tables and resolves it: column descriptions replace names, datums replace literals.
 //!
-//! What cannot be asked is refused here, once, with [`StoreError::BadPlan`]; the scan itself never meets a bad plan.
+//! Invalid plans are refused here with [`StoreError::BadPlan`]; the scan itself checks nothing again.
 
 use std::sync::Arc;
 
@@ -16,12 +16,12 @@ use tidewatch_store::tables::{Column, Kind, Table};
 
 /// A checked plan.
 #[derive(Debug, Clone)]
-pub(crate) struct Question {
+pub(crate) struct CheckedPlan {
     pub table: Table,
     pub projects: Vec<u32>,
     pub from: i64,
     pub to: i64,
-    /// All must hold: project, the two ends of time, and the plan's filter taken apart.
+    /// The conjunction: project, start of time, end of time, then the conjuncts of the plan's filter.
     pub tests: Vec<Arc<Test>>,
 }
 
@@ -65,13 +65,13 @@ pub(crate) enum Test {
     },
 }
 
-/// What `Contains` looks for.
+/// The substring that a test searches.
 #[derive(Debug, Clone)]
 pub(crate) struct Needle {
     /// Lower-cased (ASCII) when case is ignored.
     pub finder: Finder<'static>,
     pub ignore_case: bool,
-    /// What a text that contains it has set, see [`trigram_index`].
+    /// The trigram bits that every string containing it has set, see [`trigram`].
     pub bits: Vec<u16>,
 }
 
@@ -87,8 +87,9 @@ fn bad<T>(why: String) -> Result<T, StoreError> {
     Err(StoreError::BadPlan(why))
 }
 
-impl Question {
-    pub fn check(plan: &Plan) -> Result<Question, StoreError> {
+impl CheckedPlan {
+    /// Checks a plan. [`StoreError::BadPlan`] when it does not fit the tables.
+    pub fn check(plan: &Plan) -> Result<CheckedPlan, StoreError> {
         let table = plan.table;
         match &plan.shape {
             Shape::Rows { columns, order, .. } => {
@@ -118,53 +119,55 @@ impl Question {
             Arc::new(Test::Compare { column: time, op: Op::Ge, value: Datum::I64(plan.from) }),
             Arc::new(Test::Compare { column: time, op: before(plan.to), value: Datum::I64(plan.to) }),
         ];
-        take_apart(check_filter(table, &plan.filter)?, &mut tests);
-        Ok(Question { table, projects, from: plan.from, to: plan.to, tests })
+        flatten(check_filter(table, &plan.filter)?, &mut tests);
+        Ok(CheckedPlan { table, projects, from: plan.from, to: plan.to, tests })
     }
 
-    /// The tests that are not about time.
-    pub fn others(&self) -> impl Iterator<Item = &Test> {
+    /// The tests except the two of the time range.
+    pub fn non_time_tests(&self) -> impl Iterator<Item = &Test> {
         self.tests.iter().take(1).chain(self.tests.iter().skip(3)).map(AsRef::as_ref)
     }
 
-    /// The same question of rows in these times alone, `from..to` each.
-    pub fn within(&self, times: &[(i64, i64)]) -> Question {
+    /// The same plan restricted to these time ranges, `from..to` each.
+    pub fn within(&self, times: &[(i64, i64)]) -> CheckedPlan {
         let Some((_, time)) = self.table.column("time") else { return self.clone() };
         let compare = |op, value| Test::Compare { column: time, op, value: Datum::I64(value) };
-        let stretch = |(from, to): &(i64, i64)| Test::All(vec![compare(Op::Ge, *from), compare(before(*to), *to)]);
+        let range = |(from, to): &(i64, i64)| Test::All(vec![compare(Op::Ge, *from), compare(before(*to), *to)]);
         let mut tests = self.tests.clone();
-        tests.insert(3, Arc::new(Test::Any(times.iter().map(stretch).collect())));
-        Question { tests, ..self.clone() }
+        tests.insert(3, Arc::new(Test::Any(times.iter().map(range).collect())));
+        CheckedPlan { tests, ..self.clone() }
     }
 
-    /// No row can answer.
-    pub fn is_void(&self) -> bool {
+    /// Whether no row can match: there is no project, or the time range is empty.
+    pub fn matches_nothing(&self) -> bool {
         self.projects.is_empty() || self.from >= self.to
     }
 }
 
-/// The comparison with the end of a time range. `i64::MAX` has none: see [`Plan::to`].
+/// The comparison with the end of a time range. `i64::MAX` means no end: see [`Plan::to`].
 fn before(to: i64) -> Op {
     if to == i64::MAX { Op::Le } else { Op::Lt }
 }
 
-fn take_apart(test: Test, into: &mut Vec<Arc<Test>>) {
+/// Appends the conjuncts of a test.
+fn flatten(test: Test, into: &mut Vec<Arc<Test>>) {
     match test {
         Test::True => {}
-        Test::All(tests) => tests.into_iter().for_each(|test| take_apart(test, into)),
+        Test::All(tests) => tests.into_iter().for_each(|test| flatten(test, into)),
         test => into.push(Arc::new(test)),
     }
 }
 
-/// One criterion of a checked order of groups.
+/// One sort criterion of groups.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct OutputOrder {
-    /// Place of the column in the answer: the keys first, then the aggregates.
+    /// Index of the column in the answer: the keys first, then the aggregates.
     pub output: usize,
     pub descending: bool,
 }
 
-/// Finds the ordered columns. Fails when two columns of the answer have one name, or the order names none of them.
+/// Resolves the sort columns. Fails when two columns of the answer have the same name, or the order names a column that
+/// the answer does not have.
 pub(crate) fn resolve_order(
     keys: &[Key],
     aggregates: &[Aggregate],
@@ -181,7 +184,7 @@ pub(crate) fn resolve_order(
     order.iter().map(resolve).collect()
 }
 
-/// Names of the answer's columns, in their order.
+/// Names of the answer's columns, in order.
 pub(crate) fn output_names(keys: &[Key], aggregates: &[Aggregate]) -> Vec<&'static str> {
     keys.iter().map(|key| key.name).chain(aggregates.iter().map(|aggregate| aggregate.name)).collect()
 }
@@ -287,7 +290,7 @@ pub(crate) fn check_filter(table: Table, filter: &Filter) -> Result<Test, StoreE
 }
 
 impl Test {
-    /// The columns it reads, each once.
+    /// Adds the columns that the test reads and that `into` lacks.
     pub fn columns(&self, into: &mut Vec<&'static Column>) {
         let mut add = |column: &'static Column| {
             if !into.contains(&column) {
@@ -309,34 +312,35 @@ impl Test {
         }
     }
 
-    /// What it reads.
-    pub fn needs(&self, needs: &mut Projection) {
+    /// Adds what the test reads.
+    pub fn add_to(&self, projection: &mut Projection) {
         match self {
-            Test::All(tests) | Test::Any(tests) => tests.iter().for_each(|test| test.needs(needs)),
-            Test::Not(test) => test.needs(needs),
-            Test::Attribute { places, key, .. } => needs.attribute(places, key),
+            Test::All(tests) | Test::Any(tests) => tests.iter().for_each(|test| test.add_to(projection)),
+            Test::Not(test) => test.add_to(projection),
+            Test::Attribute { places, key, .. } => projection.attribute(places, key),
             Test::AnyAttributeContains { places, .. } => {
-                places.iter().for_each(|place| needs.pairs(place.column().name))
+                places.iter().for_each(|place| projection.pairs(place.column().name))
             }
             _ => {
                 let mut columns = Vec::new();
                 self.columns(&mut columns);
-                columns.iter().for_each(|column| needs.column(column.name));
+                columns.iter().for_each(|column| projection.column(column.name));
             }
         }
     }
 
-    /// False when a row cannot pass for want of a text, of which `may_contain` knows.
-    pub fn texts_allow(&self, may_contain: &dyn Fn(&'static Column, &Needle) -> bool) -> bool {
+    /// False when no row can pass because of `Contains` tests, which `may_contain` evaluates.
+    pub fn contains_may_pass(&self, may_contain: &dyn Fn(&'static Column, &Needle) -> bool) -> bool {
         match self {
-            Test::All(tests) => tests.iter().all(|test| test.texts_allow(may_contain)),
-            Test::Any(tests) => tests.iter().any(|test| test.texts_allow(may_contain)),
+            Test::All(tests) => tests.iter().all(|test| test.contains_may_pass(may_contain)),
+            Test::Any(tests) => tests.iter().any(|test| test.contains_may_pass(may_contain)),
             Test::Contains { column, needle } => may_contain(column, needle),
             _ => true,
         }
     }
 
-    /// 0: numbers alone; 1: text or ids compared; 2: text searched, attributes opened. Cheap tests run first.
+    /// Relative cost. 0: compares numbers; 1: compares text or ids; 2: searches text or decodes attributes. Cheap tests
+    /// run first.
     pub fn cost(&self) -> u8 {
         let of_column = |column: &Column| match column.kind {
             Kind::Text | Kind::Bytes | Kind::Id8 | Kind::Id16 => 1,

@@ -1,4 +1,4 @@
-//! Query threads: a few, for the time of one question, sharing a list of work.
+//! Query threads: a few scoped threads per query, which share a list of work items.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,33 +10,33 @@ use parking_lot::Mutex;
 use crate::schedule::yielding::yield_point;
 use tidewatch_store::StoreError;
 
-/// More threads than this gain little on one question, and other questions want some too.
+/// Threads per query. More gain little, and other queries need threads too.
 const THREADS_MAX: usize = 8;
-/// Pieces of waiting work that are worth a thread.
+/// Items of I/O-bound work per thread.
 const ITEMS_PER_WAIT: usize = 4;
 
-/// Runs `work` once per item; every thread makes a state of its own, and all states come back, in no order.
+/// Runs `work` once per item. Every thread makes its own state; all states are returned, in no order.
 ///
-/// Threads take items from the front of the list. The first error stops them all.
-pub(crate) fn share<T: Sync, S: Send>(
+/// Threads take items from the front of the list. The first error stops all threads.
+pub(crate) fn for_each_parallel<T: Sync, S: Send>(
     items: &[T],
     make: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, &T) -> Result<(), StoreError> + Sync,
 ) -> Result<Vec<S>, StoreError> {
-    share_among(cores(), items, make, work)
+    run_on_threads(cores(), items, make, work)
 }
 
-/// As [`share`], of work that mostly waits for the disk when it is done for the first time: more threads than cores when
-/// there is much of it.
-pub(crate) fn share_waits<T: Sync, S: Send>(
+/// Like [`for_each_parallel`], for work that mostly waits for the disk when its data is not cached: uses more threads
+/// than cores when there are many items.
+pub(crate) fn for_each_parallel_io<T: Sync, S: Send>(
     items: &[T],
     make: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, &T) -> Result<(), StoreError> + Sync,
 ) -> Result<Vec<S>, StoreError> {
-    share_among(cores().max(items.len() / ITEMS_PER_WAIT), items, make, work)
+    run_on_threads(cores().max(items.len() / ITEMS_PER_WAIT), items, make, work)
 }
 
-/// How many threads one question has, when there is work for them.
+/// The number of threads of one query with enough work.
 pub(crate) fn threads() -> usize {
     cores().min(THREADS_MAX)
 }
@@ -45,7 +45,7 @@ fn cores() -> usize {
     thread::available_parallelism().map_or(1, NonZero::get)
 }
 
-fn share_among<T: Sync, S: Send>(
+fn run_on_threads<T: Sync, S: Send>(
     threads: usize,
     items: &[T],
     make: impl Fn() -> S + Sync,
@@ -83,7 +83,7 @@ fn share_among<T: Sync, S: Send>(
     }
 }
 
-/// Between pieces of work: also lets others go first.
+/// Called between pieces of work. Also yields to threads with priority.
 pub(crate) fn check_deadline(deadline: Instant) -> Result<(), StoreError> {
     yield_point();
     if Instant::now() >= deadline { Err(StoreError::Deadline) } else { Ok(()) }

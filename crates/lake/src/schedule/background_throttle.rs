@@ -1,71 +1,72 @@
-//! How urgent flushes and merges are while questions are being answered. See decision 0009.
+//! Pauses flushes and merges while queries run. See decision 0009.
 //!
-//! Somebody waits for a question, and hardly anybody for a flush or a merge. While questions run a merge rests most of
-//! the time, and a flush for as long as it is ahead of what comes in: a little all the time disturbs questions less than
-//! much now and then.
+//! A client waits for a query, and rarely for a flush or a merge. While queries run, a merge pauses most of the time,
+//! and a flush pauses while it is ahead of the incoming rows: continuous slow work delays queries less than occasional
+//! bursts.
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 
-/// Beside questions, how many times as long as it worked long work rests.
-pub const RESTS: u32 = 9;
+/// The pause of long work while queries run, in multiples of its working time.
+pub const PAUSE_FACTOR: u32 = 9;
 const WHOLE: u32 = 1 << 16;
 
-/// Shares are of [`WHOLE`].
+/// The progress of the flush and the load that determines its pauses. Shares are fractions of [`WHOLE`].
 #[derive(Debug, Default)]
-pub struct Pace {
-    questions: AtomicUsize,
-    /// Done of the flush.
+pub struct BackgroundThrottle {
+    queries: AtomicUsize,
+    /// Share of the flush that is done.
     flushed: AtomicU32,
-    /// Used of the room that is left for rows until it is done.
+    /// Share of the memory available until the flush ends that is used.
     filled: AtomicU32,
 }
 
-/// A question is being answered until this is dropped.
-pub struct Asking<'a>(&'a Pace);
+/// A running query, until this is dropped.
+pub struct ActiveQuery<'a>(&'a BackgroundThrottle);
 
-/// A flush, of so much work.
+/// A running flush of `work` units of work.
 pub struct Flushing<'a> {
-    pace: &'a Pace,
+    throttle: &'a BackgroundThrottle,
     done: usize,
     work: usize,
 }
 
-impl Pace {
-    pub fn ask(&self) -> Asking<'_> {
-        self.questions.fetch_add(1, Relaxed);
-        Asking(self)
+impl BackgroundThrottle {
+    pub fn query_started(&self) -> ActiveQuery<'_> {
+        self.queries.fetch_add(1, Relaxed);
+        ActiveQuery(self)
     }
 
-    pub fn is_asked(&self) -> bool {
-        self.questions.load(Relaxed) > 0
+    pub fn has_queries(&self) -> bool {
+        self.queries.load(Relaxed) > 0
     }
 
     pub fn flush(&self, work: usize) -> Flushing<'_> {
         self.flushed.store(0, Relaxed);
-        Flushing { pace: self, done: 0, work }
+        Flushing { throttle: self, done: 0, work }
     }
 
     pub fn set_filled(&self, used: usize, of: usize) {
         self.filled.store(share(used, of), Relaxed);
     }
 
-    /// Questions run, and the flush is ahead by half as much again as was filled: what comes in does not come evenly.
-    pub fn may_flush_rest(&self) -> bool {
+    /// Whether queries run and the flush's progress is at least 1.5 times the fill level; incoming rows are not evenly
+    /// spread.
+    pub fn may_pause_flush(&self) -> bool {
         let filled = self.filled.load(Relaxed);
-        self.is_asked() && self.flushed.load(Relaxed) >= filled + filled / 2
+        self.has_queries() && self.flushed.load(Relaxed) >= filled + filled / 2
     }
 }
 
 impl Flushing<'_> {
     pub fn add(&mut self, done: usize) {
         self.done += done;
-        self.pace.flushed.store(share(self.done, self.work), Relaxed);
+        self.throttle.flushed.store(share(self.done, self.work), Relaxed);
     }
 }
 
-impl Drop for Asking<'_> {
+impl Drop for ActiveQuery<'_> {
     fn drop(&mut self) {
-        self.0.questions.fetch_sub(1, Relaxed);
+        self.0.queries.fetch_sub(1, Relaxed);
     }
 }
 
@@ -78,36 +79,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flush_rests_beside_questions_while_it_is_ahead_of_what_comes_in() {
-        let pace = Pace::default();
-        let mut flush = pace.flush(100);
+    fn a_flush_pauses_during_queries_while_it_is_ahead_of_incoming_rows() {
+        let throttle = BackgroundThrottle::default();
+        let mut flush = throttle.flush(100);
         flush.add(40);
         let table =
             [((0, 10), true), ((2, 10), true), ((3, 10), false), ((10, 10), false), ((11, 10), false), ((5, 0), false)];
-        for ((used, of), may_rest) in table {
-            pace.set_filled(used, of);
-            assert!(!pace.may_flush_rest(), "nobody asks");
-            let (first, second) = (pace.ask(), pace.ask());
-            assert_eq!(pace.may_flush_rest(), may_rest, "{used} of {of}");
+        for ((used, of), may_pause) in table {
+            throttle.set_filled(used, of);
+            assert!(!throttle.may_pause_flush(), "no query runs");
+            let (first, second) = (throttle.query_started(), throttle.query_started());
+            assert_eq!(throttle.may_pause_flush(), may_pause, "{used} of {of}");
             drop(first);
-            assert_eq!(pace.may_flush_rest(), may_rest, "{used} of {of}, one question left");
+            assert_eq!(throttle.may_pause_flush(), may_pause, "{used} of {of}, one query left");
             drop(second);
-            assert!(!pace.is_asked());
+            assert!(!throttle.has_queries());
         }
-        pace.set_filled(3, 10);
-        let _asking = pace.ask();
+        throttle.set_filled(3, 10);
+        let _active = throttle.query_started();
         flush.add(10);
-        assert!(pace.may_flush_rest());
-        pace.flush(100);
-        assert!(!pace.may_flush_rest(), "the next one begins");
+        assert!(throttle.may_pause_flush());
+        throttle.flush(100);
+        assert!(!throttle.may_pause_flush(), "the next one begins");
     }
 
     #[test]
-    fn a_flush_of_nothing_is_done() {
-        let pace = Pace::default();
-        let _asking = pace.ask();
-        pace.flush(0).add(0);
-        pace.set_filled(1, 2);
-        assert!(pace.may_flush_rest());
+    fn an_empty_flush_is_complete() {
+        let throttle = BackgroundThrottle::default();
+        let _active = throttle.query_started();
+        throttle.flush(0).add(0);
+        throttle.set_filled(1, 2);
+        assert!(throttle.may_pause_flush());
     }
 }

@@ -1,5 +1,5 @@
-//! Which thread has a processor: [`thread_priority`] says who goes first, [`yielding`] lets others in between two pieces
-//! of long work, [`background_throttle`] says how much flushes and merges rest beside queries. See decision 0009.
+//! Processor scheduling: [`thread_priority`] sets which threads run first, [`yielding`] lets other threads run during
+//! long work, [`background_throttle`] pauses flushes and merges while queries run. See decision 0009.
 
 pub(crate) mod background_throttle;
 pub(crate) mod thread_priority;

@@ -1,31 +1,33 @@
-//! Which threads get a processor first. See decision 0009.
+//! Thread priorities. See decision 0009.
 //!
-//! The only unsafe code of the project: the system call has no safe way in.
+//! The only unsafe code of the project: no crate has a safe function for the system call.
 
 use std::time::Duration;
 
-/// How long a thread that answers senders may run before it is another's turn. The kernel (since 6.12) lets a thread that
-/// wakes up go at once before one with longer turns, 1.4 ms to 3 ms unless somebody asks for others.
-const SHORT: Duration = Duration::from_micros(200);
+/// Time slice of a thread that answers exporters. The kernel (since 6.12) runs a waking thread at once before one with
+/// a longer slice; the default is 1.4 ms to 3 ms.
+const SHORT_SLICE: Duration = Duration::from_micros(200);
 
-/// This thread, and those it starts, take short turns, and so come first.
-pub fn come_first() {
-    schedule(0, SHORT);
+/// Gives this thread, and the threads it starts, a short time slice, so that they run soon after they wake up. Has no
+/// effect without permission or on other systems than Linux.
+pub fn latency_sensitive() {
+    schedule(0, SHORT_SLICE);
 }
 
-/// This thread, and those it starts, take turns of the usual length, and get a larger `nice` by this much, for good.
-pub fn stand_back(by: i32) {
+/// Increases `nice` by `by` for this thread and the threads it starts, permanently, with the default time slice. Has no
+/// effect without permission or on other systems than Linux.
+pub fn background(by: i32) {
     schedule(by, Duration::ZERO);
 }
 
-/// Without the right to, or on another system, everything stays as it was.
-fn schedule(nicer_by: i32, turn: Duration) {
+/// Failures are logged and leave the priority unchanged.
+fn schedule(nicer_by: i32, slice: Duration) {
     #[cfg(target_os = "linux")]
-    if let Err(error) = linux::schedule(nicer_by, turn) {
+    if let Err(error) = linux::schedule(nicer_by, slice) {
         tracing::debug!(%error, "a thread runs as any other: {error}");
     }
     #[cfg(not(target_os = "linux"))]
-    let _ = (nicer_by, turn);
+    let _ = (nicer_by, slice);
 }
 
 #[cfg(target_os = "linux")]
@@ -35,26 +37,26 @@ mod linux {
 
     const NICE_MAX: i32 = 19;
 
-    /// `turn` zero: of the system's own length.
-    pub fn schedule(nicer_by: i32, turn: Duration) -> io::Result<()> {
+    /// `slice` zero selects the system's default.
+    pub fn schedule(nicer_by: i32, slice: Duration) -> io::Result<()> {
         let this = Some(rustix::thread::gettid());
         let nice = (rustix::process::getpriority_process(this)? + nicer_by).min(NICE_MAX);
         let mut attributes = libc::sched_attr {
             size: size_of::<libc::sched_attr>() as u32,
-            // Whoever started the server may have chosen another policy.
+            // The parent process may have chosen another policy.
             sched_policy: 0,
             sched_flags: libc::SCHED_FLAG_KEEP_POLICY as u64,
             sched_nice: nice,
             sched_priority: 0,
-            sched_runtime: turn.as_nanos() as u64,
+            sched_runtime: slice.as_nanos() as u64,
             sched_deadline: 0,
             sched_period: 0,
         };
-        // Sandboxes that forbid the one may allow the other.
+        // Sandboxes that forbid this system call may allow the other.
         set(&mut attributes).or_else(|_| Ok(rustix::process::setpriority_process(this, nice)?))
     }
 
-    /// Of the calling thread.
+    /// Sets the attributes of the calling thread.
     #[expect(unsafe_code, reason = "libc and rustix have no safe function for it")]
     fn set(attributes: &mut libc::sched_attr) -> io::Result<()> {
         // SAFETY: the kernel reads `size` bytes there, which is the struct's own size, and writes to `size` at most.
@@ -74,11 +76,11 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_stands_back_with_those_it_starts_and_nobody_else() {
+    fn background_changes_the_thread_and_those_it_starts_only() {
         let before = nice();
         let (own, started) = thread::spawn(|| {
-            come_first();
-            stand_back(3);
+            latency_sensitive();
+            background(3);
             (nice(), thread::spawn(nice).join().unwrap())
         })
         .join()
@@ -88,9 +90,9 @@ mod tests {
     }
 
     #[test]
-    fn coming_first_changes_no_nice() {
+    fn a_short_slice_does_not_change_nice() {
         let before = nice();
-        assert!(linux::schedule(0, SHORT).is_ok());
+        assert!(linux::schedule(0, SHORT_SLICE).is_ok());
         assert_eq!(nice(), before);
     }
 }

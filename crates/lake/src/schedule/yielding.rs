@@ -1,12 +1,12 @@
-//! Long work lets others go first, often. See decision 0009.
+//! Long work yields the processor often. See decision 0009.
 //!
-//! The kernel lets a thread that runs finish its slice, some milliseconds, whatever priority the one that just woke up
-//! has; and an export is handed from thread to thread five times before it is acknowledged. Questions, flushes and
-//! merges therefore offer their processor several times a millisecond.
+//! The kernel lets a running thread finish its time slice of some milliseconds, whatever the priority of a thread that
+//! just woke up, and an export passes through five threads before it is acknowledged. Queries, flushes and merges
+//! therefore yield several times per millisecond.
 //!
-//! A thread with a heartbeat beats here.
+//! [`yield_point`] also updates the thread's heartbeat.
 //!
-//! A flush also rests, as long as its [`Pace`] says that it may.
+//! A flush also pauses while its [`BackgroundThrottle`] allows it.
 
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
@@ -15,44 +15,44 @@ use std::time::{Duration, Instant};
 
 use tidewatch_journal::heartbeat;
 
-use super::background_throttle::{Pace, RESTS};
+use super::background_throttle::{BackgroundThrottle, PAUSE_FACTOR};
 
-const EVERY: Duration = Duration::from_micros(300);
-/// Waking up has its price, and may take as long.
-const REST_MIN: Duration = Duration::from_millis(1);
-/// A flush that rests looks again after this long.
-const REST_MAX: Duration = Duration::from_millis(5);
+const YIELD_INTERVAL: Duration = Duration::from_micros(300);
+/// Waking up has a cost and may take as long.
+const PAUSE_MIN: Duration = Duration::from_millis(1);
+/// A pausing flush checks again after this time.
+const PAUSE_MAX: Duration = Duration::from_millis(5);
 
 thread_local! {
-    static SINCE: Cell<Option<Instant>> = const { Cell::new(None) };
-    static PACE: OnceCell<Arc<Pace>> = const { OnceCell::new() };
+    static LAST_YIELD: Cell<Option<Instant>> = const { Cell::new(None) };
+    static THROTTLE: OnceCell<Arc<BackgroundThrottle>> = const { OnceCell::new() };
 }
 
-/// From now on this thread, which flushes, keeps to this pace.
-pub fn keep_pace(pace: &Arc<Pace>) {
-    PACE.with(|own| drop(own.set(Arc::clone(pace))));
+/// Sets the throttle of this thread, which flushes.
+pub fn set_throttle(throttle: &Arc<BackgroundThrottle>) {
+    THROTTLE.with(|own| drop(own.set(Arc::clone(throttle))));
 }
 
-/// Called between pieces of work of a fraction of a millisecond. Some tens of nanoseconds as long as nothing is due, a
-/// system call when nobody waits.
+/// Called between pieces of work of a fraction of a millisecond. Costs some tens of nanoseconds while no yield
+/// is due, and otherwise a system call, if no other thread is waiting.
 pub fn yield_point() {
     let now = Instant::now();
-    let worked = match SINCE.get() {
+    let worked = match LAST_YIELD.get() {
         Some(since) => now.duration_since(since),
-        None => return SINCE.set(Some(now)),
+        None => return LAST_YIELD.set(Some(now)),
     };
-    if worked < EVERY {
+    if worked < YIELD_INTERVAL {
         return;
     }
     heartbeat::beat(now);
-    match PACE.with(|pace| pace.get().is_some_and(|pace| pace.may_flush_rest())) {
-        true => rest((worked * RESTS).clamp(REST_MIN, REST_MAX)),
+    match THROTTLE.with(|throttle| throttle.get().is_some_and(|throttle| throttle.may_pause_flush())) {
+        true => pause((worked * PAUSE_FACTOR).clamp(PAUSE_MIN, PAUSE_MAX)),
         false => thread::yield_now(),
     }
-    SINCE.set(Some(Instant::now()));
+    LAST_YIELD.set(Some(Instant::now()));
 }
 
-#[expect(clippy::disallowed_methods, reason = "it waits for nothing: others are to have the processor meanwhile")]
-fn rest(time: Duration) {
+#[expect(clippy::disallowed_methods, reason = "it waits for no event: other threads run meanwhile")]
+fn pause(time: Duration) {
     thread::sleep(time);
 }

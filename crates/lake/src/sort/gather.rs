@@ -1,5 +1,5 @@
-//! The rows of several batches in another order, [`BATCH_ROWS`] at a time. What lies behind one another in both is copied
-//! whole: rows of a series lie together in memory already (see `memtable`).
+//! Gathers rows of several batches in a given order, [`BATCH_ROWS`] at a time. Ranges of rows that are consecutive in
+//! the source and in the order are copied as a whole: rows of a series are adjacent in memory already (see `memtable`).
 
 use std::sync::Arc;
 
@@ -14,14 +14,15 @@ use arrow::error::ArrowError;
 
 use super::BATCH_ROWS;
 use crate::schedule::yielding::yield_point;
-use tidewatch_columnar::materialize::SharedColumn;
-use tidewatch_columnar::row_ranges::{Run, are_long, runs};
+use tidewatch_columnar::materialize::DictionaryColumn;
+use tidewatch_columnar::row_ranges::{RowRange, are_long, ranges};
 use tidewatch_store::StoreError;
 
 /// Shorter runs than this are gathered row by row.
-const RUN_ROWS_LEAST: usize = 4;
+const RANGE_ROWS_MIN: usize = 4;
 
-/// The rows at these places, [`BATCH_ROWS`] at a time; each shared column with one list of values for all of them.
+/// Calls `each` with the rows at `order` (index of batch, row), [`BATCH_ROWS`] at a time. All batches of one call share
+/// the values of dictionary columns.
 pub fn gather(
     batches: &[RecordBatch],
     order: &[(usize, usize)],
@@ -30,18 +31,19 @@ pub fn gather(
     let Some(first) = batches.first() else { return Ok(()) };
     let pieces = |column| batches.iter().map(|batch: &RecordBatch| batch.column(column).as_ref()).collect();
     let columns: Vec<Vec<&dyn Array>> = (0..first.num_columns()).map(pieces).collect();
-    let shared: Result<Vec<Option<SharedColumn<'_>>>, _> =
-        columns.iter().map(|pieces| SharedColumn::new(pieces)).collect();
+    let shared: Result<Vec<Option<DictionaryColumn<'_>>>, _> =
+        columns.iter().map(|pieces| DictionaryColumn::new(pieces)).collect();
     let shared = shared.map_err(StoreError::internal("gather rows"))?;
     for places in order.chunks(BATCH_ROWS) {
-        let runs = runs(places);
+        let ranges = ranges(places);
         let gathered = columns.iter().zip(&shared).map(|(pieces, shared)| {
             yield_point();
             match shared {
-                Some(shared) => shared.gather(&runs, places.len()),
-                None if are_null(pieces, &runs) => Ok(new_null_array(pieces[0].data_type(), places.len())),
+                Some(shared) => shared.gather(&ranges, places.len()),
+                None if are_null(pieces, &ranges) => Ok(new_null_array(pieces[0].data_type(), places.len())),
                 None => {
-                    let copied = are_long(&runs, places, RUN_ROWS_LEAST).then(|| copied(pieces, &runs, places.len()));
+                    let copied =
+                        are_long(&ranges, places, RANGE_ROWS_MIN).then(|| copied(pieces, &ranges, places.len()));
                     let gathered = copied.flatten().map(Ok).or_else(|| ids(pieces, places));
                     gathered.unwrap_or_else(|| interleave(pieces, places))
                 }
@@ -55,26 +57,26 @@ pub fn gather(
 }
 
 /// Are all cells of these runs null? Sorted rows mostly have what only some have, or have it not, in long runs.
-fn are_null(pieces: &[&dyn Array], runs: &[Run]) -> bool {
+fn are_null(pieces: &[&dyn Array], ranges: &[RowRange]) -> bool {
     let nulls: Vec<Option<&NullBuffer>> = pieces.iter().map(|piece| piece.nulls()).collect();
-    runs.iter().all(|run| nulls[run.batch].is_some_and(|nulls| run.rows.clone().all(|row| nulls.is_null(row))))
+    ranges.iter().all(|range| nulls[range.batch].is_some_and(|nulls| range.rows.clone().all(|row| nulls.is_null(row))))
 }
 
 /// The cells of these runs, run by run: numbers and flags, none of which is null. `None` for other columns.
-fn copied(pieces: &[&dyn Array], runs: &[Run], rows: usize) -> Option<ArrayRef> {
+fn copied(pieces: &[&dyn Array], ranges: &[RowRange], rows: usize) -> Option<ArrayRef> {
     if pieces.iter().any(|piece| piece.null_count() > 0) {
         return None;
     }
     Some(match pieces.first()?.data_type() {
-        DataType::UInt8 => numbers::<UInt8Type>(pieces, runs, rows),
-        DataType::Int16 => numbers::<Int16Type>(pieces, runs, rows),
-        DataType::UInt32 => numbers::<UInt32Type>(pieces, runs, rows),
-        DataType::UInt64 => numbers::<UInt64Type>(pieces, runs, rows),
-        DataType::Int64 => numbers::<Int64Type>(pieces, runs, rows),
-        DataType::Float64 => numbers::<Float64Type>(pieces, runs, rows),
+        DataType::UInt8 => numbers::<UInt8Type>(pieces, ranges, rows),
+        DataType::Int16 => numbers::<Int16Type>(pieces, ranges, rows),
+        DataType::UInt32 => numbers::<UInt32Type>(pieces, ranges, rows),
+        DataType::UInt64 => numbers::<UInt64Type>(pieces, ranges, rows),
+        DataType::Int64 => numbers::<Int64Type>(pieces, ranges, rows),
+        DataType::Float64 => numbers::<Float64Type>(pieces, ranges, rows),
         DataType::Boolean => {
             let mut flags = BooleanBufferBuilder::new(rows);
-            for Run { batch, rows } in runs {
+            for RowRange { batch, rows } in ranges {
                 flags.append_buffer(&pieces[*batch].as_boolean().values().slice(rows.start, rows.len()));
             }
             Arc::new(BooleanArray::new(flags.finish(), None))
@@ -83,14 +85,14 @@ fn copied(pieces: &[&dyn Array], runs: &[Run], rows: usize) -> Option<ArrayRef> 
     })
 }
 
-fn numbers<T: ArrowPrimitiveType>(pieces: &[&dyn Array], runs: &[Run], rows: usize) -> ArrayRef {
+fn numbers<T: ArrowPrimitiveType>(pieces: &[&dyn Array], ranges: &[RowRange], rows: usize) -> ArrayRef {
     let pieces: Vec<&[T::Native]> = pieces.iter().map(|piece| &piece.as_primitive::<T>().values()[..]).collect();
     let mut numbers = Vec::with_capacity(rows);
-    runs.iter().for_each(|run| numbers.extend_from_slice(&pieces[run.batch][run.rows.clone()]));
+    ranges.iter().for_each(|range| numbers.extend_from_slice(&pieces[range.batch][range.rows.clone()]));
     Arc::new(PrimitiveArray::<T>::new(ScalarBuffer::from(numbers), None))
 }
 
-/// As [`interleave`], of identifiers: it has no way of its own for them. `None` for other columns.
+/// Like [`interleave`], for identifiers without nulls, which it does not optimize. `None` for other columns.
 fn ids(pieces: &[&dyn Array], places: &[(usize, usize)]) -> Option<Result<ArrayRef, ArrowError>> {
     let ids = pieces.iter().map(|piece| piece.as_fixed_size_binary_opt().filter(|ids| ids.null_count() == 0));
     let ids: Vec<&FixedSizeBinaryArray> = ids.collect::<Option<_>>()?;

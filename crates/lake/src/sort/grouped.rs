@@ -1,5 +1,5 @@
-//! The order of rows of which many share all of their key but its last word: points of a series, log records of a service.
-//! Such rows are gathered group by group, and came nearly in the order of that word, which is their time.
+//! Sorts rows of which many share all words of their key except the last: points of a series, log records of a service.
+//! Rows are grouped by the shared words. Within a group they arrive nearly in the order of the last word, their time.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -8,39 +8,39 @@ use hashbrown::hash_table::Entry;
 
 use super::packed::PackedKey;
 
-/// Words that rows of a group share, at most.
-const LEAD: usize = 2;
-type Lead = [u64; LEAD];
+/// The maximum number of words that rows of a group share.
+const PREFIX_WORDS_MAX: usize = 2;
+type Prefix = [u64; PREFIX_WORDS_MAX];
 
-/// With fewer rows to a group than this, sorting all of them is quicker.
-const GROUP_ROWS_LEAST: usize = 8;
-/// With fewer equal values than this they are not worth copying to lie together.
-const TOGETHER_ROWS_LEAST: usize = 4;
-/// How far, on average, a row of a group may be from its place to be moved there step by step.
-const STEPS: usize = 8;
+/// With fewer rows per group than this, sorting all rows is faster.
+const GROUP_ROWS_MIN: usize = 8;
+/// With fewer rows per value than this, grouping equal values does not pay.
+const EQUAL_ROWS_MIN: usize = 4;
+/// The average number of steps per row that an insertion sort of a group may take.
+const STEPS_PER_ROW: usize = 8;
 
-/// The numbers of the keys in ascending order, equal ones as they come. Only the first `words` words are used. `None`
-/// when few share their first words.
+/// The indices of the keys in ascending order; equal keys keep their order. Only the first `words` words are compared.
+/// `None` when few keys share their first words, or `words` is too large.
 pub fn order<'k>(keys: impl ExactSizeIterator<Item = &'k PackedKey> + Clone, words: usize) -> Option<Vec<u32>> {
-    let last = words.checked_sub(1).filter(|last| *last <= LEAD)?;
-    let groups_max = keys.len() / GROUP_ROWS_LEAST;
+    let last = words.checked_sub(1).filter(|last| *last <= PREFIX_WORDS_MAX)?;
+    let groups_max = keys.len() / GROUP_ROWS_MIN;
     let mut groups = Groups::new();
     let mut rows: Vec<u32> = Vec::with_capacity(keys.len());
     for key in keys.clone() {
-        let mut lead = [0; LEAD];
-        lead[..last].copy_from_slice(&key[..last]);
-        rows.push(groups.number(lead));
-        if groups.leads.len() > groups_max {
+        let mut prefix = [0; PREFIX_WORDS_MAX];
+        prefix[..last].copy_from_slice(&key[..last]);
+        rows.push(groups.number(prefix));
+        if groups.prefixes.len() > groups_max {
             return None;
         }
     }
 
-    let mut ranked: Vec<usize> = (0..groups.leads.len()).collect();
-    ranked.sort_unstable_by_key(|group| groups.leads[*group]);
-    let mut lengths = vec![0; groups.leads.len()];
+    let mut ranked: Vec<usize> = (0..groups.prefixes.len()).collect();
+    ranked.sort_unstable_by_key(|group| groups.prefixes[*group]);
+    let mut lengths = vec![0; groups.prefixes.len()];
     rows.iter().for_each(|group| lengths[*group as usize] += 1);
-    // By group, where its next row comes to lie.
-    let mut next = vec![0; groups.leads.len()];
+    // By group: the position of its next row.
+    let mut next = vec![0; groups.prefixes.len()];
     let mut start = 0;
     for group in &ranked {
         next[*group] = start;
@@ -54,18 +54,18 @@ pub fn order<'k>(keys: impl ExactSizeIterator<Item = &'k PackedKey> + Clone, wor
     }
     let mut rest = &mut sorted[..];
     for group in ranked {
-        let (rows, behind) = rest.split_at_mut(lengths[group]);
-        settle(rows);
-        rest = behind;
+        let (rows, after) = rest.split_at_mut(lengths[group]);
+        insertion_sort(rows);
+        rest = after;
     }
     Some(sorted.into_iter().map(|(_, number)| number).collect())
 }
 
-/// The rows' numbers, those of equal values behind one another as they come. `None` when few are equal.
-pub fn together(values: &[u64]) -> Option<Vec<u32>> {
+/// The row numbers, with equal values adjacent and in their original order. `None` when few values are equal.
+pub fn group_equal(values: &[u64]) -> Option<Vec<u32>> {
     let mut groups = Groups::new();
     let mut rows: Vec<u32> = Vec::with_capacity(values.len());
-    // By group, how many rows it has; then where its next row comes to lie.
+    // By group: the number of its rows, then the position of its next row.
     let mut next: Vec<u32> = Vec::new();
     for value in values {
         let group = groups.number([*value, 0]);
@@ -75,7 +75,7 @@ pub fn together(values: &[u64]) -> Option<Vec<u32>> {
         }
         next[group as usize] += 1;
     }
-    if groups.leads.len() * TOGETHER_ROWS_LEAST > values.len() {
+    if groups.prefixes.len() * EQUAL_ROWS_MIN > values.len() {
         return None;
     }
     let mut start = 0;
@@ -91,9 +91,9 @@ pub fn together(values: &[u64]) -> Option<Vec<u32>> {
     Some(order)
 }
 
-/// Sorts rows that are nearly sorted.
-fn settle(rows: &mut [(u64, u32)]) {
-    let mut steps = rows.len() * STEPS;
+/// Sorts rows that are nearly sorted. Falls back to another sort after too many steps.
+fn insertion_sort(rows: &mut [(u64, u32)]) {
+    let mut steps = rows.len() * STEPS_PER_ROW;
     for row in 1..rows.len() {
         let mut at = row;
         while at > 0 && rows[at - 1] > rows[at] {
@@ -107,29 +107,29 @@ fn settle(rows: &mut [(u64, u32)]) {
     }
 }
 
-/// Numbers of groups, in the order in which they are met.
+/// Numbers groups in the order of their first row.
 struct Groups {
-    leads: Vec<Lead>,
+    prefixes: Vec<Prefix>,
     numbers: HashTable<u32>,
-    /// Nobody shall choose names and attributes that meet.
+    /// A random seed, so that senders cannot choose values with colliding hashes.
     seed: u64,
 }
 
 impl Groups {
     fn new() -> Groups {
-        Groups { leads: Vec::new(), numbers: HashTable::new(), seed: RandomState::new().hash_one(0) }
+        Groups { prefixes: Vec::new(), numbers: HashTable::new(), seed: RandomState::new().hash_one(0) }
     }
 
     #[inline]
-    fn number(&mut self, lead: Lead) -> u32 {
-        let Groups { leads, numbers, seed } = self;
-        let same = |number: &u32| leads[*number as usize] == lead;
-        match numbers.entry(hash(lead, *seed), same, |number| hash(leads[*number as usize], *seed)) {
+    fn number(&mut self, prefix: Prefix) -> u32 {
+        let Groups { prefixes, numbers, seed } = self;
+        let same = |number: &u32| prefixes[*number as usize] == prefix;
+        match numbers.entry(hash(prefix, *seed), same, |number| hash(prefixes[*number as usize], *seed)) {
             Entry::Occupied(entry) => *entry.get(),
             Entry::Vacant(entry) => {
-                let number = leads.len() as u32;
+                let number = prefixes.len() as u32;
                 entry.insert(number);
-                leads.push(lead);
+                prefixes.push(prefix);
                 number
             }
         }
@@ -137,8 +137,8 @@ impl Groups {
 }
 
 #[inline]
-fn hash(lead: Lead, seed: u64) -> u64 {
-    lead.iter().fold(seed, |state, word| {
+fn hash(prefix: Prefix, seed: u64) -> u64 {
+    prefix.iter().fold(seed, |state, word| {
         let product = u128::from(state ^ word) * 0x9e37_79b9_7f4a_7c15;
         product as u64 ^ (product >> 64) as u64
     })
@@ -158,7 +158,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn groups_are_sorted_as_whole_keys_are(
+        fn grouped_order_equals_the_order_of_whole_keys(
             rows in prop::collection::vec((0..3_u64, 0..4_u64, prop_oneof![0..5_u64, any::<u64>()]), 0..300),
             words in 1..=4_usize,
         ) {
@@ -176,15 +176,15 @@ mod tests {
     }
 
     #[test]
-    fn equal_values_come_to_lie_together() {
+    fn equal_values_become_adjacent() {
         let values = [7, 1, 7, 9, 7, 1, 7, 1, 7, 1, 1, 9, 9];
-        assert_eq!(together(&values), Some(vec![0, 2, 4, 6, 8, 1, 5, 7, 9, 10, 3, 11, 12]));
-        assert_eq!(together(&values[..11]), None, "few are equal");
-        assert_eq!(together(&[]), Some(Vec::new()));
+        assert_eq!(group_equal(&values), Some(vec![0, 2, 4, 6, 8, 1, 5, 7, 9, 10, 3, 11, 12]));
+        assert_eq!(group_equal(&values[..11]), None, "few are equal");
+        assert_eq!(group_equal(&[]), Some(Vec::new()));
     }
 
     #[test]
-    fn rows_that_are_nearly_sorted_and_rows_that_are_not() {
+    fn nearly_sorted_and_unsorted_rows_are_sorted() {
         let times: [fn(u64) -> u64; 4] = [|row| row, |row| row ^ 3, |row| 4096 - row, |row| row * 2_654_435_761 % 4093];
         for time in times {
             let keys: Vec<PackedKey> = (0..4096).map(|row| [row % 5, row % 3, time(row), 0]).collect();

@@ -1,6 +1,6 @@
 //! The order of rows in a part, by the columns of [`Table::sort_key`]: comparable bytes for merging ([`SortKeys`]),
-//! packed numbers for rows in memory (`packed`), by their first words where many rows share them (`grouped`). And the rows
-//! in that order (`gather`).
+//! packed numbers for rows in memory (`packed`), and a faster sort when many rows share their first words (`grouped`).
+//! `gather` copies rows in that order.
 
 mod gather;
 mod grouped;
@@ -14,23 +14,24 @@ use arrow::row::{RowConverter, Rows, SortField};
 use packed::PackedKey;
 
 pub use gather::gather;
-pub use grouped::together;
+pub use grouped::group_equal;
 
 use crate::schedule::yielding::yield_point;
 use tidewatch_store::StoreError;
 use tidewatch_store::tables::Table;
 
 const FIVE_MINUTES_NS: i64 = 5 * 60 * 1_000_000_000;
-/// Rows gathered at a time.
+/// Rows per gathered batch.
 pub const BATCH_ROWS: usize = 8192;
 
-/// Turns the sort columns of batches into bytes that compare as the rows do.
+/// Converts the sort columns of batches to bytes that compare like the rows.
 pub struct SortKeys {
     table: Table,
     converter: RowConverter,
 }
 
 impl SortKeys {
+    /// A converter for the table's sort key. Fails when a column's type is not sortable.
     pub fn new(table: Table) -> Result<SortKeys, StoreError> {
         let field = |key: &&str| {
             let name = key.split('/').next().unwrap_or(key);
@@ -61,7 +62,7 @@ fn sort_column(batch: &RecordBatch, key: &str) -> ArrayRef {
     }
 }
 
-/// Sorts places (batch, row) by the table's sort key; rows with equal keys keep their order.
+/// Sorts lists of places (batch, row) by the table's sort key; rows with equal keys keep their order.
 pub fn sort_places(table: Table, batches: &[RecordBatch], lists: &mut [&mut Vec<(usize, usize)>]) {
     let keys = packed::keys(table, batches);
     for places in lists {

@@ -1,7 +1,7 @@
-//! Sort keys of rows in memory: a few numbers per row that compare as the sort columns do.
+//! Sort keys of rows in memory: a few numbers per row that compare like the sort columns.
 //!
-//! Texts become their rank among the texts at hand, 5-minute buckets count from the earliest, so every key of every table
-//! fits [`WORDS`] words and rows are sorted without looking at their columns again.
+//! A string is replaced by its rank among the strings of all batches, and 5-minute buckets are counted from the
+//! earliest, so that the key of every table fits [`WORDS`] words and sorting does not read the columns again.
 
 use std::collections::HashMap;
 
@@ -16,11 +16,11 @@ const WORDS: usize = 4;
 /// Most significant word first.
 pub type PackedKey = [u64; WORDS];
 
-/// Of rows of several batches, comparable with each other only.
+/// Sort keys of the rows of several batches, comparable only with each other.
 pub struct Keys {
     /// By batch and row.
     pub of_rows: Vec<Vec<PackedKey>>,
-    /// Those that are used, from the first on.
+    /// The number of words in use, from the first.
     pub words: usize,
 }
 
@@ -41,7 +41,7 @@ pub fn keys(table: Table, batches: &[RecordBatch]) -> Keys {
 
 struct Packer {
     keys: Vec<Vec<PackedKey>>,
-    /// Used so far, a multiple of 32.
+    /// Bits in use, a multiple of 32.
     bits: usize,
 }
 
@@ -113,7 +113,7 @@ impl Packer {
     }
 }
 
-/// The rank of every text among all of them, by batch and row.
+/// The rank of every string among all strings, by batch and row.
 fn ranks<'a>(arrays: impl Iterator<Item = &'a ArrayRef>) -> impl Iterator<Item = impl Iterator<Item = u32>> {
     let mut numbers: HashMap<&str, u32, xxhash_rust::xxh3::Xxh3Builder> = HashMap::default();
     let mut number = |text: &'a str| {
@@ -122,20 +122,20 @@ fn ranks<'a>(arrays: impl Iterator<Item = &'a ArrayRef>) -> impl Iterator<Item =
     };
     let numbered = arrays.map(|array| match array.as_dictionary_opt::<Int32Type>() {
         Some(shared) => {
-            let texts = shared.values().as_string::<i32>();
-            let of_values: Vec<u32> = (0..texts.len()).map(|value| number(texts.value(value))).collect();
+            let strings = shared.values().as_string::<i32>();
+            let of_values: Vec<u32> = (0..strings.len()).map(|value| number(strings.value(value))).collect();
             shared.keys().values().iter().map(|key| of_values[*key as usize]).collect()
         }
         None => {
-            let texts = array.as_string::<i32>();
-            (0..texts.len()).map(|row| number(texts.value(row))).collect()
+            let strings = array.as_string::<i32>();
+            (0..strings.len()).map(|row| number(strings.value(row))).collect()
         }
     });
     let numbered: Vec<Vec<u32>> = numbered.collect();
-    let mut texts: Vec<(&str, u32)> = numbers.into_iter().collect();
-    texts.sort_unstable();
-    let mut ranks = vec![0; texts.len()];
-    texts.iter().enumerate().for_each(|(rank, (_, number))| ranks[*number as usize] = rank as u32);
+    let mut strings: Vec<(&str, u32)> = numbers.into_iter().collect();
+    strings.sort_unstable();
+    let mut ranks = vec![0; strings.len()];
+    strings.iter().enumerate().for_each(|(rank, (_, number))| ranks[*number as usize] = rank as u32);
     let ranks = std::sync::Arc::new(ranks);
     numbered.into_iter().map(move |numbers| {
         let ranks = std::sync::Arc::clone(&ranks);
@@ -155,7 +155,7 @@ mod tests {
 
     const NAMES: [&str; 6] = ["", "a", "GET /a", "GET /ab", "ÿ", "\u{0}"];
 
-    /// Rows of a table: its sort columns from the numbers, all else empty.
+    /// Rows of a table with sort columns derived from the numbers; other columns are null.
     fn batch(table: Table, rows: &[(u8, i64, u64)]) -> RecordBatch {
         let sort_columns: Vec<&str> = table.sort_key().iter().map(|key| key.split('/').next().unwrap_or(key)).collect();
         let fields: Vec<_> = arrow_schema(table)
@@ -202,9 +202,9 @@ mod tests {
     }
 
     proptest! {
-        /// Merging compares rows of different parts by their bytes: both orders must be the same.
+        /// Merging compares rows of different parts by [`SortKeys`], so both orders must be the same.
         #[test]
-        fn packed_keys_compare_as_the_sort_columns_do(first in rows(), second in rows()) {
+        fn packed_keys_compare_like_sort_columns(first in rows(), second in rows()) {
             for table in Table::ALL {
                 let batches = [batch(table, &first), batch(table, &second)];
                 let packed: Vec<PackedKey> = keys(table, &batches).of_rows.concat();

@@ -1,4 +1,4 @@
-//! The same questions to memory, to flushed parts and to merged ones: the same answers.
+//! Results of the same queries from memory, from flushed parts and from merged parts are equal.
 
 use std::time::{Duration, Instant};
 use tidewatch_store::TelemetryStore;
@@ -65,8 +65,8 @@ fn plans() -> Vec<Plan> {
 
 fn answers(lake: &Lake) -> Vec<RecordBatch> {
     let deadline = Instant::now() + Duration::from_secs(600);
-    let ask = |plan: &Plan| lake.ask(plan, deadline).expect("the plan can be asked");
-    plans().iter().map(ask).collect()
+    let execute = |plan: &Plan| lake.execute(plan, deadline).expect("the plan can be executed");
+    plans().iter().map(execute).collect()
 }
 
 #[test]
@@ -88,10 +88,10 @@ fn moving_rows_changes_no_answer() {
     assert!(answers(&lake) == before, "merged to one");
     drop(lake);
     assert!(answers(&bench.open()) == before, "restarted");
-    assert!(before.iter().filter(|answer| answer.num_rows() > 0).count() >= 8, "the questions find something");
+    assert!(before.iter().filter(|answer| answer.num_rows() > 0).count() >= 8, "the queries find rows");
 }
 
-/// What is made of an answer takes memory after its question has ended: it counts until the request ends.
+/// A result takes memory after its query has ended: it counts until the request ends.
 #[test]
 fn an_answer_counts_against_the_memory_of_its_request() {
     const LOGS: usize = 30_000;
@@ -108,8 +108,8 @@ fn an_answer_counts_against_the_memory_of_its_request() {
         plan(Table::Logs, filter, Shape::Groups { keys, aggregates, order: Vec::new(), limit: LOGS, offset: 0 })
     };
     let thousand = bodies("order 00");
-    // Half of the memory is for one request. The question is divided, its answer is not.
-    let refused = lake.ask(&bodies("order"), deadline);
+    // One request may use half of the memory. The query is split into passes, its result is not.
+    let refused = lake.execute(&bodies("order"), deadline);
     assert!(matches!(refused, Err(StoreError::Budget(_))), "{:?}", refused.map(|answer| answer.num_rows()));
     let request = lake.request_memory();
     for _ in 0..3 {
@@ -121,7 +121,7 @@ fn an_answer_counts_against_the_memory_of_its_request() {
     assert!(matches!(further, Some(StoreError::Budget(_))), "all answers of a request count");
     drop(request);
     assert_eq!(lake.query_memory().1.bytes, 0);
-    assert_eq!(lake.ask(&thousand, deadline).expect("a request of its own").num_rows(), 1_000);
+    assert_eq!(lake.execute(&thousand, deadline).expect("a request of its own").num_rows(), 1_000);
 }
 
 /// A part of few row groups is read in pieces, so that every thread has some.
@@ -131,7 +131,7 @@ fn reading_in_pieces_changes_no_answer() {
     let bench = Bench::new(3);
     let lake = bench.open();
     for request in 0..11 {
-        // Times go up and down within a part, and come twice.
+        // Times rise and fall within a part, and occur twice.
         let log = |number: usize| {
             let number = request * REQUEST_LOGS + number;
             let body = ["request timeout", "served", "cache miss"][number * number % 7 % 3];
@@ -160,16 +160,16 @@ fn reading_in_pieces_changes_no_answer() {
         plan(Table::Logs, Filter::True, bodies),
     ];
     let deadline = Instant::now() + Duration::from_secs(600);
-    let ask = || {
-        let answer = |plan: &Plan| lake.ask(plan, deadline).expect("the plan can be asked");
+    let execute = || {
+        let answer = |plan: &Plan| lake.execute(plan, deadline).expect("the plan can be executed");
         (
             lake.query_page(&lake.request_memory(), &plans[0], deadline).expect("the rows can be counted"),
             plans.each_ref().map(answer),
         )
     };
-    let in_memory = ask();
+    let in_memory = execute();
     lake.flush().unwrap();
-    assert!(ask() == in_memory);
+    assert!(execute() == in_memory);
     let ((first, total), _) = in_memory;
     assert_eq!((first.num_rows(), total), (50, 15_715), "every seventh of them");
 }

@@ -1,4 +1,4 @@
-//! What the lake may take of the disk.
+//! The disk budget.
 
 use std::io;
 use std::sync::Arc;
@@ -12,7 +12,8 @@ use crate::{DISK_BUDGET, DiskBudget, Lake, LakeOptions};
 use tidewatch_store::columns::NO_KEY;
 use tidewatch_store::retention::Retention;
 
-/// Spans of two projects of each of the last ten days, a flush a day; today's last, still in memory.
+/// Applies spans of two projects for each of the last ten days, with a flush per day; today's last spans stay in
+/// memory.
 fn ten_days(lake: &Lake) {
     for days in (0..10_u8).rev() {
         let time = TODAY_NS - i64::from(days) * DAY_NS;
@@ -27,7 +28,7 @@ fn ten_days(lake: &Lake) {
     }
 }
 
-/// Which days ago there are spans of.
+/// The ages of the stored spans in days.
 fn days(lake: &Lake) -> Vec<i64> {
     let mut days: Vec<i64> = stored_spans(lake).iter().map(|span| (TODAY_NS - span.3) / DAY_NS).collect();
     days.sort_unstable();
@@ -40,11 +41,11 @@ fn open(bench: &Bench, budget: DiskBudget) -> Lake {
 }
 
 #[test]
-fn the_oldest_days_make_room() {
+fn the_oldest_days_are_dropped() {
     let bench = Bench::new(1);
     let lake = open(&bench, DiskBudget::default());
     ten_days(&lake);
-    assert_eq!(lake.keep_within_budget(TODAY_NS).unwrap(), 0, "off as long as nothing is set");
+    assert_eq!(lake.keep_within_budget(TODAY_NS).unwrap(), 0, "disabled without a limit");
     let bytes = lake.stats().disk_bytes();
     let (kept, dropped) = (counted(&lake, "kept", ""), counted(&lake, "dropped", DISK_BUDGET));
     assert_eq!((kept, dropped), (1500, 0));
@@ -58,14 +59,14 @@ fn the_oldest_days_make_room() {
     let (oldest, newest) = (left[left.len() - 1], left[0]);
     assert_eq!((left.len() as i64, newest), (oldest, 1), "whole days, the oldest first: {left:?}");
     assert!((2..9).contains(&oldest));
-    let gone = 9 - oldest as u64;
-    assert_eq!(counted(&lake, "dropped", DISK_BUDGET), gone * 150, "as the projects' owners see it");
+    let dropped_days = 9 - oldest as u64;
+    assert_eq!(counted(&lake, "dropped", DISK_BUDGET), dropped_days * 150, "as the project's users see it");
     assert_eq!(lake.keep_within_budget(TODAY_NS).unwrap(), 0);
-    assert_eq!(days(&lake), left, "no more than has to");
+    assert_eq!(days(&lake), left, "no more than necessary");
 }
 
 #[test]
-fn the_newest_day_and_what_is_in_memory_stay() {
+fn the_newest_day_and_rows_in_memory_stay() {
     let bench = Bench::new(1);
     let lake = open(&bench, DiskBudget { bytes_max: Some(1), ..DiskBudget::default() });
     ten_days(&lake);
@@ -79,7 +80,7 @@ fn the_newest_day_and_what_is_in_memory_stay() {
 }
 
 #[test]
-fn days_make_room_for_other_files_on_the_disk() {
+fn days_are_dropped_for_other_files_on_the_disk() {
     let bench = Bench::new(1);
     let free = Arc::new(AtomicU64::new(5_000));
     let measured = free.clone();
@@ -98,6 +99,6 @@ fn days_make_room_for_other_files_on_the_disk() {
     assert!(lake.keep_within_budget(TODAY_NS).unwrap() > 0);
     assert_eq!(days(&lake).last(), Some(&8), "one day is enough");
     free.store(0, Ordering::Relaxed);
-    assert!(lake.keep_within_budget(TODAY_NS).is_err(), "nothing goes when nobody knows");
+    assert!(lake.keep_within_budget(TODAY_NS).is_err(), "nothing is dropped when the free space is unknown");
     assert_eq!(days(&lake).last(), Some(&8));
 }

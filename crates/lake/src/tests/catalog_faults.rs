@@ -1,5 +1,5 @@
-//! A catalog that fails, is lost, is older than its parts, or is damaged: no file is removed that may be needed, none is
-//! left that is not, and every row is there once.
+//! A catalog that fails, is lost, is older than its parts, or is damaged: no file is removed that may be needed, no
+//! other file remains, and every row is stored once.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use tidewatch_journal::disk::Disk;
 use super::support::*;
 use crate::catalog::Step;
 use crate::dedup::file;
-use crate::dedup::file::{Generation, SeenFacts};
+use crate::dedup::file::{DedupFileFacts, Generation};
 use crate::merge::policy::pick;
 use crate::{Lake, LakeOptions, LostStats};
 use tidewatch_store::StoreError;
@@ -19,7 +19,7 @@ use tidewatch_store::columns::NO_KEY;
 use tidewatch_store::days::day_of;
 use tidewatch_store::tables::Table;
 
-/// Applies request `n` with a span of its own.
+/// Applies request `n` with its own span.
 fn apply(lake: &Lake, n: u8) {
     lake.apply(Position(u64::from(n)), u128::from(n) << 3, TODAY_NS, request(1, &[span(n, 1, TODAY_NS)]));
 }
@@ -28,7 +28,7 @@ fn stored(lake: &Lake) -> Vec<u8> {
     stored_spans(lake).into_iter().map(|span| span.1).collect()
 }
 
-/// No file is missing, left over, or under a temporary name.
+/// Asserts that no file is missing, left over, or under a temporary name.
 #[track_caller]
 fn assert_tidy(bench: &Bench, lake: &Lake) {
     let files = bench.files();
@@ -36,18 +36,19 @@ fn assert_tidy(bench: &Bench, lake: &Lake) {
     assert!(files.iter().all(|path| path.extension().is_none_or(|extension| extension != "tmp")), "{files:?}");
 }
 
-/// A flush whose files are on the disk repeats its transaction only: no further files, whatever fails and however often.
+/// A flush whose files are on the disk repeats its transaction only, without further files, after any number of
+/// failures.
 #[test]
 fn a_flush_that_cannot_be_registered_writes_its_files_once() {
     for (faults, tries) in [
         (&[(Step::Begin, 3)][..], 3),
         (&[(Step::Statement, 3)], 3),
         (&[(Step::Commit, 3)], 3),
-        // It has happened, and the catalog says so.
+        // It was committed, and the catalog can be read.
         (&[(Step::Committed, 1)], 0),
-        // Nobody knows for a while; it has not happened.
+        // The outcome is unknown for a while; it was not committed.
         (&[(Step::Commit, 1), (Step::Open, 3)], 3),
-        // It has happened.
+        // It was committed.
         (&[(Step::Committed, 1), (Step::Open, 3)], 3),
     ] {
         let (mut bench, fault) = Bench::failing(3);
@@ -75,9 +76,9 @@ fn a_flush_that_cannot_be_registered_writes_its_files_once() {
     }
 }
 
-/// The process ends while the transaction of a flush fails, or while nobody knows whether it has happened.
+/// The process ends while the transaction of a flush fails, or while its outcome is unknown.
 #[test]
-fn a_flush_in_doubt_is_there_once_after_a_restart() {
+fn a_flush_in_doubt_is_stored_once_after_a_restart() {
     for (step, covered) in [(Step::Begin, 0), (Step::Commit, 0), (Step::Committed, 2)] {
         for power in [false, true] {
             let (mut bench, fault) = Bench::failing(4);
@@ -103,7 +104,7 @@ fn a_flush_in_doubt_is_there_once_after_a_restart() {
     }
 }
 
-/// Where a replacement fails: it has not happened, has happened unnoticed, or the catalog cannot be asked.
+/// Failures of a replacement: it was not committed, was committed with an error, or the catalog cannot be read.
 const FAULTS: [&[(Step, usize)]; 6] = [
     &[(Step::Begin, 1)],
     &[(Step::Statement, 1)],
@@ -113,7 +114,7 @@ const FAULTS: [&[(Step, usize)]; 6] = [
     &[(Step::Committed, 1), (Step::Open, 2)],
 ];
 
-/// What upkeep writes is given back each time, so that a catalog that fails does not fill the disk.
+/// Files that maintenance writes are removed each time, so that a failing catalog does not fill the disk.
 #[test]
 fn merges_that_cannot_be_registered_leave_no_files() {
     for faults in FAULTS {
@@ -147,13 +148,13 @@ fn merges_that_cannot_be_registered_leave_no_files() {
     }
 }
 
-/// Key files as parts: what cannot be registered is given back each time.
+/// The same for key files: unregistered files are removed each time.
 #[test]
-fn key_files_that_cannot_be_registered_are_given_back() {
+fn key_files_that_cannot_be_registered_are_removed() {
     for faults in FAULTS {
         let (bench, fault) = Bench::failing(9);
         let lake = bench.open();
-        // Two key files of a quarter of the day that is over, and one of the next.
+        // Two key files of a completed quarter of the day, and one of the next.
         let later = TODAY_NS + 7 * 3600 * SECOND_NS;
         let send = |n: u8, position: u8, received_ns| {
             let rows = request(1, &[span(n, 1, TODAY_NS)]);
@@ -189,26 +190,26 @@ fn key_files_that_cannot_be_registered_are_given_back() {
     }
 }
 
-/// Keys expire while they are merged: nothing is left of the merge.
+/// Keys expire while they are merged: no file of the merge remains.
 #[test]
-fn merged_keys_that_have_expired_are_given_back() {
+fn merged_keys_that_have_expired_are_removed() {
     let bench = Bench::new(10);
     let lake = bench.open();
     apply(&lake, 1);
     lake.flush().unwrap();
-    let facts: SeenFacts = lake.shared.seen.lock().files().next().unwrap().facts;
+    let facts: DedupFileFacts = lake.shared.dedup.lock().files().next().unwrap().facts;
     let (disk, layout) = (&bench.options().disk, &lake.shared.layout);
     let mut keys = 1..=u128::from(facts.keys);
-    let facts = SeenFacts { id: layout.next_id(), ..facts };
+    let facts = DedupFileFacts { id: layout.next_id(), ..facts };
     let merged =
-        file::write(disk, &layout.seen_folder(), Generation::Current, facts, facts.keys, || Ok(keys.next())).unwrap();
-    assert!(!lake.shared.replace_keys(&[facts.id + 1], Some(merged)).unwrap(), "there is no such file any more");
+        file::write(disk, &layout.dedup_folder(), Generation::Current, facts, facts.keys, || Ok(keys.next())).unwrap();
+    assert!(!lake.shared.replace_keys(&[facts.id + 1], Some(merged)).unwrap(), "the file no longer exists");
     assert_tidy(&bench, &lake);
 }
 
-/// Whole parts are dropped without anything written in their place.
+/// Whole parts are dropped without a replacement.
 #[test]
-fn a_drop_in_doubt_is_settled() {
+fn a_drop_in_doubt_is_resolved() {
     for (step, happens) in [(Step::Commit, false), (Step::Committed, true)] {
         let (bench, fault) = Bench::failing(6);
         let lake = bench.open();
@@ -217,7 +218,7 @@ fn a_drop_in_doubt_is_settled() {
         fault.set(&[(step, 1), (Step::Open, 1)]);
         let day = day_of(TODAY_NS) + 1;
         lake.drop_before(Table::Spans, day).unwrap_err();
-        assert_eq!(stored(&lake), [1], "{step:?}: as long as nobody knows");
+        assert_eq!(stored(&lake), [1], "{step:?}: while the outcome is unknown");
         let bytes = lake.drop_before(Table::Spans, day).unwrap();
         assert_eq!((stored(&lake), bytes > 0), (vec![], !happens), "{step:?}");
         assert_tidy(&bench, &lake);
@@ -261,7 +262,8 @@ fn a_damaged_catalog_is_no_reason_to_remove_its_parts() {
     assert_eq!(bench.files(), files);
 }
 
-/// An older copy put back: what it does not know is set aside, and everything is there again once the right one is back.
+/// An older copy is restored: files that it does not list are set aside, and all are available again with the newer
+/// copy.
 #[test]
 fn an_older_catalog_removes_nothing() {
     let bench = Bench::new(8);
@@ -283,13 +285,14 @@ fn an_older_catalog_removes_nothing() {
     assert_eq!(stored(&lake), [1]);
     let lost = lake.lost().stats();
     assert_eq!(lost.files as usize + Bench::registered(&lake), files.len());
-    // What comes now gets ids of its own.
+    // New files get new ids.
     apply(&lake, 9);
     lake.flush().unwrap();
     assert!(lake.sources(&everything(Table::Spans)).len() == 2);
     drop(lake);
 
-    // As docs/operations.md says it: the right catalog, and what was set aside back to where it was.
+    // The steps of docs/operations.md: restore the newer catalog, and move files that were set aside back to their
+    // places.
     fs::write(&path, &newer).unwrap();
     for day in bench.disk.list_dirs(Path::new("/data/lost")).unwrap() {
         for from in bench.files().into_iter().filter(|path| path.starts_with(&day)) {
@@ -299,10 +302,10 @@ fn an_older_catalog_removes_nothing() {
     }
     let lake = bench.open();
     assert_eq!(stored(&lake), [1, 2, 3, 4]);
-    assert!(lake.lost().stats().files > 0, "the part that only the older one knew");
+    assert!(lake.lost().stats().files > 0, "the part that only the older copy lists");
 }
 
-/// Only what was never registered, and what the catalog itself has removed, goes; the rest is set aside, with its path.
+/// Only unregistered files and files that the catalog has removed are deleted; others are set aside with their path.
 #[test]
 fn unlisted_files_are_removed_only_with_proof() {
     let bench = Bench::new(4);
@@ -335,7 +338,7 @@ fn unlisted_files_are_removed_only_with_proof() {
         let name = path.strip_prefix("/data").unwrap();
         assert!(lost.iter().any(|path| path.ends_with(name)), "{name:?} is not among {lost:?}");
     }
-    // Ids go on above every file that there was, over restarts too.
+    // New ids are higher than those of every file, also after restarts.
     drop(lake);
     drop(bench.open());
     let lake = bench.open();
@@ -368,7 +371,7 @@ fn files_of_merged_parts_are_removed_at_the_next_start() {
 }
 
 #[test]
-fn a_listed_file_that_is_missing_is_named_and_nothing_is_answered_without_it() {
+fn a_missing_listed_file_is_reported_and_fails_queries_that_need_it() {
     let bench = Bench::new(10);
     let lake = bench.open();
     for (n, project) in [(1, 1), (2, 2)] {
@@ -381,10 +384,10 @@ fn a_listed_file_that_is_missing_is_named_and_nothing_is_answered_without_it() {
     let lake = Lake::open(LakeOptions { ..bench.options() }).unwrap();
     assert_eq!(lake.stats().missing_files, 1);
     let deadline = || std::time::Instant::now() + std::time::Duration::from_secs(60);
-    let error = lake.ask(&everything(Table::Spans), deadline()).unwrap_err();
+    let error = lake.execute(&everything(Table::Spans), deadline()).unwrap_err();
     assert_eq!(
         error.to_string(),
         format!("{} is damaged: the catalog lists it, but the file is missing", path.display())
     );
-    assert_eq!(lake.ask(&everything(Table::Endpoints), deadline()).unwrap().num_rows(), 2, "the rest is answered");
+    assert_eq!(lake.execute(&everything(Table::Endpoints), deadline()).unwrap().num_rows(), 2, "the rest is answered");
 }

@@ -1,4 +1,4 @@
-//! `lake::check`: nothing is found in a store that is whole, and every damaged byte in one that is not.
+//! `lake::check` has no findings in an intact store, and finds every damaged byte.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,10 +15,10 @@ use crate::rollup::builder::Builder;
 use crate::write::part_writer::PartWriter;
 use crate::{PartFacts, RollupOptions, Source};
 use tidewatch_store::columns::NO_KEY;
-use tidewatch_store::retention::Keeping;
+use tidewatch_store::retention::ProjectRetention;
 use tidewatch_store::tables::Table;
 
-/// Checks the store of a closed lake, by a copy of its catalog.
+/// Checks the store of a closed lake with a copy of its catalog.
 fn checked(bench: &Bench, with_rows: bool) -> Checked {
     let folder = tempfile::TempDir::new().unwrap();
     let copy = folder.path().join("catalog.sqlite");
@@ -27,7 +27,7 @@ fn checked(bench: &Bench, with_rows: bool) -> Checked {
     check::check(Path::new("/data"), &copy, &disk, with_rows)
 }
 
-/// Flushed, merged, thinned and half retained, by several projects.
+/// Fills a store with flushed, merged, rewritten and partly expired parts of several projects.
 fn stored(bench: &Bench) {
     let lake = bench.open();
     for n in 1..=8_u8 {
@@ -39,12 +39,12 @@ fn stored(bench: &Bench) {
     lake.apply(Position(20), NO_KEY, TODAY_NS, log_request(1, "a line of some length"));
     lake.flush().unwrap();
     lake.merge(TODAY_NS).unwrap();
-    lake.set_keeping(Keeping { gone: [2].into(), ..Keeping::default() });
+    lake.set_project_retention(ProjectRetention { deleted_projects: [2].into(), ..ProjectRetention::default() });
     lake.retain(TODAY_NS).unwrap();
 }
 
 #[test]
-fn a_whole_store_has_no_findings() {
+fn an_intact_store_has_no_findings() {
     let bench = Bench::new(1);
     stored(&bench);
     let found = checked(&bench, true);
@@ -53,7 +53,7 @@ fn a_whole_store_has_no_findings() {
     assert!(found.rows > 200, "{found:?}");
 }
 
-/// Every file, damaged anywhere: found, named, and nothing else is. Without reading rows too.
+/// Damage anywhere in a file is the only finding and names the file, also without reading rows.
 #[test]
 fn every_damaged_byte_is_found() {
     let bench = Bench::new(2);
@@ -64,7 +64,7 @@ fn every_damaged_byte_is_found() {
         for at in (0..bytes).step_by(step as usize).chain([bytes - 1]) {
             assert!(bench.disk.flip(&path, at, 1 << (at % 8)));
             let found = checked(&bench, at % (2 * step) == 0).findings;
-            // A byte between the sections of a key file is read by nobody.
+            // A byte between the sections of a key file is never read.
             if path.starts_with("/data/parts") {
                 assert_eq!(found.len(), 1, "byte {at} of {}", path.display());
             }
@@ -83,7 +83,7 @@ fn missing_and_unlisted_files_are_found() {
     bench.disk.remove(missing).unwrap();
     let unlisted = PathBuf::from("/data/parts/spans/2026-11-21/000000009999.parquet");
     bench.disk.create(&unlisted).unwrap().write_at(b"rows", 0).unwrap();
-    // A crash leaves such files, and the next start knows them.
+    // A crash leaves such files, and the next start removes them.
     bench.disk.create(Path::new("/data/parts/spans/2026-11-21/000000009998.parquet.tmp")).unwrap();
     let mut found: Vec<PathBuf> = checked(&bench, false).findings.into_iter().map(|finding| finding.path).collect();
     found.sort();
@@ -93,12 +93,12 @@ fn missing_and_unlisted_files_are_found() {
     drop(kept);
 }
 
-/// What no checksum knows: the catalog or a roll-up says other things than the rows.
+/// Defects without a wrong checksum: the catalog or a roll-up contradicts the rows.
 #[test]
-fn figures_that_rows_do_not_have_are_found() {
+fn facts_that_contradict_the_rows_are_found() {
     let bench = Bench::new(4);
     stored(&bench);
-    // A catalog whose checksums were made again, as by a program with a defect.
+    // A catalog with updated checksums, as a defective program would write it.
     let mut opened = crate::catalog::Catalog::open(&bench.options().catalog, false).unwrap();
     let mut facts = opened.parts.remove(0);
     let ids = [facts.id];
@@ -110,9 +110,9 @@ fn figures_that_rows_do_not_have_are_found() {
     assert!(found.len() == 1 && found[0].what.contains("and the catalog says"), "{found:?}");
 }
 
-/// A roll-up of other rows than its part has, with checksums that are right.
+/// A roll-up of other rows than those of its part, with correct checksums.
 #[test]
-fn a_rollup_that_rows_do_not_add_up_to_is_found() {
+fn a_rollup_that_contradicts_the_rows_is_found() {
     let bench = Bench::new(5);
     stored(&bench);
     let lake = bench.open();
@@ -134,7 +134,7 @@ fn a_rollup_that_rows_do_not_add_up_to_is_found() {
         ids: None,
         ..part.facts
     };
-    // One row counts twice.
+    // One row is counted twice.
     let mut rollup = Builder::new(Table::Endpoints, RollupOptions::ALWAYS.shrink).unwrap();
     rollup.add(&rows[0].slice(0, 1)).unwrap();
     let path = lake.shared.layout.part_path(&facts);

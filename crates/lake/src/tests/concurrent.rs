@@ -1,4 +1,5 @@
-//! Readers beside a writer, flushes and merges: every row is seen exactly once, from the moment it was applied.
+//! Readers run concurrently with a writer, flushes and merges: every row is visible exactly once, from the moment it
+//! was applied.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -11,7 +12,7 @@ use tidewatch_store::columns::NO_KEY;
 const REQUESTS: u64 = 120;
 
 #[test]
-fn readers_see_every_row_once_while_it_moves() {
+fn concurrent_readers_return_every_row_once() {
     let bench = Bench::new(11);
     let lake = bench.open();
     // Requests that may be visible, and requests that must be.

@@ -1,5 +1,5 @@
-//! Power cuts, full disks and failing syncs: with a replay of the journal from `covered`, every acknowledged row is
-//! there exactly once.
+//! Power cuts, full disks and failing syncs: after a replay of the journal from `covered`, every acknowledged row is
+//! stored exactly once.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use tidewatch_store::columns::NO_KEY;
 use tidewatch_store::plan::{Function, Key, Plan, Shape};
 use tidewatch_store::tables::Table;
 
-/// A journal of requests: the test's own, never lost.
+/// The requests of the journal, which the test itself keeps.
 fn requests() -> Vec<(Position, u128, Vec<TestSpan>)> {
     let request = |n: u8| {
         let time = TODAY_NS - i64::from(n % 3) * DAY_NS;
@@ -34,7 +34,7 @@ fn replay(lake: &Lake) {
     }
 }
 
-/// What a lake without any mishap holds.
+/// The content of a lake without any failure.
 fn undisturbed() -> Vec<Vec<Vec<u8>>> {
     let bench = Bench::new(0);
     let lake = bench.open();
@@ -56,7 +56,7 @@ fn a_power_cut_at_any_write_or_sync_loses_and_repeats_nothing() {
         for (n, (position, key, spans)) in requests.iter().enumerate() {
             if n == 6 {
                 lake.flush().unwrap();
-                // The next flush breaks off somewhere: at a write, or at a sync.
+                // The next flush fails at a write or at a sync.
                 match seed % 2 {
                     0 => bench.disk.fail_write_after(seed / 2),
                     _ => bench.disk.fail_sync_after(seed / 2),
@@ -92,7 +92,7 @@ fn a_full_disk_keeps_rows_in_memory_until_there_is_space() {
         let error = lake.flush().unwrap_err();
         assert!(matches!(error, tidewatch_store::StoreError::NoSpace { .. }), "{error:?}");
         assert!(snapshot(&lake) == expected);
-        assert_eq!(bench.files().len(), 0, "what was half written is given back");
+        assert_eq!(bench.files().len(), 0, "incomplete files are removed");
     }
     assert_eq!(lake.covered(), Position(0));
     bench.disk.set_capacity(None);
@@ -102,7 +102,7 @@ fn a_full_disk_keeps_rows_in_memory_until_there_is_space() {
 }
 
 #[test]
-fn flushing_that_cannot_keep_up_is_told() {
+fn flushing_that_cannot_keep_up_is_reported() {
     let bench = Bench::new(3);
     let lake = Lake::open(crate::LakeOptions { flush_rows: 4, ..bench.options() }).unwrap();
     bench.disk.set_capacity(Some(bench.disk.used()));
@@ -114,7 +114,7 @@ fn flushing_that_cannot_keep_up_is_told() {
     assert!(lake.wait_while_behind(std::time::Duration::ZERO));
 }
 
-/// Every byte of a part: damaged, it is reported and never answered from.
+/// A damaged byte anywhere in a part is reported, and no query is answered from it.
 #[test]
 fn a_damaged_part_is_reported_and_not_answered_from() {
     let bench = Bench::new(5);
@@ -136,7 +136,7 @@ fn a_damaged_part_is_reported_and_not_answered_from() {
     assert_eq!(stored_spans(&bench.open()).len(), 2);
 }
 
-/// The bytes of a roll-up too.
+/// The same for the bytes of a roll-up.
 #[test]
 fn a_damaged_rollup_is_reported_and_not_answered_from() {
     let bench = Bench::new(7);
@@ -154,7 +154,7 @@ fn a_damaged_rollup_is_reported_and_not_answered_from() {
         ..everything(Table::Endpoints)
     };
     let deadline = Instant::now() + Duration::from_secs(600);
-    let expected = lake.ask(&plan, deadline).unwrap();
+    let expected = lake.execute(&plan, deadline).unwrap();
     let (path, bytes) = match &lake.sources(&plan)[..] {
         [Source::Part(part)] => (part.path().to_path_buf(), part.facts.bytes),
         other => panic!("one part is registered, not {other:?}"),
@@ -163,10 +163,10 @@ fn a_damaged_rollup_is_reported_and_not_answered_from() {
     let mut reported = 0;
     for at in 0..bytes {
         assert!(bench.disk.flip(&path, at, 1 << (at % 8)));
-        match bench.open().ask(&plan, deadline) {
+        match bench.open().execute(&plan, deadline) {
             Err(StoreError::Corrupt { .. }) => reported += 1,
             Err(error) => panic!("byte {at}: {error:?}"),
-            // Nothing was read of the rows, when the cells are all it takes.
+            // A query that only needs the cells reads no rows.
             Ok(answer) => assert_eq!(answer, expected, "byte {at}"),
         }
         assert!(bench.disk.flip(&path, at, 1 << (at % 8)));

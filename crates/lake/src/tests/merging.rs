@@ -41,10 +41,10 @@ fn merging_keeps_every_row_and_its_order() {
     let before: Vec<_> = Table::ALL.into_iter().map(|table| contents(&lake, table)).collect();
     let kept = counted(&lake, "kept", "");
     assert_eq!(parts(&lake, Table::Spans), 7);
-    // Three to one, twice; two of level 1 and one of level 0 remain.
+    // Three parts became one, twice; two of level 1 and one of level 0 remain.
     lake.merge(TODAY_NS).unwrap();
     assert_eq!(parts(&lake, Table::Spans), 3);
-    // When the day is over, all of them.
+    // After the end of the day, all are merged.
     lake.merge(TODAY_NS + 2 * DAY_NS).unwrap();
     for table in [Table::Spans, Table::Endpoints] {
         assert_eq!(parts(&lake, table), 1, "{table:?}");
@@ -67,9 +67,9 @@ fn merging_keeps_every_row_and_its_order() {
     assert!(contents(&bench.open(), Table::Spans) == before[Table::Spans as usize]);
 }
 
-// DECISIONS 14: what rows say may be worked out again; which rows there are stays.
+// DECISIONS 14: column values may be computed again; the set of rows stays.
 #[test]
-fn rows_that_are_rewritten_are_sorted_anew_and_stay_themselves() {
+fn rewritten_rows_are_sorted_again_and_keep_their_identity() {
     let bench = Bench::new(1);
     let lake = bench.open();
     for (n, project) in [(1, 1), (2, 2), (3, 1)] {
@@ -86,9 +86,9 @@ fn rows_that_are_rewritten_are_sorted_anew_and_stay_themselves() {
         let projects = batch.column(project).as_primitive::<UInt32Type>().clone();
         let names = batch.column(name).as_string::<i32>().clone();
         let spans = batch.column(row_id).as_fixed_size_binary().clone();
-        let is_meant = |row: usize| projects.value(row) == 1 && spans.value(row)[1].is_multiple_of(2);
+        let is_selected = |row: usize| projects.value(row) == 1 && spans.value(row)[1].is_multiple_of(2);
         let rows: BooleanArray =
-            (0..batch.num_rows()).map(|row| Some(is_meant(row) && names.value(row) != "A")).collect();
+            (0..batch.num_rows()).map(|row| Some(is_selected(row) && names.value(row) != "A")).collect();
         if rows.true_count() == 0 {
             return Ok(None);
         }
@@ -101,8 +101,8 @@ fn rows_that_are_rewritten_are_sorted_anew_and_stay_themselves() {
     let before = stored_spans(&lake);
     let too_late = Rewrite { since_ns: TODAY_NS + DAY_NS, ..which };
     assert_eq!(lake.rewrite(too_late, &|| false, &mut rename).unwrap(), 0, "too old");
-    assert_eq!(lake.rewrite(which, &|| true, &mut rename).unwrap(), 0, "told to stop");
-    assert_eq!(lake.rewrite(which, &|| false, &mut rename).unwrap(), 2, "what was in memory too");
+    assert_eq!(lake.rewrite(which, &|| true, &mut rename).unwrap(), 0, "stopped");
+    assert_eq!(lake.rewrite(which, &|| false, &mut rename).unwrap(), 2, "rows in memory are included");
     assert_eq!(lake.rewrite(which, &|| false, &mut rename).unwrap(), 0, "nothing is left to change");
     assert_eq!(stored_spans(&lake), before);
     let check = |lake: &Lake| {
@@ -125,9 +125,9 @@ fn rows_that_are_rewritten_are_sorted_anew_and_stay_themselves() {
     assert_eq!(rolled_endpoints(&lake), 60);
 }
 
-// DECISIONS 11: what arrives again after the window may be stored again until parts are merged.
+// DECISIONS 11: a record that is received again after the window may be stored twice until parts are merged.
 #[test]
-fn equal_identities_become_one_and_the_first_stored_wins() {
+fn equal_identities_become_one_row_and_the_first_stored_wins() {
     let bench = Bench::new(1);
     let lake = bench.open();
     for n in 0..3_i64 {
@@ -166,7 +166,7 @@ fn frequent_attributes_have_columns_through_flush_and_merge() {
         .map(|name| (name.to_owned(), true))
         .to_vec();
     let two = |trace| vec![span(trace, 1, TODAY_NS), span(trace, 2, TODAY_NS)];
-    // A part of one row is too small to be split; merged, its rows are. Parts that are split alike stay so.
+    // A part of one row is too small to be split; merged parts are split. Parts with equal columns stay split.
     for (last, split) in [(vec![span(3, 1, TODAY_NS)], Vec::new()), (two(3), expected.clone())] {
         let bench = Bench::new(1);
         let lake = flushed(&bench, &[two(1), two(2), last]);
@@ -195,7 +195,7 @@ fn readers_keep_the_parts_they_opened() {
 }
 
 #[test]
-fn a_merge_that_fails_changes_nothing() {
+fn a_failed_merge_changes_nothing() {
     let bench = Bench::new(1);
     let requests: Vec<Vec<TestSpan>> = (0..3).map(|n| vec![span(n, 1, TODAY_NS), span(n, 2, TODAY_NS)]).collect();
     let lake = flushed(&bench, &requests);
@@ -209,7 +209,7 @@ fn a_merge_that_fails_changes_nothing() {
 }
 
 #[test]
-fn retention_gives_the_space_back() {
+fn retention_frees_disk_space() {
     let bench = Bench::new(1);
     let old = TODAY_NS - 40 * DAY_NS;
     let lake = flushed(&bench, &[vec![span(1, 1, old)], vec![span(2, 1, TODAY_NS)]]);
@@ -225,7 +225,7 @@ fn retention_gives_the_space_back() {
 }
 
 #[test]
-fn a_retention_of_zero_keeps_for_ever() {
+fn a_retention_of_zero_is_unlimited() {
     let bench = Bench::new(1);
     let mut options = bench.options();
     options.retention = options.retention.with(Table::Spans, 0);
@@ -237,7 +237,7 @@ fn a_retention_of_zero_keeps_for_ever() {
 }
 
 #[test]
-fn many_key_files_become_few_and_know_the_same() {
+fn merged_key_files_have_the_same_keys() {
     let bench = Bench::new(1);
     let requests: Vec<Vec<TestSpan>> = (0..9).map(|n| vec![span(n, 1, TODAY_NS), span(n, 2, TODAY_NS)]).collect();
     let lake = flushed(&bench, &requests);
@@ -264,9 +264,10 @@ fn counts_of_several_flushes_are_summed() {
     assert_eq!(contents(&lake, Table::IngestCounts).len(), 2);
 }
 
-/// While keys cannot be read a retry is stored twice; a merge then finds it, however soon it came. DECISIONS 11.
+/// While keys cannot be read, a retry is stored twice; a merge removes the duplicate, however soon the retry came.
+/// DECISIONS 11.
 #[test]
-fn what_is_stored_twice_because_keys_are_damaged_becomes_one_when_merged() {
+fn duplicates_because_of_damaged_keys_become_one_row_when_merged() {
     for damage in ["footer", "keys"] {
         let bench = Bench::new(1);
         let lake = bench.open();
@@ -275,7 +276,7 @@ fn what_is_stored_twice_because_keys_are_damaged_becomes_one_when_merged() {
         lake.flush().unwrap();
         drop(lake);
         let (path, bytes) = bench.disk.list(Path::new("/data/seen")).unwrap().remove(0);
-        // The footer ends the file; the keys lie before it.
+        // The footer is at the end of the file, after the keys.
         let footer = 6 * 8;
         let at = if damage == "footer" { bytes - 1 } else { bytes - footer - 1 };
         assert!(bench.disk.flip(&path, at, 1));
@@ -284,12 +285,12 @@ fn what_is_stored_twice_because_keys_are_damaged_becomes_one_when_merged() {
         lake.flush().unwrap();
         let stored = stored_spans(&lake).len();
         assert!(stored > 2, "{damage}: better twice than lost");
-        // Keys expire with the window, damaged ones too, and nothing is unknown any more.
+        // Keys expire with the window, damaged files too. After that, no key of the window is missing.
         lake.retain(TODAY_NS + 2 * DAY_NS).unwrap();
         while lake.merge(TODAY_NS + 2 * DAY_NS).unwrap() > 0 {}
         assert_eq!((stored_spans(&lake).len(), rolled_endpoints(&lake)), (2, 2), "{damage}");
         assert_eq!(bench.disk.list(Path::new("/data/seen")).unwrap(), [], "{damage}");
-        // What was received while a file was missing stays unknown; what comes after it is known.
+        // The times of receipt of rows received while a file was missing stay unknown; those of later rows are known.
         for n in 3..=4 {
             let time = TODAY_NS + 2 * DAY_NS;
             lake.apply(Position(n), u128::from(n) << 9, time, request(1, &[span(n as u8, 1, time)]));
@@ -307,9 +308,9 @@ fn what_is_stored_twice_because_keys_are_damaged_becomes_one_when_merged() {
     }
 }
 
-/// A number that was used is known for ever: a project that gets it again would see another's rows.
+/// A used project number is never forgotten: a project that got it again would read another's rows.
 #[test]
-fn the_highest_project_is_known_over_restarts_and_removals() {
+fn the_highest_project_survives_restarts_and_removals() {
     let mut bench = Bench::new(1);
     let lake = bench.open();
     assert_eq!(lake.highest_project(), 0);

@@ -1,4 +1,4 @@
-//! The lake from the outside: what goes in comes out, once, whatever happens in between.
+//! Tests of the lake's interface: every applied row is returned exactly once, whatever happens in between.
 
 mod answers;
 mod budget;
@@ -7,13 +7,13 @@ mod checking;
 mod clock;
 mod concurrent;
 mod crash;
-mod keeping;
 mod merging;
 mod model;
 mod names;
 mod pages;
 mod points;
 mod power;
+mod retention;
 mod retries;
 pub(crate) mod support;
 mod suspect;

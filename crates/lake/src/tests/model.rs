@@ -1,4 +1,4 @@
-//! Random histories against a model that is a map: apply, flush, merge, retain, restart, power cut.
+//! Random histories are compared with a model: apply, flush, merge, retain, restart, power cut.
 
 use std::collections::{BTreeSet, HashSet};
 use tidewatch_store::TelemetryStore;
@@ -11,7 +11,7 @@ use super::support::*;
 #[derive(Debug, Clone)]
 enum Step {
     Apply(u8, Vec<TestSpan>),
-    /// The request with this number again.
+    /// Repeats the request with this number.
     Retry(usize),
     Flush,
     /// A flush during which the disk fails once.
@@ -39,10 +39,10 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..40)
 }
 
-/// What the lake must hold.
+/// The expected content of the lake.
 #[derive(Default)]
 struct Model {
-    /// Never lost: (position, key, project, spans).
+    /// Durable requests: (position, key, project, spans).
     journal: Vec<(u64, u128, u8, Vec<TestSpan>)>,
     seen: HashSet<(u8, u8, u8)>,
     requests: HashSet<u128>,

@@ -1,4 +1,4 @@
-//! How many names a service has on one day: further ones become one, the same ones after a crash.
+//! The limit on the names of a service per day: names beyond it become one, and the same names after a crash.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use tidewatch_store::columns::{NO_KEY, Rows};
 use tidewatch_store::plan::{Key, Plan, Shape};
 use tidewatch_store::tables::Table;
 
-/// One Endpoint of a hand-made request: service, name, time.
+/// One Endpoint of a test request: service, name, time.
 type Named = (&'static str, &'static str, i64);
 
 const NAMES: [&str; 6] = ["GET /a", "GET /b", "GET /c", "GET /d", "GET /e", "GET /f"];
@@ -23,14 +23,14 @@ fn open(bench: &Bench, names_max: usize) -> Lake {
     Lake::open(LakeOptions { names_max, ..bench.options() }).expect("the lake opens")
 }
 
-/// Rows of these Endpoints; `number` keeps their ids apart.
+/// Rows of these Endpoints; `number` makes their ids unique.
 fn named(project: u32, number: u8, endpoints: &[Named]) -> Rows {
     let spans: Vec<TestSpan> = (1..).zip(endpoints).map(|(n, (_, _, time))| span(number, n, *time)).collect();
     let names: Vec<(&str, &str)> = endpoints.iter().map(|(service, name, _)| (*service, *name)).collect();
     request_named(project, &spans, &names)
 }
 
-/// How many rows each service and name has, by day.
+/// The number of rows of each service and name, by day.
 fn stored(lake: &Lake, table: Table) -> BTreeMap<(i64, String, String), usize> {
     let mut stored = BTreeMap::new();
     for batch in batches(lake, table) {
@@ -48,7 +48,7 @@ fn stored(lake: &Lake, table: Table) -> BTreeMap<(i64, String, String), usize> {
 }
 
 #[test]
-fn further_names_become_one_by_service_and_day_and_are_counted() {
+fn names_beyond_the_limit_become_one_by_service_and_day_and_are_counted() {
     let bench = Bench::new(1);
     let lake = open(&bench, 2);
     let shop = |name, time| ("shop", name, time);
@@ -65,7 +65,7 @@ fn further_names_become_one_by_service_and_day_and_are_counted() {
         TODAY_NS,
         named(1, 3, &[("pay", "GET /c", TODAY_NS), shop("GET /c", TODAY_NS - DAY_NS), shop("GET /a", TODAY_NS)]),
     );
-    // A project of its own.
+    // Another project.
     lake.apply(Position(4), NO_KEY, TODAY_NS, named(2, 4, &[shop("GET /e", TODAY_NS)]));
     let expected = [
         ((-1, "shop", "GET /c"), 1),
@@ -81,7 +81,7 @@ fn further_names_become_one_by_service_and_day_and_are_counted() {
     assert_eq!((counted(&lake, "trimmed", "too_many_names"), counted(&lake, "kept", "")), (2, 9));
     lake.flush().expect("the disk takes it");
     assert_eq!(stored(&lake, Table::Endpoints), expected);
-    // Neither do dictionaries of parts list a name that no row has.
+    // Dictionaries of parts do not list a name that no row has either.
     let shape = Shape::Groups {
         keys: vec![Key::column("name")],
         aggregates: vec![],
@@ -89,15 +89,16 @@ fn further_names_become_one_by_service_and_day_and_are_counted() {
         limit: usize::MAX,
         offset: 0,
     };
-    let listed = lake.ask(&Plan { shape, ..everything(Table::Endpoints) }, Instant::now() + Duration::from_secs(600));
+    let listed =
+        lake.execute(&Plan { shape, ..everything(Table::Endpoints) }, Instant::now() + Duration::from_secs(600));
     let listed = listed.expect("the plan is good").column(0).as_string::<i32>().clone();
     let listed: Vec<&str> = listed.iter().flatten().collect();
     assert_eq!(listed, [OTHER_NAME, "GET /a", "GET /b", "GET /c", "GET /e"]);
 }
 
-/// Services are made up as easily as names: together those of a project have only so many names on one day.
+/// A sender can invent services as well as names, so all services of a project together have a limit per day.
 #[test]
-fn all_services_of_a_project_have_a_bound_together() {
+fn all_services_of_a_project_have_a_common_limit() {
     let bench = Bench::new(1);
     let lake = open(&bench, 1);
     let services: Vec<String> = (0..102).map(|number| format!("service {number}")).collect();
@@ -111,9 +112,9 @@ fn all_services_of_a_project_have_a_bound_together() {
     assert_eq!((others, counted(&lake, "trimmed", "too_many_names")), (2, 2));
 }
 
-/// A retry is stored once, under the name it has; it takes no name from others.
+/// A retry is stored once, under its first name, and does not count towards the limit.
 #[test]
-fn a_retried_record_takes_no_name() {
+fn a_retried_record_does_not_count_towards_the_limit() {
     let bench = Bench::new(1);
     let lake = open(&bench, 2);
     for position in [1, 2] {
@@ -130,9 +131,9 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Flushes, merges, restarts and crashes at any point change no name, and neither does a start with another limit:
-    /// each request brings its own.
+    /// each request has its own limit.
     #[test]
-    fn a_replay_gives_the_names_of_the_run_before(
+    fn a_replay_stores_the_names_of_the_run_before(
         requests in proptest::collection::vec(
             (proptest::collection::vec((0..2_usize, 0..6_usize, 0..2_i64), 1..5), 0..6_u8, 0..4_usize),
             1..30,

@@ -1,4 +1,4 @@
-//! Pages of a list of rows that nothing identifies: together they are the list, whatever is merged between them.
+//! Pages of a list of rows without identity form the whole list, whatever is merged between them.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -17,13 +17,13 @@ use tidewatch_store::tables::Table;
 fn page(lake: &Lake, offset: usize, limit: usize) -> Vec<String> {
     let order = vec![Order { column: "time", descending: true }];
     let plan = Plan { shape: Shape::Rows { columns: vec!["body"], order, limit, offset }, ..everything(Table::Logs) };
-    let rows = lake.ask(&plan, Instant::now() + Duration::from_secs(60)).unwrap();
+    let rows = lake.execute(&plan, Instant::now() + Duration::from_secs(60)).unwrap();
     rows.column(0).as_string::<i32>().iter().map(|body| body.unwrap().to_owned()).collect()
 }
 
 /// DURABILITY 13: 500 records of one time, a merge after the third page.
 #[test]
-fn pages_stay_what_they_are_when_parts_are_merged() {
+fn merges_do_not_change_pages() {
     let bench = Bench::new(1);
     let lake = bench.open();
     for flush in 0..5_u64 {
@@ -40,7 +40,7 @@ fn pages_stay_what_they_are_when_parts_are_merged() {
     shown.extend((3..5).flat_map(|number| page(&lake, number * 100, 100)));
     let distinct: BTreeSet<_> = shown.iter().collect();
     assert_eq!((shown.len(), distinct.len()), (500, 500));
-    assert!(shown.is_sorted(), "in the order in which they came");
+    assert!(shown.is_sorted(), "in order of receipt");
     drop(lake);
     assert_eq!(page(&bench.open(), 0, 500), shown);
 }
@@ -48,7 +48,8 @@ fn pages_stay_what_they_are_when_parts_are_merged() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Requests of few times and two projects, flushed now and then, merged whenever: the order never changes.
+    /// Requests with few distinct times and two projects, flushed occasionally and merged at any point: the order never
+    /// changes.
     #[test]
     fn no_merge_changes_the_order(
         requests in prop::collection::vec((0..3_i64, 1..40_usize, 1..3_u32, any::<bool>()), 1..30),

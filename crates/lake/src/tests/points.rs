@@ -1,4 +1,4 @@
-//! Points of many series, of which those of a series are brought together in memory, in a flush and in a merge.
+//! Metric points of many series; the points of a series are grouped in memory, in a flush and in a merge.
 
 use arrow::array::RecordBatch;
 use tidewatch_domain::model::{AnyValue, KeyValue, Signal};
@@ -16,7 +16,7 @@ const SERIES: u64 = 37;
 const REQUESTS: u64 = 60;
 const REQUEST_POINTS: u64 = 500;
 
-/// Points of all series in turn. Of every fifth series, histograms; some come late.
+/// Points of all series in turn. Every fifth series has histograms; some points are late.
 fn request(number: u64) -> Rows {
     let mut buffer = TableBuffer::new(Table::MetricPoints);
     for point in number * REQUEST_POINTS..(number + 1) * REQUEST_POINTS {
@@ -43,7 +43,7 @@ fn request(number: u64) -> Rows {
         row.optional_bytes(is_histogram.then_some(&[1, 2, 3])).optional_bytes(is_histogram.then_some(&[point as u8]));
         row.optional_i64((point % 7 == 0).then_some(i64::MAX - point as i64));
     }
-    Rows::by_hand(1, Signal::Metrics, buffer)
+    Rows::from_buffer(1, Signal::Metrics, buffer)
 }
 
 fn is_sorted(batches: &[RecordBatch]) -> bool {
@@ -55,7 +55,7 @@ fn is_sorted(batches: &[RecordBatch]) -> bool {
 }
 
 #[test]
-fn points_come_back_as_they_came() {
+fn points_are_read_back_unchanged() {
     let (bench, other) = (Bench::new(1), Bench::new(2));
     let open = |bench: &Bench| {
         let merge = MergeOptions { fan_in: 3, ..MergeOptions::default() };
@@ -65,13 +65,13 @@ fn points_come_back_as_they_came() {
     for number in 0..REQUESTS {
         lake.apply(Position(number + 1), NO_KEY, TODAY_NS, request(number));
         if number % 20 == 19 {
-            // In memory, some of them lie together.
+            // In memory, some are grouped.
             let in_memory = contents(&lake, Table::MetricPoints);
             lake.flush().unwrap();
             assert!(contents(&lake, Table::MetricPoints) == in_memory);
         }
     }
-    // Each request by itself is too few to be brought together.
+    // A single request has too few points to be grouped.
     for number in 0..REQUESTS {
         plain.apply(Position(number + 1), NO_KEY, TODAY_NS, request(number));
         if number % 10 == 9 {
@@ -84,7 +84,7 @@ fn points_come_back_as_they_came() {
     for lake in [lake, plain] {
         assert!(is_sorted(&batches(&lake, Table::MetricPoints)));
         lake.merge(TODAY_NS + 2 * DAY_NS).unwrap();
-        // Those that came late for the first seconds of the day are of the day before.
+        // Late points of the first seconds of the day belong to the day before.
         assert_eq!(lake.stats().tables[Table::MetricPoints as usize].parts, 2);
         assert!(contents(&lake, Table::MetricPoints) == expected);
         assert!(is_sorted(&batches(&lake, Table::MetricPoints)));

@@ -1,8 +1,8 @@
 //! The journal, the lake and its catalog together, ended at every single step: each change of the simulated disk, and
 //! each step of a catalog transaction (before BEGIN, before COMMIT, after COMMIT), by a kill or by a power cut.
 //!
-//! What is modelled of SQLite is its promise: a transaction is durable when COMMIT returns, and has not happened when the
-//! process ends before. What is tested is our order of COMMIT, rename, trim and unlink around it.
+//! The model of SQLite is its guarantee: a transaction is durable when COMMIT returns, and was not committed when the
+//! process ends before. The test covers the order of COMMIT, rename, trim and unlink around it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,10 +18,10 @@ use super::support::*;
 use crate::check;
 use crate::{Lake, LostStats};
 use tidewatch_store::Outcome;
-use tidewatch_store::retention::Keeping;
+use tidewatch_store::retention::ProjectRetention;
 use tidewatch_store::tables::Table;
 
-/// A request's number, and who waits for it.
+/// A request's number, and the channel of the waiting caller.
 type Waiting = (u8, Sender<bool>);
 
 #[derive(Debug, Clone, Copy)]
@@ -29,10 +29,10 @@ enum Step {
     Append(u8),
     Flush,
     Merge,
-    /// Days that are over go; of old days the requests with odd numbers are.
+    /// Removes expired days; the requests `n` with [`is_old`] are of such days.
     Retain,
-    /// Project 2 goes, from parts that others share.
-    Thin,
+    /// Removes project 2 from parts shared with another project.
+    DeleteProject,
 }
 
 const SCRIPT: &[Step] = &[
@@ -51,7 +51,7 @@ const SCRIPT: &[Step] = &[
     Step::Retain,
     Step::Append(8),
     Step::Flush,
-    Step::Thin,
+    Step::DeleteProject,
     Step::Append(4),
     Step::Append(9),
     Step::Merge,
@@ -75,7 +75,7 @@ fn apply(lake: &Lake, position: Position, n: u8) {
     lake.apply(position, u128::from(n) << 7, TODAY_NS, request(project(n), &spans(n)));
 }
 
-/// What runs on a disk.
+/// The running lake and journal.
 type Started = (Arc<Lake>, Arc<Journal<Waiting>>);
 
 /// A process on a disk.
@@ -86,7 +86,7 @@ struct Process {
 }
 
 impl Process {
-    /// `None`: it died while it started.
+    /// `None` when it died during the start.
     fn start(mut bench: Bench) -> (Bench, Option<Started>) {
         let disk = bench.disk.clone();
         bench.catalog_probe = Some(Arc::new(move |_| {
@@ -135,7 +135,7 @@ impl Process {
         (bench, Some((lake, journal)))
     }
 
-    /// False: it died.
+    /// False when it died.
     fn run(&self, step: Step) -> bool {
         match step {
             Step::Append(n) => {
@@ -151,14 +151,17 @@ impl Process {
             }
             Step::Merge => self.lake.merge(TODAY_NS + 2 * DAY_NS).is_ok(),
             Step::Retain => self.lake.retain(TODAY_NS).is_ok(),
-            Step::Thin => {
-                self.lake.set_keeping(Keeping { gone: [2].into(), ..Keeping::default() });
+            Step::DeleteProject => {
+                self.lake.set_project_retention(ProjectRetention {
+                    deleted_projects: [2].into(),
+                    ..ProjectRetention::default()
+                });
                 self.lake.retain(TODAY_NS).is_ok()
             }
         }
     }
 
-    /// The disk that the end of the process leaves.
+    /// The disk after the end of the process.
     fn end(self, by_power: bool) -> Bench {
         let Process { mut bench, lake, journal } = self;
         bench.disk = if by_power { bench.disk.power_cut() } else { bench.disk.process_killed() };
@@ -168,7 +171,7 @@ impl Process {
     }
 }
 
-/// Starts until it succeeds; the first tries die early, too.
+/// Starts until a start succeeds; the first attempts may die, too.
 fn start(mut bench: Bench, deaths: &mut u64, by_power: bool) -> Process {
     loop {
         if *deaths > 0 {
@@ -192,17 +195,17 @@ fn start(mut bench: Bench, deaths: &mut u64, by_power: bool) -> Process {
 }
 
 #[track_caller]
-fn assert_stored(process: &Process, acked: &BTreeSet<u8>, is_retained: bool, is_thinned: bool, context: &str) {
+fn assert_stored(process: &Process, acked: &BTreeSet<u8>, is_retained: bool, is_project_deleted: bool, context: &str) {
     let mut stored: Vec<(u8, u8)> = stored_spans(&process.lake).into_iter().map(|span| (span.1, span.2)).collect();
     stored.sort_unstable();
     assert!(stored.windows(2).all(|two| two[0] != two[1]), "{context}: twice: {stored:?}");
     for n in acked {
-        let may_be_gone = (is_retained && is_old(*n)) || (is_thinned && project(*n) == 2);
+        let may_be_removed = (is_retained && is_old(*n)) || (is_project_deleted && project(*n) == 2);
         let found = stored.iter().filter(|span| span.0 == *n).count();
-        assert!(found == 2 || (may_be_gone && found == 0), "{context}: request {n} has {found} spans");
+        assert!(found == 2 || (may_be_removed && found == 0), "{context}: request {n} has {found} spans");
     }
     assert!(stored.iter().all(|span| acked.contains(&span.0)), "{context}: {stored:?} of {acked:?}");
-    // Rows are removed table by table, spans first: a death in between leaves their Endpoints for the next removal.
+    // Rows are removed table by table, spans first: a death in between leaves their Endpoints until the next removal.
     let (rolled, spans) = (rolled_endpoints(&process.lake), stored.len() as u64);
     assert!(
         rolled == spans || (is_retained && rolled > spans),
@@ -210,19 +213,19 @@ fn assert_stored(process: &Process, acked: &BTreeSet<u8>, is_retained: bool, is_
     );
 }
 
-/// Runs the script once, dying after `deaths.0` steps, and in the start after that after `deaths.1`. How many steps it
-/// took, when it did not die.
+/// Runs the script once, dying after `deaths.0` steps, and after `deaths.1` steps of the next start. Returns whether it
+/// died.
 fn history(deaths: (u64, u64), by_power: bool) -> bool {
     let context = format!("{deaths:?}, power {by_power}");
     let mut process = start(Bench::new(deaths.0), &mut 0, by_power);
     process.bench.disk.die_after(deaths.0);
     let mut acked = BTreeSet::new();
     let (mut at, mut has_died, mut again) = (0, false, deaths.1);
-    let (mut is_retained, mut is_thinned) = (false, false);
+    let (mut is_retained, mut is_project_deleted) = (false, false);
     while at < SCRIPT.len() {
         let step = SCRIPT[at];
-        is_retained |= matches!(step, Step::Retain | Step::Thin);
-        is_thinned |= matches!(step, Step::Thin);
+        is_retained |= matches!(step, Step::Retain | Step::DeleteProject);
+        is_project_deleted |= matches!(step, Step::DeleteProject);
         let done = process.run(step);
         if done && !process.bench.disk.is_dead() {
             if let Step::Append(n) = step {
@@ -233,7 +236,7 @@ fn history(deaths: (u64, u64), by_power: bool) -> bool {
         }
         assert!(process.bench.disk.is_dead() && !has_died, "{context}: {step:?} failed");
         has_died = true;
-        // Acknowledged in the moment of its death, or not: it is there once or not at all.
+        // The request at the moment of the death is stored once or not at all.
         let mut perhaps = acked.clone();
         if let Step::Append(n) = step {
             perhaps.insert(n);
@@ -245,16 +248,19 @@ fn history(deaths: (u64, u64), by_power: bool) -> bool {
         let stored: BTreeSet<u8> = stored_spans(&process.lake).into_iter().map(|span| span.1).collect();
         let unacked: BTreeSet<u8> = perhaps.difference(&acked).copied().collect();
         acked.extend(stored.intersection(&unacked));
-        assert_stored(&process, &acked, is_retained, is_thinned, &context);
+        assert_stored(&process, &acked, is_retained, is_project_deleted, &context);
     }
-    // The script is over: what follows is no part of it.
+    // The script has ended; further steps do not die.
     process.bench.disk.heal();
     process.run(Step::Flush);
-    process.run(Step::Thin);
+    process.run(Step::DeleteProject);
     assert_stored(&process, &acked, true, true, &context);
     let spans = stored_spans(&process.lake).len() as u64;
     assert_eq!(rolled_endpoints(&process.lake), spans, "{context}: roll-ups in the end");
-    assert!(stored_spans(&process.lake).iter().all(|span| !is_old(span.1) && span.0 != 2), "{context}: it is removed");
+    assert!(
+        stored_spans(&process.lake).iter().all(|span| !is_old(span.1) && span.0 != 2),
+        "{context}: expired rows are removed"
+    );
     assert_eq!(process.lake.lost().stats(), LostStats::default(), "{context}: a crash is no reason for an alarm");
     let lake_files =
         process.bench.files().into_iter().filter(|path| !path.starts_with("/data/journal")).collect::<Vec<_>>();
@@ -274,9 +280,9 @@ fn history(deaths: (u64, u64), by_power: bool) -> bool {
 }
 
 #[test]
-fn nothing_is_lost_doubled_or_left_over_whatever_step_is_the_last() {
+fn no_row_is_lost_or_doubled_and_no_file_left_whatever_step_is_the_last() {
     for by_power in [false, true] {
-        // Every third step of each, at different ones.
+        // Every third step, with different offsets for the two kinds.
         let mut last = u64::from(by_power);
         while history((last, last % 23), by_power) {
             last += 3;

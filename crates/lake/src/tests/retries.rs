@@ -1,4 +1,4 @@
-//! What counts as received before: which side of a span, and how long a body without times.
+//! Which records count as received before: the side of a span, and the window of a body without times.
 
 use tidewatch_domain::model::SpanKind;
 use tidewatch_journal::Position;
@@ -6,7 +6,7 @@ use tidewatch_store::TelemetryStore;
 
 use super::support::*;
 use crate::dedup::file;
-use crate::dedup::file::{Generation, SeenFacts, SeenFile};
+use crate::dedup::file::{DedupFile, DedupFileFacts, Generation};
 use crate::dedup::{UNTIMED_WINDOW_NS, WINDOW_NS};
 use crate::part::temporary::temporary;
 use crate::{Applied, Lake};
@@ -18,12 +18,12 @@ const KEY: u128 = 4711;
 const STORED: Applied = Applied { stored: 1, duplicates: 0 };
 const KNOWN: Applied = Applied { stored: 0, duplicates: 1 };
 
-/// One log record without a time, received so many seconds after `TODAY_NS`.
+/// Applies one log record without a time, received `seconds` after `TODAY_NS`.
 fn untimed(lake: &Lake, position: u64, seconds: i64) -> Applied {
     lake.apply(Position(position), KEY, TODAY_NS + seconds * SECOND_NS, logs_request(1, &[("backup finished", 0)]))
 }
 
-/// DURABILITY 7, DECISIONS 11: the same words every so often are different events.
+/// DURABILITY 7, DECISIONS 11: equal messages that recur at intervals are different events.
 #[test]
 fn a_body_without_times_is_a_retry_for_five_minutes() {
     for flushes in [false, true] {
@@ -33,7 +33,7 @@ fn a_body_without_times_is_a_retry_for_five_minutes() {
             (3, STORED),
             (4, KNOWN),
             (5 * 60 - 1, KNOWN),
-            // A copy that was known does not make the window longer.
+            // A detected copy does not extend the window.
             (5 * 60 + 15, STORED),
             (9 * 60, KNOWN),
             (11 * 60, STORED),
@@ -57,7 +57,7 @@ fn a_body_without_times_is_a_retry_for_five_minutes() {
     }
 }
 
-/// One of the records is enough.
+/// One record without a time is enough.
 #[test]
 fn a_body_with_one_record_without_a_time_is_no_retry_later() {
     let lake = Bench::new(1).open();
@@ -84,7 +84,7 @@ fn both_sides_of_a_shared_span_are_stored() {
     for (position, kind) in [(3, SpanKind::Client), (4, SpanKind::Server), (5, SpanKind::Consumer)] {
         assert_eq!(send(&lake, position, TODAY_NS + SECOND_NS, kind, TODAY_NS), KNOWN, "{kind:?} again");
     }
-    // Long after the window both come again, and parts are compared when they are merged.
+    // Both are received again long after the window, and merges compare parts.
     lake.retain(TODAY_NS + 3 * DAY_NS).unwrap();
     assert_eq!(send(&lake, 6, TODAY_NS + 3 * DAY_NS, SpanKind::Server, TODAY_NS + 7), STORED);
     lake.flush().unwrap();
@@ -95,10 +95,10 @@ fn both_sides_of_a_shared_span_are_stored() {
     assert_eq!(contents(&bench.open(), Table::Spans).len(), 2);
 }
 
-/// A retry across an upgrade: an earlier release wrote the keys of spans without their side, and one key for a body
-/// without times.
+/// A retry across an upgrade: an earlier release wrote span keys without their side, and one key for a body without
+/// times.
 #[test]
-fn keys_of_an_earlier_release_are_known() {
+fn keys_of_an_earlier_release_are_found() {
     let bench = Bench::new(1);
     let lake = bench.open();
     let spans = [(1, SpanKind::Server), (2, SpanKind::Client)];
@@ -107,21 +107,21 @@ fn keys_of_an_earlier_release_are_known() {
     }
     untimed(&lake, 3, 0);
     lake.flush().unwrap();
-    // The same file as the earlier release would have written it.
+    // The same file as written by the earlier release.
     let keys = spans.map(|(id, kind)| request_of(1, &[span(1, id, TODAY_NS)], kind).keys[0]);
     let mut old = vec![keys_without_side(keys[0])[0], keys_without_side(keys[1])[1], KEY];
     old.sort_unstable();
-    let facts: SeenFacts = lake.shared.seen.lock().files().next().unwrap().facts;
-    let (disk, folder) = (&bench.options().disk, lake.shared.layout.seen_folder());
+    let facts: DedupFileFacts = lake.shared.dedup.lock().files().next().unwrap().facts;
+    let (disk, folder) = (&bench.options().disk, lake.shared.layout.dedup_folder());
     drop(lake);
     let mut coming = old.into_iter();
-    file::write(disk, &folder, Generation::WithoutSides, SeenFacts { keys: 3, ..facts }, 3, || Ok(coming.next()))
+    file::write(disk, &folder, Generation::WithoutSides, DedupFileFacts { keys: 3, ..facts }, 3, || Ok(coming.next()))
         .unwrap();
-    let path = SeenFile::path(&folder, facts.id);
+    let path = DedupFile::path(&folder, facts.id);
     disk.rename(&temporary(&path), &path).unwrap();
 
     let lake = bench.open();
-    let generations: Vec<Generation> = lake.shared.seen.lock().files().map(|file| file.generation()).collect();
+    let generations: Vec<Generation> = lake.shared.dedup.lock().files().map(|file| file.generation()).collect();
     assert_eq!(generations, [Generation::WithoutSides]);
     let send = |position, id, kind| {
         let rows = request_of(1, &[span(1, id, TODAY_NS)], kind);
@@ -132,9 +132,9 @@ fn keys_of_an_earlier_release_are_known() {
     assert_eq!(untimed(&lake, 7, 200), KNOWN);
     assert_eq!(untimed(&lake, 8, 400), STORED);
     lake.flush().unwrap();
-    // Old and new keys stay in files of their own, and both are still known.
+    // Old and new keys stay in separate files, and both are found.
     lake.merge(TODAY_NS + DAY_NS / 2).unwrap();
     assert_eq!((send(9, 1, SpanKind::Server), send(10, 3, SpanKind::Client)), (KNOWN, KNOWN));
     lake.retain(TODAY_NS + WINDOW_NS + 100 * SECOND_NS).unwrap();
-    assert_eq!(lake.stats().key_files, 1, "the old file goes when its window is over");
+    assert_eq!(lake.stats().key_files, 1, "the old file is removed after its window");
 }

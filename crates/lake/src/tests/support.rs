@@ -1,4 +1,4 @@
-//! Hand-made requests, a lake to put them in, and everything a table holds as comparable rows.
+//! Test requests, a lake to apply them to, and the content of tables as comparable rows.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,13 +37,13 @@ pub const SECOND_NS: i64 = 1_000_000_000;
 /// 2026-11-21 00:00 UTC.
 pub const TODAY_NS: i64 = 20_778 * DAY_NS;
 
-/// One span of a hand-made request.
+/// One span of a test request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TestSpan {
     pub trace: u8,
     pub span: u8,
     pub time_ns: i64,
-    /// A SERVER span is an Endpoint too; false: the rules drop it as an unmatched root.
+    /// A kept SERVER span is an Endpoint too; false: the rules drop it as an unmatched root.
     pub kept: bool,
 }
 
@@ -65,7 +65,7 @@ pub fn request_of(project: u32, spans: &[TestSpan], kind: SpanKind) -> Rows {
     request_as(project, spans, &vec![("shop", "GET /cart"); spans.len()], kind)
 }
 
-/// As [`request`], with the service and the Endpoint of each span.
+/// Like [`request`], with the service and the Endpoint of each span.
 pub fn request_named(project: u32, spans: &[TestSpan], names: &[(&str, &str)]) -> Rows {
     request_as(project, spans, names, SpanKind::Server)
 }
@@ -151,7 +151,7 @@ pub fn logs_request(project: u32, logs: &[(&str, i64)]) -> Rows {
     Rows::logs(project, &context(), &batch, &projection)
 }
 
-/// A wall clock and a monotonic clock that a test moves; both in nanoseconds.
+/// A wall clock and a monotonic clock under the control of the test; both in nanoseconds.
 #[derive(Debug, Default)]
 pub struct TestClock {
     wall: AtomicI64,
@@ -163,13 +163,13 @@ impl TestClock {
         Arc::new(TestClock { wall: AtomicI64::new(wall), uptime: AtomicI64::new(0) })
     }
 
-    /// Time passes for both.
+    /// Advances both clocks.
     pub fn pass(&self, time: i64) {
         self.jump(time);
         self.uptime.fetch_add(time, Ordering::Relaxed);
     }
 
-    /// The wall clock alone moves.
+    /// Moves the wall clock only.
     pub fn jump(&self, by: i64) {
         self.wall.fetch_add(by, Ordering::Relaxed);
     }
@@ -189,7 +189,7 @@ impl Clock for TestClock {
     }
 }
 
-/// A lake on a simulated disk with its catalog in a temporary folder; nothing happens in the background.
+/// A lake on a simulated disk with its catalog in a temporary folder and without background threads.
 pub struct Bench {
     folder: TempDir,
     pub disk: SimDisk,
@@ -219,7 +219,7 @@ impl Bench {
         Lake::open(self.options()).expect("the lake opens")
     }
 
-    /// A bench whose catalog may fail.
+    /// A bench with a catalog whose steps can fail.
     pub fn failing(seed: u64) -> (Bench, CatalogFault) {
         let fault = CatalogFault::default();
         let bench = Bench { catalog_probe: Some(fault.probe()), ..Bench::new(seed) };
@@ -232,7 +232,7 @@ impl Bench {
         stats.tables.iter().map(|table| table.parts).sum::<usize>() + stats.key_files
     }
 
-    /// Every file of the lake but its lock.
+    /// Every file of the lake except its lock.
     pub fn files(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
         collect(&self.disk, Path::new("/data"), &mut files);
@@ -241,12 +241,12 @@ impl Bench {
     }
 }
 
-/// What fails in the catalog, and how often.
+/// The steps of the catalog that fail, and how often.
 #[derive(Clone, Default)]
 pub struct CatalogFault(Arc<Mutex<Vec<(Step, usize)>>>);
 
 impl CatalogFault {
-    /// From now on these steps fail as often as said.
+    /// Makes subsequent steps fail this often.
     pub fn set(&self, faults: &[(Step, usize)]) {
         *self.0.lock() = faults.to_vec();
     }
@@ -281,7 +281,7 @@ pub fn everything(table: Table) -> Plan {
     }
 }
 
-/// The part's rows with their whole attributes.
+/// The part's rows with all of their attributes.
 pub fn try_read(part: &Part) -> Result<Vec<RecordBatch>, StoreError> {
     let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(part.file()?, part.metadata()?);
     let columns = part.attr_columns()?;
@@ -332,7 +332,7 @@ pub fn stored_spans(lake: &Lake) -> Vec<(u32, u8, u8, i64)> {
     spans
 }
 
-/// The number of Endpoint rows, as roll-ups tell it; they tell the same as the rows.
+/// The number of Endpoint rows from roll-ups; asserts that the roll-ups agree with the rows.
 pub fn rolled_endpoints(lake: &Lake) -> u64 {
     let aggregates = vec![
         Function::Count.named("count"),
@@ -341,20 +341,20 @@ pub fn rolled_endpoints(lake: &Lake) -> u64 {
         // Small numbers are exact in a sketch.
         Function::Quantiles { column: "duration", qs: vec![0.5] }.named("median"),
     ];
-    let ask = |from, keys: Vec<Key>| {
+    let execute = |from, keys: Vec<Key>| {
         let shape =
             Shape::Groups { keys, aggregates: aggregates.clone(), order: Vec::new(), limit: usize::MAX, offset: 0 };
         let plan = Plan { from, shape, ..everything(Table::Endpoints) };
         let deadline = Instant::now() + Duration::from_secs(60);
-        let rolled = lake.ask(&plan, deadline).expect("the plan is good");
-        assert!(scan::can_roll(&plan).expect("the plan is good"));
+        let rolled = lake.execute(&plan, deadline).expect("the plan is good");
+        assert!(scan::can_use_rollups(&plan).expect("the plan is good"));
         assert_eq!(rolled, scan::run(&plan, &lake.sources(&plan), deadline).expect("the plan is good"));
         Answer::new(rolled)
     };
     let hours = KeySource::TimeBucket { origin: 0, width: 3600 * SECOND_NS }.named("hour");
-    ask(i64::MIN, vec![hours, Key::column("name")]);
-    ask(TODAY_NS - 3 * DAY_NS + 7, vec![Key::column("project")]);
-    ask(i64::MIN, Vec::new()).u64("count").expect("a count").at(0)
+    execute(i64::MIN, vec![hours, Key::column("name")]);
+    execute(TODAY_NS - 3 * DAY_NS + 7, vec![Key::column("project")]);
+    execute(i64::MIN, Vec::new()).u64("count").expect("a count").at(0)
 }
 
 /// The sum of the counts with this outcome and reason.

@@ -1,4 +1,4 @@
-//! Parts that cannot be read, rows that cannot be written: the rest goes on, and nothing is silently short.
+//! Unreadable parts and unwritable rows: all other work continues, and no result is silently incomplete.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use tidewatch_store::Outcome;
 use tidewatch_store::StoreError;
 use tidewatch_store::columns::NO_KEY;
 use tidewatch_store::plan::Plan;
-use tidewatch_store::retention::{Keeping, Retention};
+use tidewatch_store::retention::{ProjectRetention, Retention};
 use tidewatch_store::tables::Table;
 
 fn part_paths(lake: &Lake, table: Table) -> Vec<PathBuf> {
@@ -29,7 +29,7 @@ fn part_paths(lake: &Lake, table: Table) -> Vec<PathBuf> {
     lake.sources(&everything(table)).iter().filter_map(path).collect()
 }
 
-/// Several flushes of spans and logs, a key file each.
+/// A lake with several flushes of spans and logs, with a key file each.
 fn filled(bench: &Bench) -> Lake {
     let lake = bench.open();
     for n in 0..4 {
@@ -57,10 +57,10 @@ fn merge_all(lake: &Lake) -> usize {
     panic!("merging does not come to an end: {failures} failures");
 }
 
-/// Scenario: one byte of one part is flipped. Guarantee: it alone stays; all else is merged, the key files too. Questions
-/// over its range say that they cannot be answered.
+/// Scenario: one byte of one part is flipped. Guarantee: only this part stays unmerged; key files are merged too.
+/// Queries over its range fail.
 #[test]
-fn a_damaged_part_keeps_nothing_else_from_merging() {
+fn a_damaged_part_does_not_prevent_other_merges() {
     let bench = Bench::new(11);
     let lake = filled(&bench);
     let damaged = part_paths(&lake, Table::Spans)[1].clone();
@@ -72,15 +72,15 @@ fn a_damaged_part_keeps_nothing_else_from_merging() {
     assert!(stats.key_files < 4, "{} key files", stats.key_files);
     assert!(part_paths(&lake, Table::Spans).contains(&damaged), "its file stays");
     let deadline = Instant::now() + Duration::from_secs(600);
-    let error = lake.ask(&everything(Table::Spans), deadline).unwrap_err();
+    let error = lake.execute(&everything(Table::Spans), deadline).unwrap_err();
     assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
-    assert_eq!(lake.ask(&everything(Table::Logs), deadline).unwrap().num_rows(), 8);
+    assert_eq!(lake.execute(&everything(Table::Logs), deadline).unwrap().num_rows(), 8);
 }
 
-/// Scenario: a part from which one project's rows have to go is damaged. Guarantee: they go from all others, and the part
-/// is left alone until it is tried again.
+/// Scenario: a part from which one project's rows are to be removed is damaged. Guarantee: they are removed from all
+/// others, and the part is left alone until it is tried again.
 #[test]
-fn a_damaged_part_keeps_nothing_else_from_being_removed() {
+fn a_damaged_part_does_not_prevent_other_removals() {
     let bench = Bench::new(26);
     let lake = bench.open();
     for n in 0..2 {
@@ -92,7 +92,7 @@ fn a_damaged_part_keeps_nothing_else_from_being_removed() {
     }
     let damaged = part_paths(&lake, Table::Spans)[0].clone();
     assert!(bench.disk.flip(&damaged, 100, 1));
-    lake.set_keeping(Keeping { gone: [2].into(), ..Keeping::default() });
+    lake.set_project_retention(ProjectRetention { deleted_projects: [2].into(), ..ProjectRetention::default() });
     assert!(matches!(lake.retain(TODAY_NS).unwrap_err(), StoreError::Corrupt { .. }));
     assert_eq!(lake.stats().tables[Table::Spans as usize].suspects, 1);
     assert_eq!(contents(&lake, Table::Endpoints).len(), 2, "those of project 1");
@@ -100,14 +100,14 @@ fn a_damaged_part_keeps_nothing_else_from_being_removed() {
     assert_eq!(lake.retain(TODAY_NS).unwrap(), 0, "it is not read again");
 }
 
-/// What a question finds, merges need not find again.
+/// Merges leave out a part that a query found damaged.
 #[test]
-fn a_part_that_a_question_cannot_read_is_suspect() {
+fn a_part_that_a_query_cannot_read_is_suspect() {
     let bench = Bench::new(12);
     let lake = filled(&bench);
     let damaged = part_paths(&lake, Table::Logs)[0].clone();
     assert!(bench.disk.flip(&damaged, 100, 1));
-    lake.ask(&everything(Table::Logs), Instant::now() + Duration::from_secs(600)).unwrap_err();
+    lake.execute(&everything(Table::Logs), Instant::now() + Duration::from_secs(600)).unwrap_err();
     assert_eq!(lake.stats().tables[Table::Logs as usize].suspects, 1);
     assert_eq!(merge_all(&lake), 0);
     assert_eq!(lake.stats().tables[Table::Logs as usize].parts, 2);
@@ -118,16 +118,16 @@ fn a_suspect_part_is_tried_again_after_an_hour() {
     let bench = Bench::new(13);
     let lake = filled(&bench);
     let sources = lake.sources(&everything(Table::Logs));
-    let Source::Part(part) = &sources[0] else { panic!("logs lie in parts") };
+    let Source::Part(part) = &sources[0] else { panic!("logs are in parts") };
     part.suspect(&part.corrupt("a test says so"));
     let now = Instant::now();
     assert!(part.is_suspect() && part.is_left_out(now + Duration::from_secs(3000)));
     assert!(part.is_suspect() && !part.is_left_out(now + Duration::from_secs(3700)));
 }
 
-/// Scenario: a key file that was damaged after the start. Guarantee: the others are merged.
+/// Scenario: a key file is damaged after the start. Guarantee: the others are merged.
 #[test]
-fn a_damaged_key_file_keeps_no_other_from_merging() {
+fn a_damaged_key_file_does_not_prevent_other_merges() {
     let bench = Bench::new(14);
     let lake = filled(&bench);
     let keys: Vec<PathBuf> = bench
@@ -143,14 +143,15 @@ fn a_damaged_key_file_keeps_no_other_from_merging() {
     assert!(lake.stats().key_files < 4, "{} key files", lake.stats().key_files);
 }
 
-/// The disk of a bench behind a hook.
+/// Options with a hook on the bench's disk.
 fn hooked(bench: &Bench, hook: impl Fn(Operation, &Path) -> io::Result<()> + Send + Sync + 'static) -> LakeOptions {
     LakeOptions { disk: Arc::new(HookedDisk::new(Arc::new(bench.disk.clone()), hook)), ..bench.options() }
 }
 
-/// Scenario: merging the rows of one table panics. Guarantee: all else is merged, and the parts stay as they are.
+/// Scenario: merging the rows of one table panics. Guarantee: all other tables are merged, and the parts stay
+/// unchanged.
 #[test]
-fn a_merge_that_panics_keeps_nothing_else_from_merging() {
+fn a_merge_that_panics_does_not_prevent_other_merges() {
     let bench = Bench::new(15);
     drop(filled(&bench));
     let lake = Lake::open(hooked(&bench, |what, path| {
@@ -164,23 +165,23 @@ fn a_merge_that_panics_keeps_nothing_else_from_merging() {
     assert_eq!(contents(&lake, Table::Logs).len(), 8);
 }
 
-/// Scenario: rows that cannot be written as a part, however often it is tried. Guarantee: after a few attempts the
-/// journal's records of the memtable are kept, the other tables are written, and what comes later is flushed.
+/// Scenario: rows cannot be written as a part in any attempt. Guarantee: after a few attempts the journal's records of
+/// the memtable are copied, the other tables are written, and later rows are flushed.
 #[test]
 fn rows_that_cannot_be_written_are_set_aside() {
     let bench = Bench::new(16);
     let is_broken = Arc::new(AtomicBool::new(true));
     let panics = Arc::clone(&is_broken);
     let kept = Arc::new(Mutex::new(Vec::new()));
-    let keeping = Arc::clone(&kept);
+    let records = Arc::clone(&kept);
     let options = hooked(&bench, move |what, path| {
-        let is_meant = what == Operation::Create && path.starts_with("/data/parts/logs");
-        assert!(!(is_meant && panics.load(Ordering::SeqCst)), "a bug of the encoder, on purpose");
+        let is_selected = what == Operation::Create && path.starts_with("/data/parts/logs");
+        assert!(!(is_selected && panics.load(Ordering::SeqCst)), "a bug of the encoder, on purpose");
         Ok(())
     });
     let lake = Lake::open(LakeOptions {
         keep_records: Some(Arc::new(move |_, from, to| {
-            keeping.lock().push((from, to));
+            records.lock().push((from, to));
             Ok(())
         })),
         ..options
@@ -192,7 +193,7 @@ fn rows_that_cannot_be_written_are_set_aside() {
         let error = lake.flush().unwrap_err();
         assert!(matches!(error, StoreError::Internal { .. }), "{error:?}");
         assert_eq!((lake.covered(), kept.lock().len(), lake.write_failure().is_some()), (Position(0), 0, true));
-        assert_eq!(contents(&lake, Table::Logs).len(), 1, "questions see the rows as long as they are in memory");
+        assert_eq!(contents(&lake, Table::Logs).len(), 1, "queries return the rows while they are in memory");
     }
     lake.flush().unwrap();
     assert_eq!((lake.covered(), lake.set_aside(), lake.write_failure()), (Position(2), 1, None));
@@ -208,10 +209,10 @@ fn rows_that_cannot_be_written_are_set_aside() {
     assert!(lake.is_incomplete(&everything(Table::Logs)), "also after a restart");
 }
 
-/// Scenario: an operator sets a damaged part aside. Guarantee: all else is answered, and answers that lack its rows say
-/// so until its day is kept no longer.
+/// Scenario: an operator sets a damaged part aside. Guarantee: all other rows are returned, and results that lack its
+/// rows are marked as incomplete until the retention of its day ends.
 #[test]
-fn a_part_that_was_set_aside_leaves_a_gap_that_is_told() {
+fn a_part_that_was_set_aside_leaves_a_reported_gap() {
     let bench = Bench::new(21);
     let lake = filled(&bench);
     lake.apply(Position(9), NO_KEY, TODAY_NS, logs_request(2, &[("other", TODAY_NS - 5 * DAY_NS)]));
@@ -223,7 +224,7 @@ fn a_part_that_was_set_aside_leaves_a_gap_that_is_told() {
     assert!(matches!(set_part_aside(&options, &damaged, today), Err(StoreError::Io { what: "lock", .. })), "in use");
     drop(lake);
     let other = damaged.with_extension("other");
-    assert!(set_part_aside(&options, &other, today).is_err(), "the catalog does not know it");
+    assert!(set_part_aside(&options, &other, today).is_err(), "the catalog does not list it");
     let kept = set_part_aside(&options, &damaged, today).unwrap().expect("the file was there");
     assert_eq!(kept, Path::new("/data/lost/2026-11-21").join(damaged.strip_prefix("/data").unwrap()));
 
@@ -248,7 +249,7 @@ fn a_part_that_was_set_aside_leaves_a_gap_that_is_told() {
     assert_eq!(bench.open().gaps(), []);
 }
 
-/// A full disk is no defect of the rows: they wait for as long as it takes.
+/// A full disk is no defect of the rows: they stay in memory as long as necessary.
 #[test]
 fn rows_are_not_set_aside_because_of_the_disk() {
     let bench = Bench::new(17);
@@ -267,9 +268,9 @@ fn rows_are_not_set_aside_because_of_the_disk() {
     assert_eq!(contents(&lake, Table::Logs).len(), 1);
 }
 
-/// Scenario: the records could not be kept. Guarantee: nothing counts as covered without them.
+/// Scenario: the records cannot be copied. Guarantee: nothing counts as covered before they are.
 #[test]
-fn nothing_is_covered_before_its_records_are_kept() {
+fn nothing_is_covered_before_its_records_are_copied() {
     let bench = Bench::new(18);
     let options = hooked(&bench, |what, path| {
         assert!(!(what == Operation::Create && path.starts_with("/data/parts/logs")), "on purpose");
@@ -282,11 +283,11 @@ fn nothing_is_covered_before_its_records_are_kept() {
         lake.flush().unwrap_err();
     }
     assert_eq!((lake.covered(), lake.set_aside(), contents(&lake, Table::Logs).len()), (Position(0), 0, 1));
-    assert_eq!(bench.files().len(), 0, "what was written of other tables is given back");
+    assert_eq!(bench.files().len(), 0, "files of other tables are removed");
 }
 
-/// Scenario: a question meets many parts on a slow disk, and its deadline passes while the first are opened. Guarantee:
-/// it ends then, and does not open all of them first.
+/// Scenario: a query needs many parts on a slow disk, and its deadline passes while the first are opened. Guarantee: it
+/// ends then, and does not open all of them first.
 #[test]
 fn the_deadline_holds_while_parts_are_opened() {
     let bench = Bench::new(19);
@@ -310,14 +311,14 @@ fn the_deadline_holds_while_parts_are_opened() {
         Ok(())
     });
     let lake = Lake::open(options).unwrap();
-    let error = lake.ask(&everything(Table::Logs), deadline).unwrap_err();
+    let error = lake.execute(&everything(Table::Logs), deadline).unwrap_err();
     assert!(matches!(error, StoreError::Deadline), "{error:?}");
     let opened = opened.load(Ordering::SeqCst);
-    // One part for each thread of the question; opening one opens its file a few times.
+    // One part for each thread of the query; opening a part opens its file several times.
     assert!((1..=24).contains(&opened), "{opened} of 40 parts");
 }
 
-/// The counts of requests are rows like others: they never wait for what was set aside.
+/// The counts of requests are flushed although other rows are set aside.
 #[test]
 fn counts_survive_beside_rows_that_are_set_aside() {
     let bench = Bench::new(20);

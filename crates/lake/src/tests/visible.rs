@@ -1,4 +1,4 @@
-//! What was applied is answered at once, before and after every flush, and never twice.
+//! Applied rows are visible at once, before and after every flush, and never twice.
 
 use std::sync::Arc;
 use tidewatch_store::TelemetryStore;
@@ -15,7 +15,7 @@ use tidewatch_store::columns::NO_KEY;
 use tidewatch_store::tables::Table;
 
 #[test]
-fn applied_rows_are_visible_to_the_next_question() {
+fn applied_rows_are_visible_to_the_next_query() {
     let bench = Bench::new(1);
     let lake = bench.open();
     for n in 1..=5 {
@@ -51,7 +51,7 @@ fn a_flush_changes_no_answer() {
     assert_eq!(bench.files().len(), 6, "an empty memtable makes no parts");
 }
 
-/// A rotation by size moves rows to a sealed memtable: still visible, then flushed.
+/// A full memtable is sealed: its rows stay visible, and are then flushed.
 #[test]
 fn full_memtables_are_sealed_and_stay_visible() {
     let bench = Bench::new(1);
@@ -67,9 +67,9 @@ fn full_memtables_are_sealed_and_stay_visible() {
     assert_eq!(stored_spans(&lake).len(), 8);
 }
 
-/// Rows in memory have a bound in bytes: half of it is sealed, the whole of it means "come back later".
+/// Rows in memory are limited in bytes: at a third of the limit they are sealed, at the limit the lake is behind.
 #[test]
-fn memory_has_a_bound() {
+fn memory_is_bounded() {
     let bench = Bench::new(1);
     let options = crate::LakeOptions { memory_bytes: 64 * 1024, ..bench.options() };
     let bound = options.row_bytes_max(0);
@@ -93,28 +93,28 @@ fn memory_has_a_bound() {
     assert_eq!(lake.stats().held_bytes, 0);
 }
 
-/// The memory of written rows is used again, but not what a question still looks at.
+/// The memory of flushed rows is reused, except rows that a query still reads.
 #[test]
-fn rows_that_are_looked_at_stay_what_they_are() {
+fn rows_that_a_query_reads_do_not_change() {
     let bench = Bench::new(1);
     let lake = bench.open();
     let apply = |from: u8| {
         let spans: Vec<_> = (from..from + 40).map(|trace| span(trace, 1, TODAY_NS + i64::from(trace))).collect();
         lake.apply(Position(from.into()), NO_KEY, TODAY_NS, request(1, &spans));
     };
-    let looked_at = |lake: &crate::Lake| {
+    let memory_batches = |lake: &crate::Lake| {
         let memory = |source| if let Source::Memory(batch) = source { Some(batch) } else { None };
         lake.sources(&everything(Table::Spans)).into_iter().filter_map(memory).collect::<Vec<_>>()
     };
     apply(1);
-    let held = looked_at(&lake);
+    let held = memory_batches(&lake);
     // Another lake has the same rows in other memory.
     let same = {
         let bench = Bench::new(1);
         let lake = bench.open();
         let spans: Vec<_> = (1..41).map(|trace| span(trace, 1, TODAY_NS + i64::from(trace))).collect();
         lake.apply(Position(1), NO_KEY, TODAY_NS, request(1, &spans));
-        looked_at(&lake)
+        memory_batches(&lake)
     };
     assert_eq!(held, same);
     for from in [41, 81, 121] {
@@ -134,7 +134,7 @@ fn retries_store_nothing_twice() {
     assert_eq!(lake.apply(Position(1), 100, TODAY_NS, request(1, &twice)), Applied { stored: 2, duplicates: 1 });
     // The same body.
     assert_eq!(lake.apply(Position(2), 100, TODAY_NS, request(1, &twice)), Applied { stored: 0, duplicates: 3 });
-    // Another body with a span that is known and one that is not.
+    // Another body with one span received before and one new span.
     let mixed = [span(1, 2, TODAY_NS), span(1, 3, TODAY_NS)];
     assert_eq!(lake.apply(Position(3), 101, TODAY_NS, request(1, &mixed)), Applied { stored: 1, duplicates: 1 });
     // Another project.
@@ -148,7 +148,7 @@ fn retries_store_nothing_twice() {
 }
 
 #[test]
-fn dropped_spans_are_recognised_too() {
+fn retries_of_dropped_spans_are_detected() {
     let bench = Bench::new(1);
     let lake = bench.open();
     let dropped = TestSpan { kept: false, ..span(1, 1, TODAY_NS) };
@@ -159,7 +159,7 @@ fn dropped_spans_are_recognised_too() {
 
 // DECISIONS 11: logs and metric points by the content of the export request.
 #[test]
-fn a_log_export_is_recognised_by_its_body_alone() {
+fn a_log_export_is_detected_by_its_body_alone() {
     let bench = Bench::new(1);
     let lake = bench.open();
     assert_eq!(lake.apply(Position(1), 100, TODAY_NS, log_request(1, "hello")).stored, 1);
@@ -171,7 +171,7 @@ fn a_log_export_is_recognised_by_its_body_alone() {
 }
 
 #[test]
-fn retries_are_recognised_after_flush_and_restart_for_a_day() {
+fn retries_are_detected_after_flush_and_restart_for_a_day() {
     let bench = Bench::new(1);
     let spans = [span(1, 1, TODAY_NS), span(2, 1, TODAY_NS)];
     {
@@ -190,17 +190,17 @@ fn retries_are_recognised_after_flush_and_restart_for_a_day() {
 }
 
 #[test]
-fn the_journal_is_told_what_it_may_forget() {
+fn the_journal_is_notified_of_covered_positions() {
     let bench = Bench::new(1);
     let lake = bench.open();
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let sink = Arc::clone(&told);
+    let positions = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&positions);
     lake.set_on_covered(move |position| sink.lock().push(position.0));
     lake.apply(Position(30), NO_KEY, TODAY_NS, request(1, &[span(1, 1, TODAY_NS)]));
     lake.flush().unwrap();
     lake.apply(Position(40), NO_KEY, TODAY_NS, request(1, &[span(1, 1, TODAY_NS)]));
     lake.flush().unwrap();
-    assert_eq!(*told.lock(), [0, 30, 40]);
+    assert_eq!(*positions.lock(), [0, 30, 40]);
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn refused_requests_are_counted() {
 }
 
 #[test]
-fn a_question_gets_only_parts_that_may_answer() {
+fn a_query_gets_only_parts_that_may_match() {
     let bench = Bench::new(1);
     let lake = bench.open();
     lake.apply(Position(1), NO_KEY, TODAY_NS, request(3, &[span(1, 1, TODAY_NS), span(1, 2, TODAY_NS - DAY_NS)]));
@@ -231,7 +231,7 @@ fn a_question_gets_only_parts_that_may_answer() {
 }
 
 #[test]
-fn footers_stay_within_their_bound() {
+fn footers_in_memory_are_bounded() {
     let bench = Bench::new(1);
     let lake = bench.open();
     for n in 1..=3 {
@@ -258,7 +258,7 @@ fn footers_stay_within_their_bound() {
 }
 
 #[test]
-fn records_without_rows_make_the_memtable_full_too() {
+fn records_without_rows_fill_the_memtable_too() {
     let bench = Bench::new(1);
     let lake = crate::Lake::open(crate::LakeOptions { flush_rows: 2, ..bench.options() }).unwrap();
     for n in 1..=8 {

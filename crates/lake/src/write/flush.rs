@@ -1,4 +1,5 @@
-//! A sealed memtable to sorted parts, one per table and UTC day: synced, under temporary names, not yet registered.
+//! Writes a sealed memtable as sorted parts, one per table and UTC day: synced, under temporary names, not yet
+//! registered.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -15,8 +16,8 @@ use super::part_writer::PartWriter;
 use crate::attr_columns;
 use crate::attr_columns::AttrKey;
 use crate::dedup::KeySet;
-use crate::dedup::file as seen_file;
-use crate::dedup::file::{Generation, SeenFacts, SeenFile};
+use crate::dedup::file as dedup_file;
+use crate::dedup::file::{DedupFile, DedupFileFacts, Generation};
 use crate::memtable::Sealed;
 use crate::options::{LakeOptions, RollupOptions};
 use crate::part::footers::Footers;
@@ -24,7 +25,7 @@ use crate::part::removal::Removal;
 use crate::part::temporary::temporary;
 use crate::part::{Part, PartFacts};
 use crate::rollup::builder::Builder;
-use crate::schedule::background_throttle::{Flushing, Pace};
+use crate::schedule::background_throttle::{BackgroundThrottle, Flushing};
 use crate::schedule::yielding::yield_point;
 use crate::sort;
 use tidewatch_columnar::materialize;
@@ -32,20 +33,20 @@ use tidewatch_store::StoreError;
 use tidewatch_store::days;
 use tidewatch_store::tables::Table;
 
-/// Where files of the lake lie, and the ids they get.
+/// The paths of the lake's files, and their ids.
 pub struct Layout {
     pub disk: Arc<dyn Disk>,
     /// The data directory.
     pub dir: PathBuf,
-    /// Parts of at least so many rows get columns for their frequent attributes; `None`: none does.
+    /// Minimum rows of a part with columns for its frequent attributes; `None` disables these columns.
     attr_columns_from: Option<usize>,
     rollups: RollupOptions,
-    /// By table number, the attributes that got columns in the last flush.
+    /// By table number, the attributes that had columns in the last flush.
     chosen: Mutex<[Vec<AttrKey>; Table::ALL.len()]>,
     footers: Arc<Footers>,
-    pub pace: Arc<Pace>,
+    pub throttle: Arc<BackgroundThrottle>,
     pub removal: Arc<Removal>,
-    /// The catalog makes it durable.
+    /// The next id, which the catalog makes durable.
     next_id: Arc<AtomicU64>,
 }
 
@@ -58,18 +59,18 @@ impl Layout {
             rollups: options.rollups,
             chosen: Mutex::default(),
             footers: Arc::default(),
-            pace: Arc::default(),
+            throttle: Arc::default(),
             removal: Removal::new(Arc::clone(&options.disk)),
             next_id,
         }
     }
 
-    /// Ids grow with time. None is used twice, over restarts too.
+    /// Returns a new id. Ids increase with time and are never reused, not even after a restart.
     pub fn next_id(&self) -> u64 {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
-    pub fn seen_folder(&self) -> PathBuf {
+    pub fn dedup_folder(&self) -> PathBuf {
         self.dir.join("seen")
     }
 
@@ -78,12 +79,12 @@ impl Layout {
         facts.path(&self.dir)
     }
 
-    /// The part with these facts; its file is not touched yet.
+    /// The part with these facts; its file is not opened.
     pub fn part(&self, facts: PartFacts) -> Part {
         Part::new(Arc::clone(&self.disk), self.part_path(&facts), facts).sharing(&self.footers, &self.removal)
     }
 
-    /// A writer for a new part of this table and day with about so many rows, its folder made durable.
+    /// Starts a new part of this table and day with about `rows` rows, in a durable folder.
     pub fn create_part(
         &self,
         table: Table,
@@ -120,7 +121,7 @@ impl Layout {
         PartWriter::create(Arc::clone(&self.disk), path, facts, keys, rollup)
     }
 
-    /// The attributes that get columns in a part with such rows.
+    /// Chooses the attributes that get columns in a part with such rows.
     pub fn choose(&self, table: Table, samples: &[RecordBatch]) -> Vec<AttrKey> {
         let chosen = &mut self.chosen.lock()[table as usize];
         *chosen = attr_columns::choose(samples, chosen);
@@ -131,29 +132,29 @@ impl Layout {
         self.disk.create_dir_all(folder).map_err(|e| StoreError::io("create", folder, e))
     }
 
-    /// A part of so many rows gets columns for its frequent attributes.
+    /// Whether a part of `rows` rows gets columns for its frequent attributes.
     pub fn splits_attributes(&self, rows: usize) -> bool {
         self.attr_columns_from.is_some_and(|least| rows >= least)
     }
 
-    /// Gives parts their names, now that the catalog lists them. Need not be durable: see [`Layout::publish_listed`].
+    /// Renames registered parts to their final names. The rename need not be durable: see [`Layout::publish_listed`].
     pub fn publish(&self, parts: &[PartFacts]) {
         parts.iter().for_each(|facts| self.publish_file(&self.part_path(facts)));
     }
 
-    /// As [`Layout::publish`], of a key file.
-    pub fn publish_keys(&self, facts: &SeenFacts) {
-        self.publish_file(&SeenFile::path(&self.seen_folder(), facts.id));
+    /// Like [`Layout::publish`], for a key file.
+    pub fn publish_keys(&self, facts: &DedupFileFacts) {
+        self.publish_file(&DedupFile::path(&self.dedup_folder(), facts.id));
     }
 
     fn publish_file(&self, path: &Path) {
-        // Until the next start it is read under its temporary name.
+        // Until the next start, the file is read under its temporary name.
         if let Err(error) = self.disk.rename(&temporary(path), path) {
             tracing::error!(path = %path.display(), %error, "cannot give a registered file its name");
         }
     }
 
-    /// Gives a listed file its name when a crash came in between; false when it had it or there is no such file.
+    /// Renames a listed file to its final name after a crash; false when it has that name or does not exist.
     pub fn publish_listed(&self, path: &Path) -> Result<bool, StoreError> {
         let temporary = temporary(path);
         if self.disk.exists(path) || !self.disk.exists(&temporary) {
@@ -165,31 +166,31 @@ impl Layout {
         Ok(true)
     }
 
-    /// Takes back files that were written and will not be registered.
+    /// Removes written files that will not be registered.
     pub fn discard(&self, parts: &[PartFacts]) {
         parts.iter().for_each(|facts| self.discard_file(&self.part_path(facts)));
     }
 
-    /// As [`Layout::discard`], of a key file.
-    pub fn discard_keys(&self, facts: &SeenFacts) {
-        self.discard_file(&SeenFile::path(&self.seen_folder(), facts.id));
+    /// Like [`Layout::discard`], for a key file.
+    pub fn discard_keys(&self, facts: &DedupFileFacts) {
+        self.discard_file(&DedupFile::path(&self.dedup_folder(), facts.id));
     }
 
     fn discard_file(&self, path: &Path) {
         let path = temporary(path);
-        // What stays is removed at the next start.
+        // The next start removes a file that remains.
         if let Err(error) = self.disk.remove(&path) {
             tracing::warn!(path = %path.display(), %error, "cannot remove an unregistered file");
         }
     }
 }
 
-/// Writes every row of the memtable, received together with `keys`. On an error nothing is left behind but what could not be removed.
+/// Writes the rows of the memtable, whose keys are `keys`. On an error, only files that cannot be removed remain.
 pub fn write_parts(layout: &Layout, sealed: &Sealed, keys: &KeySet) -> Result<Vec<PartFacts>, StoreError> {
     write(layout, sealed, keys, None)
 }
 
-/// As [`write_parts`], but without the tables whose rows cannot be encoded: the second list.
+/// Like [`write_parts`], but leaves out the tables whose rows cannot be encoded, and returns these as the second list.
 pub fn write_sound_parts(
     layout: &Layout,
     sealed: &Sealed,
@@ -200,12 +201,12 @@ pub fn write_sound_parts(
     Ok((parts, left_out))
 }
 
-/// Whether the error is one of the rows, which stays however often they are written, and not one of the disk.
+/// Whether the rows cause the error, which then persists, and not the disk.
 pub fn is_defect(error: &StoreError) -> bool {
     matches!(error, StoreError::Internal { .. } | StoreError::Corrupt { .. })
 }
 
-/// `left_out` gets the tables with defects; `None`: a defect is an error.
+/// `left_out` receives the tables with defects; `None`: a defect is an error.
 fn write(
     layout: &Layout,
     sealed: &Sealed,
@@ -214,7 +215,7 @@ fn write(
 ) -> Result<Vec<PartFacts>, StoreError> {
     let mut parts = Vec::new();
     let rows: usize = sealed.tables.iter().flatten().map(RecordBatch::num_rows).sum();
-    let mut progress = layout.pace.flush(3 * rows);
+    let mut progress = layout.throttle.flush(3 * rows);
     for table in Table::ALL {
         let before = parts.len();
         let (batches, received_max) = (&sealed.tables[table as usize], sealed.received_max);
@@ -235,10 +236,10 @@ fn write(
             }
         }
     }
-    // Otherwise a merge must look for records that came twice.
+    // Otherwise a merge must look for records stored twice.
     if !keys.keys.is_empty() && keys.is_complete {
         for facts in &mut parts {
-            // The trusted time, where the clock was behind it: retention counts from there, too.
+            // At least the trusted time, which retention uses, when the clock was behind it.
             let received_max = sealed.received_max.map_or(keys.received_max, |until| until.max(keys.received_max));
             (facts.received_min, facts.received_max) = (keys.received_min, received_max);
         }
@@ -246,8 +247,8 @@ fn write(
     Ok(parts)
 }
 
-/// Rows of one table to one part per day, appended to `parts`. A row counts as done three times: when it is sorted,
-/// when it was handed to the part, which then has all its columns yet to end, and when that is written.
+/// Writes the rows of one table as one part per day, appended to `parts`. The progress counts each row three times:
+/// when it is sorted, when it is added to the part, and when the part is finished.
 fn write_table(
     layout: &Layout,
     table: Table,
@@ -283,7 +284,7 @@ fn write_table(
     Ok(())
 }
 
-/// Some rows of every batch, from all over it: neighbours may be of one series. Only what is split.
+/// Samples rows from each whole batch, because adjacent rows may belong to one series. Only columns that are split.
 fn samples(batches: &[RecordBatch]) -> Vec<RecordBatch> {
     let some = |batch: &RecordBatch| {
         let rows = UInt32Array::from(attr_columns::sample_rows(batch.num_rows()));
@@ -293,22 +294,22 @@ fn samples(batches: &[RecordBatch]) -> Vec<RecordBatch> {
     batches.iter().map(some).collect()
 }
 
-/// Writes the keys received with a memtable; `None` when there were none.
-pub fn write_keys(layout: &Layout, set: &KeySet) -> Result<Option<SeenFile>, StoreError> {
+/// Writes the keys of a memtable; `None` when there are none.
+pub fn write_keys(layout: &Layout, set: &KeySet) -> Result<Option<DedupFile>, StoreError> {
     if set.keys.is_empty() {
         return Ok(None);
     }
     let keys = set.sorted();
-    let facts = SeenFacts {
+    let facts = DedupFileFacts {
         id: layout.next_id(),
         keys: keys.len() as u64,
         received_min: set.received_min,
         received_max: set.received_max,
         level: 0,
     };
-    let folder = layout.seen_folder();
+    let folder = layout.dedup_folder();
     layout.make_folder(&folder)?;
     let mut keys = keys.into_iter();
     let (generation, keys_max) = (Generation::default(), facts.keys);
-    seen_file::write(&layout.disk, &folder, generation, facts, keys_max, || Ok(keys.next())).map(Some)
+    dedup_file::write(&layout.disk, &folder, generation, facts, keys_max, || Ok(keys.next())).map(Some)
 }

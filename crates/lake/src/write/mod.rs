@@ -1,4 +1,4 @@
-//! Parts are written: a memtable by [`flush`], sorted rows of any origin by [`part_writer`].
+//! Writing parts: [`flush`] writes a memtable, [`part_writer`] writes sorted rows of any origin.
 
 pub(crate) mod flush;
 pub(crate) mod part_writer;

@@ -1,8 +1,8 @@
-//! Writing one part: how each column is encoded, and a file that is whole and synced before it is registered.
+//! Writes one part: the encoding of each column, and a file that is complete and synced before it is registered.
 //!
-//! The choices are measured (zstd-1, zstd-3 when merged; no dictionary on ids, times and opaque columns; times delta-packed; statistics per
-//! page on what is filtered or sorted by, none on what never is; a bloom filter on what is looked up by id, where there is
-//! no index of `ids`).
+//! The encodings were chosen by measurement: zstd-1, zstd-3 when merged; no dictionary for ids, times and opaque
+//! columns; delta encoding for times; page statistics for columns that are filtered or sorted by, none for columns that
+//! never are; a bloom filter for ids that are looked up without an index of `ids`.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -23,9 +23,9 @@ use crate::attr_columns::{AttrKey, Splitter};
 use crate::index::trace_id;
 use crate::index::trace_id::IDS;
 use crate::index::trigram;
-use crate::index::trigram::GRAMS;
+use crate::index::trigram::TRIGRAMS;
 use crate::part::PartFacts;
-use crate::part::checksums::{CHECKSUMS, Summing};
+use crate::part::checksums::{CHECKSUMS, Checksummer};
 use crate::part::temporary::temporary;
 use crate::rollup::builder::Builder;
 use crate::rollup::directory::ROLLUP;
@@ -35,36 +35,40 @@ use tidewatch_columnar::page::PAGE_ROWS;
 use tidewatch_store::StoreError;
 use tidewatch_store::tables::{Column, Kind, Table};
 
-/// Rows of a row group, as flushed and as merged.
+/// Rows of a row group in flushed and in merged parts.
 pub const GROUP_ROWS_FLUSHED: usize = 64 * 1024;
 pub const GROUP_ROWS_MERGED: usize = 128 * 1024;
-/// Rows that stay are worth more time.
+/// Rows that stay longer are worth more processor time.
 const ZSTD_FLUSHED: i32 = 1;
 const ZSTD_MERGED: i32 = 3;
-/// Large rows make small row groups: what reads a group never holds much more than this.
+/// Large rows make small row groups: a reader of a row group never holds much more than this.
 const GROUP_BYTES_MAX: usize = 256 * 1024 * 1024;
-/// Filters are powers of two: at 0.01 one of a full row group takes 16 bits per trace instead of 8, for a page less read in 30.
+/// Filters have a power of two of bits: at 0.01, the filter of a full row group takes 16 bits per trace instead of 8,
+/// and saves one page read in 30.
 const BLOOM_FALSE_POSITIVES: f64 = 0.04;
 const WRITE_BUFFER_BYTES: usize = 256 * 1024;
-/// Synced in pieces: the disk would be busy with a whole part for as long as it takes, and the journal would wait.
+/// The file is synced in pieces of this size: a sync of a whole part would keep the disk busy, and the journal would
+/// wait.
 const SYNC_BYTES: u64 = 4 * 1024 * 1024;
 
-/// A part in the making. Dropped unfinished, it leaves nothing but perhaps a temporary file, which the next start removes.
+/// A part that is being written. When it is dropped unfinished, at most a temporary file remains, which the next start
+/// removes.
 pub struct PartWriter {
     disk: Arc<dyn Disk>,
     /// `None` once finished.
     writer: Option<GroupWriter<FileWriter>>,
     splitter: Splitter,
     rollup: Option<Builder>,
-    grams: Option<trigram::Builder>,
+    trigrams: Option<trigram::Builder>,
     ids: Option<trace_id::Builder>,
     temporary: PathBuf,
     facts: PartFacts,
 }
 
 impl PartWriter {
-    /// The part will lie at `path`, whose folder exists, and until it is registered under its temporary name. `facts` name id, age, table, day and level; the rest is found
-    /// while writing. `keys` get columns of their own; `rollup` is fed and written with the rows.
+    /// Starts a part at `path`, whose folder exists, under its temporary name. `facts` has id, age, table, day and
+    /// level; the other facts are computed. The attributes `keys` get columns; `rollup` is fed and written with the
+    /// rows.
     pub fn create(
         disk: Arc<dyn Disk>,
         path: PathBuf,
@@ -73,12 +77,17 @@ impl PartWriter {
         rollup: Option<Builder>,
     ) -> Result<PartWriter, StoreError> {
         let properties = properties(&facts, &keys);
-        // A flush writes rows as they lie in memory, a merge as they lie in parts.
+        // A flush writes rows in the memory layout, a merge in the layout of parts.
         let splitter = Splitter::new(facts.table, keys, facts.level == 0);
         let temporary = temporary(&path);
         let file = disk.create(&temporary).map_err(|e| StoreError::io("create", &temporary, e))?;
-        let file =
-            FileWriter { file: Arc::from(file), buffer: Vec::new(), offset: 0, synced: 0, summing: Summing::default() };
+        let file = FileWriter {
+            file: Arc::from(file),
+            buffer: Vec::new(),
+            offset: 0,
+            synced: 0,
+            checksummer: Checksummer::default(),
+        };
         let writer = GroupWriter::new(file, Arc::clone(splitter.schema()), properties, GROUP_BYTES_MAX, yield_point)
             .map_err(|e| write_error(&temporary, e))?;
         Ok(PartWriter {
@@ -86,36 +95,36 @@ impl PartWriter {
             writer: Some(writer),
             splitter,
             rollup,
-            grams: trigram::Builder::new(facts.table, trigram::BLOCK_ROWS),
+            trigrams: trigram::Builder::new(facts.table, trigram::BLOCK_ROWS),
             ids: trace_id::Builder::new(facts.table, trace_id::PAGE_ROWS),
             temporary,
             facts: PartFacts { rows: 0, bytes: 0, ..facts },
         })
     }
 
-    /// Appends rows of the table, at level 0 as they lie in memory; all batches together are sorted.
+    /// Appends rows of the table, at level 0 in the memory layout. All batches together are sorted.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<(), StoreError> {
         let split = self.splitter.split(batch)?;
         self.write_split(&split)
     }
 
-    /// The rows to come are [`PartWriter::write_split`]; of these keys, some have values in the encoded columns still.
-    pub fn leave_behind(&mut self, keys: &[bool]) {
-        self.splitter.leave_behind(keys);
+    /// Announces rows for [`PartWriter::write_split`]: some values of the marked keys are still in the encoded columns.
+    pub fn mark_incomplete(&mut self, keys: &[bool]) {
+        self.splitter.mark_incomplete(keys);
     }
 
-    /// As [`PartWriter::write`], with the attributes in their columns already.
+    /// Like [`PartWriter::write`], for rows whose attributes are already in their columns.
     pub fn write_split(&mut self, batch: &RecordBatch) -> Result<(), StoreError> {
         let writer = self.writer.as_mut().expect("write comes before finish");
         writer.write(batch).map_err(|e| write_error(&self.temporary, e))?;
-        note(&mut self.facts, batch);
+        widen_ranges(&mut self.facts, batch);
         yield_point();
         if let Some(rollup) = &mut self.rollup {
             rollup.add(batch)?;
         }
         yield_point();
-        if let Some(grams) = &mut self.grams {
-            grams.add(batch)?;
+        if let Some(trigrams) = &mut self.trigrams {
+            trigrams.add(batch)?;
         }
         yield_point();
         if let Some(ids) = &mut self.ids {
@@ -124,15 +133,15 @@ impl PartWriter {
         Ok(())
     }
 
-    /// As [`PartWriter::write_split`], the rows at these places (batch, row); texts may be dictionaries in some of the
-    /// batches. Not for parts that are rolled up.
+    /// Like [`PartWriter::write_split`], for the rows at these places (batch, row). String columns may be dictionary
+    /// arrays in some of the batches. Not for parts with roll-ups.
     pub fn write_split_from(&mut self, batches: &[&RecordBatch], places: &[(usize, usize)]) -> Result<(), StoreError> {
         debug_assert!(!self.is_rolled_up());
         let writer = self.writer.as_mut().expect("write comes before finish");
         writer.write_from(batches, places).map_err(|e| write_error(&self.temporary, e))?;
-        note_places(&mut self.facts, batches, places);
-        if let Some(grams) = &mut self.grams {
-            grams.add_places(batches, places)?;
+        widen_ranges_at(&mut self.facts, batches, places);
+        if let Some(trigrams) = &mut self.trigrams {
+            trigrams.add_places(batches, places)?;
         }
         if let Some(ids) = &mut self.ids {
             ids.add_places(batches, places)?;
@@ -144,27 +153,27 @@ impl PartWriter {
         self.rollup.is_some()
     }
 
-    /// Syncs the file and its temporary name. After this the part may be registered, and then get its name.
+    /// Syncs the file and its temporary name. The part may then be registered, and after that get its final name.
     pub fn finish(mut self) -> Result<PartFacts, StoreError> {
         let writer = self.writer.take().expect("finish is called once");
         yield_point();
         let mut file = writer.into_file().map_err(|e| write_error(&self.temporary, e))?;
         let failed = |e| StoreError::io("write", &self.temporary, e);
-        // The file says what its columns are to readers, not how they came.
+        // The file's schema has the column types for readers, not those of the written arrays.
         file.add_metadata(ARROW_SCHEMA_META_KEY, encode_arrow_schema(self.splitter.plain_schema()));
         let incomplete = self.splitter.incomplete();
         if !incomplete.is_empty() {
             file.add_metadata(attr_columns::INCOMPLETE, incomplete);
         }
-        // Between the rows and the footer, where other readers of Parquet skip it; block sums cover it.
+        // Between the rows and the footer, where other Parquet readers skip it. Block checksums cover it.
         if let Some(section) = self.rollup.take().and_then(|rollup| rollup.finish(file.offset())) {
             file.add_section(&section.bytes).map_err(failed)?;
             file.add_metadata(ROLLUP, section.directory);
         }
         yield_point();
-        if let Some(section) = self.grams.take().and_then(|grams| grams.finish(file.offset())) {
+        if let Some(section) = self.trigrams.take().and_then(|trigrams| trigrams.finish(file.offset())) {
             file.add_section(&section.bytes).map_err(failed)?;
-            file.add_metadata(GRAMS, section.directory);
+            file.add_metadata(TRIGRAMS, section.directory);
         }
         yield_point();
         if let Some(section) = self.ids.take().and_then(|ids| ids.finish(file.offset())) {
@@ -173,7 +182,7 @@ impl PartWriter {
             file.add_metadata(IDS, section.directory);
         }
         yield_point();
-        let sums = file.flushed().map_err(failed)?.summing.cut().encode();
+        let sums = file.flush().map_err(failed)?.checksummer.cut().encode();
         file.add_metadata(CHECKSUMS, sums);
         let file = file.finish().map_err(|e| write_error(&self.temporary, e))?;
         let (file, bytes, tail_sum) = file.finish().map_err(failed)?;
@@ -188,8 +197,8 @@ impl PartWriter {
 
 impl Drop for PartWriter {
     fn drop(&mut self) {
-        // Space is what is missing when a part could not be written: give it back now. The next start removes what cannot
-        // be removed here.
+        // A part usually fails because the disk is full, so the space is freed at once. The next start removes a file
+        // that cannot be removed here.
         if self.facts.bytes == 0 {
             drop(self.writer.take());
             let _ = self.disk.remove(&self.temporary);
@@ -197,7 +206,7 @@ impl Drop for PartWriter {
     }
 }
 
-/// Disk errors come back as they went in; the caller decides on them.
+/// Returns disk errors unchanged; the caller decides on them.
 fn write_error(path: &Path, error: ParquetError) -> StoreError {
     match error {
         ParquetError::External(source) => match source.downcast::<io::Error>() {
@@ -214,8 +223,8 @@ fn time_and_project(batch: &RecordBatch) -> (&Int64Array, &UInt32Array) {
     (time, project)
 }
 
-/// Widens the ranges by the rows at these places.
-fn note_places(facts: &mut PartFacts, batches: &[&RecordBatch], places: &[(usize, usize)]) {
+/// Widens the facts' ranges by the rows at these places.
+fn widen_ranges_at(facts: &mut PartFacts, batches: &[&RecordBatch], places: &[(usize, usize)]) {
     let columns: Vec<_> = batches.iter().map(|batch| time_and_project(batch)).collect();
     for (batch, row) in places {
         let (time, project) = (columns[*batch].0.value(*row), columns[*batch].1.value(*row));
@@ -225,8 +234,8 @@ fn note_places(facts: &mut PartFacts, batches: &[&RecordBatch], places: &[(usize
     facts.rows += places.len() as u64;
 }
 
-/// Widens the ranges by the rows of a batch.
-fn note(facts: &mut PartFacts, batch: &RecordBatch) {
+/// Widens the facts' ranges by the rows of a batch.
+fn widen_ranges(facts: &mut PartFacts, batch: &RecordBatch) {
     let (time, project) = time_and_project(batch);
     debug_assert!(time.null_count() == 0 && project.null_count() == 0);
     if let (Some(min), Some(max)) = (compute::min(time), compute::max(time)) {
@@ -252,7 +261,7 @@ fn properties(facts: &PartFacts, keys: &[AttrKey]) -> WriterProperties {
         .set_statistics_enabled(EnabledStatistics::None);
     let columns = facts.table.columns().iter();
     let builder = columns.fold(builder, |builder, column| with_column(builder, facts.table, column));
-    // Extra columns: dictionaries where they help, and bounds that let a scan skip row groups.
+    // Attribute columns have dictionaries where these help, and bounds that let a scan skip row groups.
     let extra = |builder: WriterPropertiesBuilder, key: &AttrKey| {
         builder.set_column_statistics_enabled(ColumnPath::new(vec![key.column()]), EnabledStatistics::Chunk)
     };
@@ -262,11 +271,11 @@ fn properties(facts: &PartFacts, keys: &[AttrKey]) -> WriterProperties {
 fn with_column(builder: WriterPropertiesBuilder, table: Table, column: &Column) -> WriterPropertiesBuilder {
     let path = ColumnPath::new(vec![column.name.to_owned()]);
     let builder = match column.kind {
-        // A span's own id is random and there once; siblings share their parent's, log records of a span its id.
+        // A span's own id is random and unique; siblings share their parent's id, log records of a span its id.
         Kind::Id8 if column.name == "span_id" && table != Table::Logs => builder
             .set_column_dictionary_enabled(path.clone(), false)
             .set_column_compression(path.clone(), Compression::UNCOMPRESSED),
-        // Plain and compressed: of a trace id that rows repeat, zstd keeps the first, and every reader of Parquet reads it.
+        // Plain and compressed: zstd stores repeated trace ids once, and every Parquet reader supports it.
         Kind::Id8 | Kind::Id16 => builder.set_column_dictionary_enabled(path.clone(), false),
         Kind::I64 => builder
             .set_column_dictionary_enabled(path.clone(), false)
@@ -286,18 +295,18 @@ fn with_column(builder: WriterPropertiesBuilder, table: Table, column: &Column) 
     }
 }
 
-/// Neighbouring rows share values: a dictionary is smaller and faster to read.
+/// Whether adjacent rows share values, so that a dictionary is smaller and faster to read.
 fn has_few_values(column: &Column) -> bool {
     match column.kind {
         Kind::Text => !matches!(column.name, "body" | "message" | "stack_trace" | "status_message" | "trace_state"),
-        Kind::Bytes => column.shared || column.name == "bounds",
+        Kind::Bytes => column.is_dictionary || column.name == "bounds",
         Kind::U64 => matches!(column.name, "series" | "group"),
         Kind::F64 => column.name == "weight",
         _ => true,
     }
 }
 
-/// Statistics per page let a scan skip pages.
+/// Whether the column has page statistics, which let a scan skip pages.
 fn is_filtered(table: Table, column: &Column) -> bool {
     match column.kind {
         Kind::Bool | Kind::U8 | Kind::I16 | Kind::U32 | Kind::U64 | Kind::I64 | Kind::F64 => true,
@@ -305,13 +314,13 @@ fn is_filtered(table: Table, column: &Column) -> bool {
             column.name,
             "body" | "message" | "stack_trace" | "status_message" | "description" | "trace_state" | "scope_version"
         ),
-        // Rows of one trace lie together in the spans only.
+        // Rows of one trace are adjacent in the spans only.
         Kind::Id16 => is_sorted_by(table, column),
         Kind::Id8 | Kind::Bytes => false,
     }
 }
 
-/// What has an index of its own needs no bloom filter.
+/// Whether the column is part of the sort key.
 fn is_sorted_by(table: Table, column: &Column) -> bool {
     table.sort_key().contains(&column.name)
 }
@@ -325,9 +334,9 @@ struct FileWriter {
     file: Arc<dyn DiskFile>,
     buffer: Vec<u8>,
     offset: u64,
-    /// Of `offset`, what is on the disk.
+    /// The bytes of `offset` that are synced.
     synced: u64,
-    summing: Summing,
+    checksummer: Checksummer,
 }
 
 impl FileWriter {
@@ -349,16 +358,16 @@ impl FileWriter {
         Ok(())
     }
 
-    /// The file, its length in bytes, and the sum of its tail; not yet synced.
+    /// Returns the file, its length in bytes, and the checksum of its tail; not synced.
     fn finish(mut self) -> io::Result<(Arc<dyn DiskFile>, u64, u64)> {
         self.write_out()?;
-        Ok((self.file, self.offset, self.summing.tail()))
+        Ok((self.file, self.offset, self.checksummer.tail()))
     }
 }
 
 impl Write for FileWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.summing.update(bytes);
+        self.checksummer.update(bytes);
         if self.buffer.len() + bytes.len() > WRITE_BUFFER_BYTES {
             self.write_out()?;
         }

@@ -1,4 +1,4 @@
-//! Answers written out by hand: the edges that a random table meets too rarely.
+//! Hand-written results for edge cases that random tables rarely have.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ fn deadline() -> Instant {
     Instant::now() + Duration::from_secs(600)
 }
 
-/// Every way to hold the rows, tiny parts cut in several ways.
+/// Every way to hold the rows, with tiny parts cut in several ways.
 fn holders(table: Table, rows: &[Row]) -> Vec<Held> {
     let mut held = vec![one_batch(table, rows)];
     for seed in 0..6 {
@@ -31,9 +31,9 @@ fn holders(table: Table, rows: &[Row]) -> Vec<Held> {
     held
 }
 
-/// Asks every holder, holds each answer against the model's, and gives one of them.
+/// Runs the plan on every holder, compares each result with the model's, and returns one of them.
 #[track_caller]
-fn ask(plan: &Plan, rows: &[Row]) -> Answer {
+fn query(plan: &Plan, rows: &[Row]) -> Answer {
     let expected = model::answer(plan, rows);
     let mut last = None;
     for held in holders(plan.table, rows) {
@@ -80,7 +80,7 @@ fn groups(keys: Vec<Key>, aggregates: Vec<Aggregate>) -> Shape {
 
 #[track_caller]
 fn check_names(plan: &Plan, rows: &[Row], expected: &[&str]) {
-    let answer = ask(plan, rows);
+    let answer = query(plan, rows);
     let names = answer.text("name").expect("a text");
     assert_eq!((0..answer.rows()).map(|row| names.at(row)).collect::<Vec<_>>(), expected);
 }
@@ -106,11 +106,11 @@ fn equal_times_come_in_the_order_of_their_ids() {
 }
 
 #[test]
-fn nothing_there_is_an_empty_answer_with_its_columns() {
+fn no_rows_are_an_empty_result_with_its_columns() {
     for rows in [vec![], vec![endpoint("a", MIDNIGHT - 1, 1, 1)]] {
-        let answer = ask(&plan(Table::Endpoints, latest(&["name", "time", "attributes"], 10, 0)), &rows);
+        let answer = query(&plan(Table::Endpoints, latest(&["name", "time", "attributes"], 10, 0)), &rows);
         assert_eq!((answer.rows(), answer.batch().num_columns()), (0, 3));
-        let answer = ask(&plan(Table::Endpoints, groups(vec![Key::column("name")], vec![count()])), &rows);
+        let answer = query(&plan(Table::Endpoints, groups(vec![Key::column("name")], vec![count()])), &rows);
         assert_eq!((answer.rows(), answer.batch().num_columns()), (0, 2));
     }
     let rows = [endpoint("a", MIDNIGHT, 1, 1)];
@@ -129,7 +129,7 @@ fn without_keys_there_is_one_group() {
         Function::Quantiles { column: "duration", qs: vec![0.5] }.named("median"),
         Function::Latest { column: "name" }.named("latest"),
     ];
-    let answer = ask(&plan(Table::Endpoints, groups(Vec::new(), aggregates)), &[]);
+    let answer = query(&plan(Table::Endpoints, groups(Vec::new(), aggregates)), &[]);
     assert_eq!(answer.rows(), 1);
     assert_eq!(answer.u64("count").expect("a count").get(0), Some(0));
     assert_eq!(answer.f64("weight").expect("a weight").get(0), Some(0.0));
@@ -144,7 +144,7 @@ fn the_first_200_groups_in_key_order() {
     let rows: Vec<Row> = (0..250_u8).rev().map(|n| endpoint(&format!("{n:03}"), MIDNIGHT, 1, n)).collect();
     let shape =
         Shape::Groups { keys: vec![Key::column("name")], aggregates: vec![], order: vec![], limit: 200, offset: 0 };
-    let answer = ask(&plan(Table::Endpoints, shape), &rows);
+    let answer = query(&plan(Table::Endpoints, shape), &rows);
     let names = answer.text("name").expect("a text");
     assert_eq!((answer.rows(), names.at(0), names.at(199)), (200, "000", "199"));
 }
@@ -162,7 +162,7 @@ fn groups_by_an_aggregate_break_ties_by_key() {
         offset,
     };
     let names = |limit, offset| {
-        let answer = ask(&plan(Table::Endpoints, shape(limit, offset)), &rows);
+        let answer = query(&plan(Table::Endpoints, shape(limit, offset)), &rows);
         let names = answer.text("name").expect("a text");
         (0..answer.rows()).map(|row| names.at(row).to_owned()).collect::<Vec<_>>()
     };
@@ -179,34 +179,34 @@ fn days_meet_at_midnight() {
         .collect();
     let mut by_hour = plan(Table::Endpoints, groups(vec![bucket(HOUR)], vec![count()]));
     by_hour.from = MIDNIGHT - DAY;
-    let answer = ask(&by_hour, &rows);
+    let answer = query(&by_hour, &rows);
     let (starts, counts) = (answer.i64("start").expect("times"), answer.u64("count").expect("counts"));
     let found: Vec<(i64, u64)> = (0..answer.rows()).map(|row| (starts.at(row) - MIDNIGHT, counts.at(row))).collect();
     assert_eq!(found, [(-HOUR, 1), (0, 3), (HOUR, 1)]);
 }
 
 #[test]
-fn what_arrives_late_is_found_at_its_time() {
-    // The newest row was written first, an old one last.
+fn late_rows_are_found_at_their_time() {
+    // The newest row is written first, an old row last.
     let rows = [endpoint("new", MIDNIGHT + 20 * HOUR, 1, 1), endpoint("late", MIDNIGHT + 1, 1, 2)];
     check_names(&plan(Table::Endpoints, latest(&["name"], 10, 0)), &rows, &["new", "late"]);
 }
 
 #[test]
-fn text_is_not_only_english() {
+fn strings_are_unicode() {
     let names = ["日本語", "zürich", "ZÜRICH", "emoji 🦀", ""];
     let rows: Vec<Row> = names.iter().enumerate().map(|(id, name)| endpoint(name, MIDNIGHT, 1, id as u8)).collect();
-    let mut asked = plan(Table::Endpoints, latest(&["name"], 10, 0));
+    let mut query_plan = plan(Table::Endpoints, latest(&["name"], 10, 0));
     for (needle, ignore_case, expected) in [
         ("ÜRI", false, vec!["ZÜRICH"]),
-        // Only ASCII is folded.
+        // Only the case of ASCII is ignored.
         ("RICH", true, vec!["zürich", "ZÜRICH"]),
         ("本", false, vec!["日本語"]),
         ("🦀", true, vec!["emoji 🦀"]),
         ("", false, vec!["日本語", "zürich", "ZÜRICH", "emoji 🦀", ""]),
     ] {
-        asked.filter = Filter::Contains { column: "name", needle: needle.to_owned(), ignore_case };
-        check_names(&asked, &rows, &expected);
+        query_plan.filter = Filter::Contains { column: "name", needle: needle.to_owned(), ignore_case };
+        check_names(&query_plan, &rows, &expected);
     }
 }
 
@@ -234,7 +234,7 @@ fn huge_values_do_not_overflow() {
 }
 
 #[test]
-fn a_null_meets_no_comparison_and_is_a_key_of_its_own() {
+fn a_null_matches_no_comparison_and_is_a_key_of_its_own() {
     let trace = |model: Option<&str>, tokens: Option<i64>, id: u8| {
         let cells = [
             ("project", Cell::U64(1)),
@@ -247,7 +247,7 @@ fn a_null_meets_no_comparison_and_is_a_key_of_its_own() {
         row(Table::AiTraces, &cells)
     };
     let rows = [trace(None, Some(5), 1), trace(Some("m"), None, 2), trace(Some("n"), Some(-1), 3)];
-    let mut asked = plan(Table::AiTraces, latest(&["name"], 10, 0));
+    let mut query_plan = plan(Table::AiTraces, latest(&["name"], 10, 0));
     let model = |op| Filter::Compare { column: "model", op, value: Value::Text("m".to_owned()) };
     for (filter, expected) in [
         (model(Op::Eq), vec!["2"]),
@@ -256,21 +256,21 @@ fn a_null_meets_no_comparison_and_is_a_key_of_its_own() {
         (Filter::IsNull { column: "model" }, vec!["1"]),
         (Filter::IsNull { column: "name" }, vec![]),
     ] {
-        asked.filter = filter;
-        check_names(&asked, &rows, &expected);
+        query_plan.filter = filter;
+        check_names(&query_plan, &rows, &expected);
     }
-    asked.filter = Filter::True;
+    query_plan.filter = Filter::True;
     for (descending, expected) in [(false, ["2", "3", "1"]), (true, ["1", "3", "2"])] {
         let order = vec![Order { column: "total_tokens", descending }];
-        asked.shape = Shape::Rows { columns: vec!["name"], order, limit: 9, offset: 0 };
-        check_names(&asked, &rows, &expected);
+        query_plan.shape = Shape::Rows { columns: vec!["name"], order, limit: 9, offset: 0 };
+        check_names(&query_plan, &rows, &expected);
     }
-    let answer = ask(&plan(Table::AiTraces, groups(vec![Key::column("model")], vec![count()])), &rows);
+    let answer = query(&plan(Table::AiTraces, groups(vec![Key::column("model")], vec![count()])), &rows);
     let models = answer.text("model").expect("a text");
     assert_eq!([models.get(0), models.get(1), models.get(2)], [None, Some("m"), Some("n")]);
 }
 
-/// WIRE 3.1 "rate": resets dropped, deltas added up.
+/// WIRE 3.1 "rate": resets are dropped, deltas are summed.
 #[test]
 fn rates_of_counters() {
     let point = |series: u64, temporality: u64, at: i64, value: f64| {
@@ -295,12 +295,12 @@ fn rates_of_counters() {
         point(2, 1, 50, 30.0),
         // Neither.
         point(3, 0, 10, 30.0),
-        // One point alone.
+        // A single point.
         point(4, 2, 10, 30.0),
     ];
     let keys = vec![Key::column("name"), bucket(60 * SECOND)];
     let rate = Function::Rate.named("rate");
-    let answer = ask(&plan(Table::MetricPoints, groups(keys, vec![rate])), &rows);
+    let answer = query(&plan(Table::MetricPoints, groups(keys, vec![rate])), &rows);
     let rates = answer.f64("rate").expect("rates");
     let found: Vec<Option<f64>> = (0..answer.rows()).map(|row| rates.get(row)).collect();
     assert_eq!(found, [Some(1.0), Some(1.0), Some(1.0), None, None]);
@@ -323,21 +323,21 @@ fn series_of_two_projects_are_two() {
         ];
         row(Table::MetricPoints, &cells)
     };
-    // Both count up by 60 in the minute; mixed in order of time, every other step goes down or counts double.
+    // Both increase by 60 in the minute; mixed in time order, every other step decreases or counts double.
     let rows = [
         point(1, 10, 1000.0, [1000, 0]),
         point(2, 20, 10.0, [0, 10]),
         point(1, 30, 1060.0, [1060, 0]),
         point(2, 40, 70.0, [0, 70]),
     ];
-    let ask_for = |function: Function| {
+    let query_for = |function: Function| {
         let shape = groups(vec![bucket(60 * SECOND)], vec![function.named("found")]);
-        ask(&Plan { projects: vec![1, 2], ..plan(Table::MetricPoints, shape) }, &rows)
+        query(&Plan { projects: vec![1, 2], ..plan(Table::MetricPoints, shape) }, &rows)
     };
-    assert_eq!(ask_for(Function::Rate).f64("found").expect("a rate").get(0), Some(2.0));
-    let medians = ask_for(Function::HistogramQuantiles { qs: vec![0.25, 0.5] });
+    assert_eq!(query_for(Function::Rate).f64("found").expect("a rate").get(0), Some(2.0));
+    let medians = query_for(Function::HistogramQuantiles { qs: vec![0.25, 0.5] });
     let found = medians.lists("found").expect("quantiles");
-    // 60 observations up to 10 and 60 above: a quarter of them lies in the middle of the first bucket.
+    // 60 observations up to 10 and 60 above: the lower quartile is in the middle of the first bucket.
     let (quarter, half) = (found.nth(0, 0).expect("observations"), found.nth(0, 1).expect("observations"));
     assert!((4.0..6.0).contains(&quarter) && half == 10.0, "{quarter} {half}");
 }
@@ -370,7 +370,7 @@ fn an_attribute_is_the_records_then_the_resources() {
     ];
     let key = KeySource::Attribute { scope: AttributeScope::RecordThenResource, key: "server_name".to_owned() };
     let aggregates = vec![Function::Min("body").named("body")];
-    let answer = ask(&plan(Table::Logs, groups(vec![key.named("server")], aggregates)), &rows);
+    let answer = query(&plan(Table::Logs, groups(vec![key.named("server")], aggregates)), &rows);
     let (keys, bodies) = (answer.text("server").expect("a text"), answer.text("body").expect("a text"));
     let found: Vec<(Option<&str>, &str)> = (0..answer.rows()).map(|row| (keys.get(row), bodies.at(row))).collect();
     assert_eq!(found, [(None, "absent"), (Some("x"), "own"), (Some("y"), "resource"), (Some("z"), "column")]);
@@ -426,7 +426,7 @@ fn columns_of_one_name_are_refused_by_name() {
 }
 
 #[test]
-fn a_question_ends_at_its_deadline_and_within_its_memory() {
+fn a_query_ends_at_its_deadline_and_within_its_memory() {
     let rows: Vec<Row> = (0..200).map(|n| endpoint(&format!("{n}"), MIDNIGHT, 1, n)).collect();
     let shapes = [latest(&["name"], 100, 0), groups(vec![Key::column("name")], vec![count()])];
     for held in holders(Table::Endpoints, &rows) {
@@ -434,21 +434,21 @@ fn a_question_ends_at_its_deadline_and_within_its_memory() {
             let plan = plan(Table::Endpoints, shape.clone());
             let late = scan::run(&plan, &held.sources, Instant::now());
             assert!(matches!(late, Err(StoreError::Deadline)), "{late:?} held as {}", held.how);
-            let narrow = scan::run_within(&plan, &held.sources, deadline(), 64);
+            let narrow = scan::run_with_budget(&plan, &held.sources, deadline(), 64);
             assert!(matches!(narrow, Err(StoreError::Budget(_))), "{narrow:?} held as {}", held.how);
         }
     }
 }
 
-/// More groups than the memory of a question holds are answered, in several passes over the rows.
+/// More groups than fit into the memory of a query are returned in several passes over the rows.
 #[test]
-fn many_groups_are_answered_within_little_memory() {
+fn many_groups_are_returned_within_little_memory() {
     const NAMES: i64 = 20_000;
     let name = |n: i64| format!("GET /{:05}", n * 7919 % NAMES);
     let (row_id, _) = Table::Endpoints.column("row_id").expect("rows have ids");
     let rows = (0..NAMES).map(|n| {
         let mut row = endpoint(&name(n), MIDNIGHT + n, n, 0);
-        // A merge leaves one of the rows with one id.
+        // Unique, because a merge keeps one of the rows with equal ids.
         row[row_id] = Cell::Bytes(i128::from(n).to_be_bytes().to_vec());
         row
     });
@@ -478,9 +478,9 @@ fn many_groups_are_answered_within_little_memory() {
             let plan = plan(Table::Endpoints, shape);
             let expected = scan::run(&plan, &held.sources, deadline()).expect("the plan is good");
             assert_eq!(expected.num_rows(), 50);
-            // One name takes some 500 bytes of aggregates: all of them, ten megabytes.
-            let within = scan::run_within(&plan, &held.sources, deadline(), 3 << 20);
-            assert_eq!(within.expect("it is divided"), expected, "{order:?} held as {}", held.how);
+            // One name takes about 500 bytes of aggregates: ten megabytes for all.
+            let within = scan::run_with_budget(&plan, &held.sources, deadline(), 3 << 20);
+            assert_eq!(within.expect("it runs in passes"), expected, "{order:?} held as {}", held.how);
         }
     }
 }

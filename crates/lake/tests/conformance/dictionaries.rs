@@ -1,5 +1,5 @@
-//! What dictionaries of parts answer or rule out without a row being read: lists of a column's texts, rows by an
-//! attribute or a text. Ranges that cover whole row groups, cut through them, or hold nothing.
+//! Queries that the dictionaries of parts answer or restrict without reading rows: lists of a column's strings, rows by
+//! an attribute or a string. Ranges cover whole row groups, cut through them, or are empty.
 
 use std::time::{Duration, Instant};
 
@@ -12,17 +12,17 @@ use crate::holders::{Held, lake, one_batch, plenty, tiny_parts};
 use tidewatch_store::conformance::compare::assert_same;
 use tidewatch_store::conformance::dice::Dice;
 use tidewatch_store::conformance::model;
-use tidewatch_store::conformance::rows::{Cell, DAY, HOUR, KEYS, MIDNIGHT, PROJECTS, Row, TEXTS, random_rows};
+use tidewatch_store::conformance::rows::{Cell, DAY, HOUR, KEYS, MIDNIGHT, PROJECTS, Row, STRINGS, random_rows};
 
 fn soon() -> Instant {
     Instant::now() + Duration::from_secs(600)
 }
 
-/// Rows of an hour, mostly of one project, each text in a time of its own: dictionaries differ, and most row groups are
+/// Rows of an hour, mostly of one project, each string in its own period: dictionaries differ, and most row groups are
 /// of one project.
 fn rows(table: Table, count: usize, dice: &mut Dice) -> Vec<Row> {
     let at = |name| table.column(name).expect("every table has it").0;
-    let texts: Vec<usize> = (0..table.columns().len())
+    let strings: Vec<usize> = (0..table.columns().len())
         .filter(|index| table.columns()[*index].kind == Kind::Text && !table.columns()[*index].nullable)
         .collect();
     let mut rows = random_rows(table, count, dice);
@@ -32,9 +32,9 @@ fn rows(table: Table, count: usize, dice: &mut Dice) -> Vec<Row> {
         if !dice.once_in(20) {
             row[at("project")] = Cell::U64(u64::from(PROJECTS[0]));
         }
-        for text in &texts {
+        for text in &strings {
             if dice.once_in(2) {
-                row[*text] = Cell::Text(TEXTS[minute * TEXTS.len() / 60].to_owned());
+                row[*text] = Cell::Text(STRINGS[minute * STRINGS.len() / 60].to_owned());
             }
         }
     }
@@ -47,8 +47,8 @@ fn text(dice: &mut Dice) -> String {
 
 fn filter(table: Table, dice: &mut Dice) -> Filter {
     let column = |dice: &mut Dice| {
-        let texts: Vec<_> = table.columns().iter().filter(|column| column.kind == Kind::Text).collect();
-        dice.pick(&texts).name
+        let strings: Vec<_> = table.columns().iter().filter(|column| column.kind == Kind::Text).collect();
+        dice.pick(&strings).name
     };
     match dice.below(5) {
         0 => Filter::Compare {
@@ -76,10 +76,10 @@ fn plan(table: Table, dice: &mut Dice) -> Plan {
         0 => (MIDNIGHT - DAY, MIDNIGHT + DAY),
         _ => (moment(dice), moment(dice)),
     };
-    let texts: Vec<_> = table.columns().iter().filter(|column| column.kind == Kind::Text).collect();
+    let strings: Vec<_> = table.columns().iter().filter(|column| column.kind == Kind::Text).collect();
     let shape = match dice.below(2) {
         0 => Shape::Groups {
-            keys: vec![KeySource::Column(dice.pick(&texts).name).named("text")],
+            keys: vec![KeySource::Column(dice.pick(&strings).name).named("text")],
             aggregates: vec![],
             order: vec![GroupOrder { by: "text", descending: dice.once_in(2) }],
             limit: *dice.pick(&[2, 200]),
@@ -117,7 +117,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn dictionaries_answer_as_the_model(seed in any::<u64>(), table in 0..4_usize, count in 0..120_usize) {
+    fn dictionaries_give_the_results_of_the_model(seed in any::<u64>(), table in 0..4_usize, count in 0..120_usize) {
         let table = [Table::Spans, Table::Endpoints, Table::Logs, Table::MetricPoints][table];
         let mut dice = Dice::new(seed);
         let rows = rows(table, count, &mut dice);

@@ -1,11 +1,13 @@
-//! The suite of every engine, over lakes that flush and merge between requests.
+//! The common test suite of engines, for lakes that flush and merge between requests.
 
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use tidewatch_store::conformance::dice::Dice;
 use tidewatch_store::conformance::rows::Row;
-use tidewatch_store::conformance::{Engine, Held, answers_as_the_model, only_kept_rows_answer, rankings_as_the_model};
+use tidewatch_store::conformance::{
+    Engine, TestStore, answers_match_the_model, expired_rows_are_in_no_answer, rankings_match_the_model,
+};
 use tidewatch_store::tables::Table;
 
 use crate::holders::filled_lake;
@@ -13,30 +15,30 @@ use crate::holders::filled_lake;
 struct Lakes;
 
 impl Engine for Lakes {
-    fn hold(&self, table: Table, rows: &[Row], dice: &mut Dice) -> Held {
+    fn open_with(&self, table: Table, rows: &[Row], dice: &mut Dice) -> TestStore {
         let (lake, folder) = filled_lake(table, rows, dice);
-        // Retention is about parts: what is in memory is flushed first, sooner or later.
+        // Retention applies to parts, so rows in memory are flushed first.
         lake.flush().expect("the disk takes it");
-        Held { store: Arc::new(lake), resources: Box::new(folder) }
+        TestStore { store: Arc::new(lake), resources: Box::new(folder) }
     }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
 
-    // The lake counts requests itself: nobody writes rows of the last table.
+    // The lake counts requests itself: rows of the last table are never written.
     #[test]
-    fn a_lake_answers_as_the_model(seed in any::<u64>(), table in 0..7_usize, rows in 0..70_usize) {
-        answers_as_the_model(&Lakes, Table::ALL[table], seed, rows);
+    fn answers_of_a_lake_match_the_model(seed in any::<u64>(), table in 0..7_usize, rows in 0..70_usize) {
+        answers_match_the_model(&Lakes, Table::ALL[table], seed, rows);
     }
 
     #[test]
-    fn a_lake_ranks_as_the_model(seed in any::<u64>(), table in 1..5_usize, rows in 0..300_usize) {
-        rankings_as_the_model(&Lakes, Table::ALL[table], seed, rows);
+    fn rankings_of_a_lake_match_the_model(seed in any::<u64>(), table in 1..5_usize, rows in 0..300_usize) {
+        rankings_match_the_model(&Lakes, Table::ALL[table], seed, rows);
     }
 
     #[test]
-    fn what_is_kept_no_longer_is_in_no_answer(seed in any::<u64>(), table in 0..7_usize, rows in 0..70_usize) {
-        only_kept_rows_answer(&Lakes, Table::ALL[table], seed, rows);
+    fn rows_past_retention_are_in_no_answer(seed in any::<u64>(), table in 0..7_usize, rows in 0..70_usize) {
+        expired_rows_are_in_no_answer(&Lakes, Table::ALL[table], seed, rows);
     }
 }

@@ -26,7 +26,7 @@ use tidewatch_store::tables::Table;
 use tidewatch_store::conformance::dice::Dice;
 use tidewatch_store::conformance::rows::{Cell, DAY, MIDNIGHT, Row, batch, buffer};
 
-/// Memory for any question here.
+/// Enough memory for every query of these tests.
 pub fn plenty() -> RequestMemory {
     RequestMemory::new(&Arc::new(QueryMemory::new(4 << 30)))
 }
@@ -36,7 +36,7 @@ pub fn little() -> RequestMemory {
     RequestMemory::new(&Arc::new(QueryMemory::of_one_request(1 << 20)))
 }
 
-/// Sources, and the folder their parts lie in.
+/// Sources, and the folder of their parts.
 pub struct Held {
     pub how: &'static str,
     pub sources: Vec<Source>,
@@ -47,13 +47,13 @@ pub fn one_batch(table: Table, rows: &[Row]) -> Held {
     Held { how: "one batch", sources: vec![Source::Memory(batch(table, rows))], _folder: None }
 }
 
-/// Cut anywhere, with batches of no rows between.
+/// Batches cut at random positions, some of them empty.
 pub fn many_batches(table: Table, rows: &[Row], dice: &mut Dice) -> Held {
     let sources = cut(rows, 7, dice).iter().map(|rows| Source::Memory(batch(table, rows))).collect();
     Held { how: "many batches", sources, _folder: None }
 }
 
-/// Parts of tiny row groups and pages beside memory, so that every way of skipping is taken.
+/// Parts with tiny row groups and pages beside memory, so that every way of skipping is used.
 pub fn tiny_parts(table: Table, rows: &[Row], dice: &mut Dice) -> Held {
     let folder = tempfile::tempdir().expect("a folder for parts");
     let mut rows = rows.to_vec();
@@ -73,7 +73,7 @@ pub fn tiny_parts(table: Table, rows: &[Row], dice: &mut Dice) -> Held {
     Held { how: "tiny parts", sources, _folder: Some(folder) }
 }
 
-/// A real lake: requests, flushes and merges in between, the rest in its memtable.
+/// A real lake with flushes and merges between requests, and the rest of the rows in its memtable.
 pub fn lake(table: Table, rows: &[Row], dice: &mut Dice) -> Held {
     let (lake, folder) = filled_lake(table, rows, dice);
     let everything = Shape::Rows { columns: Vec::new(), order: Vec::new(), limit: 0, offset: 0 };
@@ -88,14 +88,14 @@ pub fn lake(table: Table, rows: &[Row], dice: &mut Dice) -> Held {
     Held { how: "a lake", sources: lake.sources(&everything), _folder: Some(folder) }
 }
 
-/// The lake, and the folder it lies in.
+/// A lake with the rows, and its folder.
 pub fn filled_lake(table: Table, rows: &[Row], dice: &mut Dice) -> (Lake, TempDir) {
     let folder = tempfile::tempdir().expect("a folder for a lake");
     let mut rows = rows.to_vec();
     dice.shuffle(&mut rows);
     let mut rollups = RollupOptions { shrink: if dice.once_in(3) { 2 } else { 0 }, ..RollupOptions::ALWAYS };
-    // Every width, or those that are worth it alone; asked always, or never.
-    rollups.ask_rows = if dice.once_in(2) { 0 } else { u64::MAX };
+    // Every width, or only those that save rows; roll-ups always used, or never.
+    rollups.query_rows_min = if dice.once_in(2) { 0 } else { u64::MAX };
     let options = LakeOptions {
         background: false,
         attr_columns_from: if dice.once_in(2) { Some(1) } else { None },
@@ -105,7 +105,7 @@ pub fn filled_lake(table: Table, rows: &[Row], dice: &mut Dice) -> (Lake, TempDi
     };
     let lake = Lake::open(options).expect("an empty folder becomes a lake");
     for (number, rows) in cut(&rows, 6, dice).iter().enumerate() {
-        let rows = Rows::by_hand(1, Signal::Traces, buffer(table, rows));
+        let rows = Rows::from_buffer(1, Signal::Traces, buffer(table, rows));
         lake.apply(Position(1 + number as u64), NO_KEY, MIDNIGHT, rows);
         if dice.once_in(2) {
             lake.flush().expect("the disk takes it");
@@ -152,7 +152,7 @@ fn write_part(table: Table, id: u64, rows: &[Row], path: &Path, dice: &mut Dice)
         .set_statistics_truncate_length(Some(1 + dice.below(8)))
         .build();
     let file = std::fs::File::create(path).expect("a new file");
-    // Half of the parts keep frequent attributes in columns of their own.
+    // Half of the parts have frequent attributes in columns of their own.
     let keys = if dice.once_in(2) { attr_columns::choose(std::slice::from_ref(&batch), &[]) } else { Vec::new() };
     let mut splitter = Splitter::new(table, keys, false);
     let split = splitter.split(&batch).expect("rows can be split");
@@ -162,12 +162,12 @@ fn write_part(table: Table, id: u64, rows: &[Row], path: &Path, dice: &mut Dice)
     writer.append_key_value_metadata(incomplete);
     writer.flush().expect("rows can be written");
     if dice.once_in(2)
-        && let Some(mut grams) = trigram::Builder::new(table, 1 + dice.below(9))
+        && let Some(mut trigrams) = trigram::Builder::new(table, 1 + dice.below(9))
     {
-        grams.add(&batch).expect("rows have their texts");
-        if let Some(section) = grams.finish(writer.bytes_written() as u64) {
+        trigrams.add(&batch).expect("rows have their strings");
+        if let Some(section) = trigrams.finish(writer.bytes_written() as u64) {
             writer.write_all(&section.bytes).expect("the file takes it");
-            writer.append_key_value_metadata(KeyValue::new(trigram::GRAMS.to_owned(), section.directory));
+            writer.append_key_value_metadata(KeyValue::new(trigram::TRIGRAMS.to_owned(), section.directory));
         }
     }
     let mut ids = None;

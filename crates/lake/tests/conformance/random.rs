@@ -1,4 +1,4 @@
-//! Random tables, random plans, every way to hold the rows: the same answer.
+//! Random tables and random plans give the same result for every way to hold the rows.
 
 use std::time::{Duration, Instant};
 
@@ -37,12 +37,12 @@ fn check(table: Table, seed: u64, count: usize) {
             let answer = scan::run(&plan, &held.sources, soon());
             let answer = answer.unwrap_or_else(|error| panic!("{error} for {plan:#?} held as {}", held.how));
             assert_same(&plan, &expected, &answer, held.how);
-            let rolled = scan::run_rolled(&plan, &held.sources, soon(), 0, &plenty());
+            let rolled = scan::run_with_rollups(&plan, &held.sources, soon(), 0, &plenty());
             let rolled = rolled.unwrap_or_else(|error| panic!("{error} for {plan:#?} held as {}, rolled up", held.how));
             assert_same_but_quantiles(&plan, &expected, &rolled, held.how);
             if let Shape::Groups { .. } = plan.shape {
                 for (rows_min, passes) in [(0, 3), (u64::MAX, 2)] {
-                    let divided = scan::run_divided(&plan, &held.sources, soon(), rows_min, passes);
+                    let divided = scan::run_in_passes(&plan, &held.sources, soon(), rows_min, passes);
                     let divided = divided.unwrap_or_else(|e| panic!("{e} for {plan:#?} held as {}, divided", held.how));
                     assert_same_but_quantiles(&plan, &expected, &divided, held.how);
                 }
@@ -57,7 +57,7 @@ fn check(table: Table, seed: u64, count: usize) {
     }
 }
 
-/// A cursor over everything that passes reads each row once, whatever the pieces are.
+/// A cursor over the matching rows reads each row once, for any size of pieces.
 fn check_cursor(table: Table, seed: u64, count: usize) {
     let mut dice = Dice::new(seed);
     let rows = random_rows(table, count, &mut dice);
@@ -72,7 +72,7 @@ fn check_cursor(table: Table, seed: u64, count: usize) {
         let plan = Plan { shape, ..random_plan(table, &rows, &mut dice) };
         let expected = model::answer(&plan, &rows);
         for held in &holders {
-            // As little memory as makes the pieces small, and as much as any needs.
+            // Little memory makes the pieces small, plenty is enough for any piece.
             let memory = if dice.once_in(2) { plenty() } else { little() };
             let mut cursor = RowCursor::new(&plan, held.sources.clone()).expect("the plan is one of all rows");
             let mut batches = Vec::new();
@@ -93,7 +93,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn all_holders_answer_as_the_model(seed in any::<u64>(), table in 0..8_usize, count in 0..70_usize) {
+    fn all_holders_give_the_results_of_the_model(seed in any::<u64>(), table in 0..8_usize, count in 0..70_usize) {
         check(Table::ALL[table], seed, count);
     }
 

@@ -1,5 +1,5 @@
-//! The questions of rankings and charts, answered from roll-ups: counts, sums and times as the model has them,
-//! quantiles within 1 %. Flushed, merged, in memory, whatever the range.
+//! The queries of rankings and charts from roll-ups: counts, sums and times equal the model's, quantiles are within 1
+//! %. Flushed, merged and in memory, for any range.
 
 use std::time::{Duration, Instant};
 
@@ -23,24 +23,24 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn rollups_answer_as_the_model(seed in any::<u64>(), table in 1..5_usize, count in 0..300_usize) {
+    fn rollups_give_the_results_of_the_model(seed in any::<u64>(), table in 1..5_usize, count in 0..300_usize) {
         let (table, mut dice) = (Table::ALL[table], Dice::new(seed));
         let rows = rows(table, count, &mut dice);
         let held = lake(table, &rows, &mut dice);
         for _ in 0..10 {
             let plan = plan(table, &mut dice);
-            prop_assert!(scan::can_roll(&plan).expect("the plan is good"), "{plan:#?}");
+            prop_assert!(scan::can_use_rollups(&plan).expect("the plan is good"), "{plan:#?}");
             let expected = model::answer(&plan, &rows);
-            let rolled = scan::run_rolled(&plan, &held.sources, soon(), 0, &plenty()).expect("the plan is good");
+            let rolled = scan::run_with_rollups(&plan, &held.sources, soon(), 0, &plenty()).expect("the plan is good");
             assert_same_but_quantiles(&plan, &expected, &rolled, "rolled up");
-            // Few rows are counted one by one.
-            let exact = scan::run_rolled(&plan, &held.sources, soon(), rows.len() as u64 + 1, &plenty()).expect("the plan is good");
+            // Few rows are aggregated row by row.
+            let exact = scan::run_with_rollups(&plan, &held.sources, soon(), rows.len() as u64 + 1, &plenty()).expect("the plan is good");
             assert_same(&plan, &expected, &exact, "few");
         }
     }
 }
 
-/// The weight of rows up to a duration, which differs for one name: as the ranking asks it when an Endpoint's slowness
+/// The weight of rows up to a duration, which differs for one name: the ranking's aggregate when an Endpoint's slowness
 /// was accepted.
 fn weight_within(common: i64, own: i64) -> Plan {
     let within = |edge| compare("duration", Op::Le, edge);
@@ -66,17 +66,17 @@ fn weight_within(common: i64, own: i64) -> Plan {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// WIRE 8.1: the bands are later by the accepted slowness. Decision 0004: as exact as a threshold within 1 %.
+    /// WIRE 8.1: the accepted slowness shifts the bands. Decision 0004: as exact as a threshold within 1 %.
     #[test]
-    fn accepted_slowness_moves_a_band(seed in any::<u64>(), count in 0..300_usize, offset in 1..3000_i64) {
+    fn accepted_slowness_shifts_a_band(seed in any::<u64>(), count in 0..300_usize, offset in 1..3000_i64) {
         let mut dice = Dice::new(seed);
         let rows = rows(Table::Endpoints, count, &mut dice);
         let held = lake(Table::Endpoints, &rows, &mut dice);
         let (common, own) = (750 * MS, (750 + offset) * MS);
         let plan = weight_within(common, own);
-        prop_assert!(scan::can_roll(&plan).expect("the plan is good"));
+        prop_assert!(scan::can_use_rollups(&plan).expect("the plan is good"));
         let weights = |plan: &Plan, rows_min| {
-            let answer = scan::run_rolled(plan, &held.sources, soon(), rows_min, &plenty()).expect("the plan is good");
+            let answer = scan::run_with_rollups(plan, &held.sources, soon(), rows_min, &plenty()).expect("the plan is good");
             let answer = tidewatch_store::Answer::new(answer);
             let (names, weights) = (answer.text("name").expect("names"), answer.f64("weight").expect("weights"));
             (0..answer.rows()).map(|row| (names.at(row).to_owned(), weights.at(row))).collect::<Vec<_>>()

@@ -1,6 +1,6 @@
-//! How much of bodies is held in memory at once, over all connections. Beyond it: come back later.
+//! The memory that request bodies may hold at once, over all connections.
 //!
-//! Bytes count when they have come, whatever length was declared, until the body is dropped. No project holds more than
+//! Bytes count from their arrival, whatever length was declared, until the body is dropped. No project holds more than
 //! its share, so that it cannot lock out the others.
 
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use crate as limits;
 
-/// Memory for bodies, in bytes.
+/// A limit on the memory of request bodies, in bytes. Clones share it.
 #[derive(Clone)]
 pub struct Budget {
     inner: Arc<Inner>,
@@ -28,34 +28,36 @@ struct HeldBytes {
     by_project: HashMap<u32, usize>,
 }
 
-/// Memory held for one body; dropping it gives it back.
-pub struct Held {
+/// Memory reserved for one body. Dropping it releases the memory.
+pub struct MemoryReservation {
     budget: Budget,
     project: u32,
     bytes: usize,
 }
 
 impl Budget {
-    /// `body_bytes_max`: one body of this size always fits into an empty budget.
+    /// A budget of `bytes_max` bytes, or of `body_bytes_max` if that is more: one body of this size always fits into an
+    /// empty budget.
     pub fn new(bytes_max: usize, body_bytes_max: usize) -> Budget {
         let bytes_max = bytes_max.max(body_bytes_max);
         let project_bytes_max = (bytes_max / limits::QUARTERS * limits::PROJECT_SHARE_QUARTERS).max(body_bytes_max);
         Budget { inner: Arc::new(Inner { bytes_max, project_bytes_max, held: Mutex::default() }) }
     }
 
-    /// Nothing yet, for a body of this project.
-    pub fn hold(&self, project: u32) -> Held {
-        Held { budget: self.clone(), project, bytes: 0 }
+    /// Starts an empty reservation for one request body of `project`.
+    pub fn reserve(&self, project: u32) -> MemoryReservation {
+        MemoryReservation { budget: self.clone(), project, bytes: 0 }
     }
 
-    /// Bytes held now.
+    /// Bytes that are reserved now.
     pub fn held(&self) -> usize {
         self.inner.held.lock().total
     }
 }
 
-impl Held {
-    /// So many bytes of the body are here now; false when that is too much.
+impl MemoryReservation {
+    /// Grows the reservation to `bytes` in total; it never shrinks. Returns false, and changes nothing, when the budget
+    /// or the project's share is exceeded.
     #[must_use]
     pub fn grow_to(&mut self, bytes: usize) -> bool {
         let Some(more) = bytes.checked_sub(self.bytes).filter(|more| *more > 0) else { return true };
@@ -73,7 +75,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for MemoryReservation {
     fn drop(&mut self) {
         if self.bytes == 0 {
             return;
@@ -96,7 +98,7 @@ mod tests {
     #[test]
     fn memory_is_held_until_dropped() {
         let budget = Budget::new(100, 10);
-        let (mut first, mut second) = (budget.hold(1), budget.hold(2));
+        let (mut first, mut second) = (budget.reserve(1), budget.reserve(2));
         assert!(first.grow_to(60));
         assert!(!second.grow_to(60));
         assert!(second.grow_to(40));
@@ -104,26 +106,26 @@ mod tests {
         assert_eq!(budget.held(), 100);
         drop(first);
         assert!(second.grow_to(60));
-        assert!(second.grow_to(50), "it never shrinks");
+        assert!(second.grow_to(50), "a reservation never shrinks");
         drop(second);
         assert_eq!(budget.held(), 0);
         assert!(budget.inner.held.lock().by_project.is_empty());
     }
 
     #[test]
-    fn no_project_takes_it_all() {
+    fn no_project_exhausts_the_budget() {
         let budget = Budget::new(100, 10);
-        let (mut noisy, mut quiet) = (budget.hold(1), budget.hold(2));
+        let (mut noisy, mut quiet) = (budget.reserve(1), budget.reserve(2));
         assert!(!noisy.grow_to(76));
         assert!(noisy.grow_to(75));
-        assert!(!budget.hold(1).grow_to(1));
+        assert!(!budget.reserve(1).grow_to(1));
         assert!(quiet.grow_to(25));
     }
 
     #[test]
     fn one_body_at_the_limit_always_fits() {
         let budget = Budget::new(100, 90);
-        assert!(budget.hold(1).grow_to(90));
-        assert!(Budget::new(10, 90).hold(1).grow_to(90));
+        assert!(budget.reserve(1).grow_to(90));
+        assert!(Budget::new(10, 90).reserve(1).grow_to(90));
     }
 }

@@ -1,8 +1,8 @@
-//! Guesses at passwords, counted where the per-IP windows do not see them: by account, and by network.
+//! Limits on password guessing beyond the per-IP windows: by account, and by network.
 //!
-//! An account slows down and never locks: after [`limits::GUESSES_FREE`] failures each further try waits, up to a minute.
-//! Browsers that the account knows by their cookie are counted one by one, and passkeys not at all: guesses of others do
-//! not keep a person out. What is counted says nothing about whether there is such an account.
+//! An account is slowed down and never locked: after [`limits::GUESSES_FREE`] failures each further attempt is delayed,
+//! by up to a minute. Known devices of the account are counted separately, and passkeys are not counted: other clients'
+//! guesses do not lock a user out. The counters do not depend on whether the account exists.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -16,24 +16,24 @@ use crate as limits;
 
 /// Failed sign-ins of this process. Memory is bounded by [`limits::GUESSED_MAX`].
 pub struct Guesses {
-    /// So that nobody can choose names that collide.
+    /// Seed of the hash, so that clients cannot choose colliding names.
     seed: u64,
     counts: Mutex<HashMap<u128, Count>>,
 }
 
-/// Who tries.
+/// The client that attempts a sign-in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guesser<'a> {
-    /// Somebody at this address.
+    /// An unknown client at this address.
     Stranger(IpAddr),
-    /// A browser that the account knows, by its cookie; or somebody signed in, by the session.
+    /// A known device of the account, identified by its cookie; or a signed-in user, identified by the session.
     Known(&'a str),
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Count {
     failures: u32,
-    /// The last of them, nanoseconds since the epoch.
+    /// Time of the last failure, nanoseconds since the epoch.
     last_ns: i64,
 }
 
@@ -44,8 +44,8 @@ impl Default for Guesses {
 }
 
 impl Guesses {
-    /// One more try at an account, which counts as failed until [`Guesses::succeeded`]. Too soon after failures, or too
-    /// many of one network: 429 with the seconds to wait. Returns the failures with this one.
+    /// Counts an attempt at an account as a failure, until [`Guesses::succeeded`]. Returns the number of failures, this
+    /// one included. [`TooMany`] when it is too soon after earlier failures, or the client's network has too many.
     pub fn begin(&self, account: &str, guesser: Guesser<'_>, now_ns: i64) -> Result<u32, TooMany> {
         let mut counts = self.counts.lock();
         if let Guesser::Stranger(address) = guesser {
@@ -64,18 +64,18 @@ impl Guesses {
             return Err(wait(left_ns));
         }
         let failures = known.failures.saturating_add(1);
-        make_room(&mut counts, now_ns);
+        evict(&mut counts, now_ns);
         counts.insert(key, Count { failures, last_ns: now_ns });
         Ok(failures)
     }
 
-    /// The try failed: its networks count it.
+    /// Records that the attempt failed, for the networks of `address`.
     pub fn failed(&self, address: IpAddr, now_ns: i64) {
         let mut counts = self.counts.lock();
         for (key, _) in self.networks(address) {
-            make_room(&mut counts, now_ns);
+            evict(&mut counts, now_ns);
             let count = counts.entry(key).or_insert(Count { failures: 0, last_ns: now_ns });
-            // The window begins with its first failure.
+            // A window begins with its first failure.
             if now_ns - count.last_ns >= WINDOW_NS {
                 *count = Count { failures: 0, last_ns: now_ns };
             }
@@ -83,7 +83,7 @@ impl Guesses {
         }
     }
 
-    /// The password was right: the account begins anew, for strangers too.
+    /// Records that the password was right: resets the failures of the account by `guesser` and by unknown clients.
     pub fn succeeded(&self, account: &str, guesser: Guesser<'_>) {
         let mut counts = self.counts.lock();
         counts.remove(&self.account(account, guesser));
@@ -98,8 +98,8 @@ impl Guesses {
         }
     }
 
-    /// IPv6 networks that one subscriber or one host may have whole, and the failures a minute that each may have. The
-    /// per-IP windows count IPv4 addresses and /64s.
+    /// Keys of the IPv6 networks of `address` that one subscriber may own, and the failures per minute that each may
+    /// have. The per-IP windows count IPv4 addresses and /64s.
     fn networks(&self, address: IpAddr) -> impl Iterator<Item = (u128, u32)> {
         let bits = match address.to_canonical() {
             IpAddr::V6(address) => Some(u128::from(address)),
@@ -115,13 +115,13 @@ impl Guesses {
     }
 }
 
-/// All strangers count together.
+/// The key of all unknown clients, which are counted together.
 const STRANGERS: Guesser<'static> = Guesser::Stranger(IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED));
 const WINDOW_NS: i64 = limits::WINDOW.as_nanos() as i64;
-const FORGOTTEN_NS: i64 = limits::GUESSES_FORGOTTEN.as_nanos() as i64;
+const FORGOTTEN_NS: i64 = limits::GUESSES_RESET_AFTER.as_nanos() as i64;
 const NS_PER_SECOND: i64 = 1_000_000_000;
 
-/// After `failures`: nothing, then 1, 2, 4, ... seconds up to [`limits::GUESS_PAUSE_MAX`].
+/// The delay after `failures`: 0, then 1, 2, 4, ... seconds up to [`limits::GUESS_PAUSE_MAX`].
 fn pause_ns(failures: u32) -> i64 {
     match failures.checked_sub(limits::GUESSES_FREE) {
         None => 0,
@@ -136,8 +136,8 @@ fn wait(left_ns: i64) -> TooMany {
     TooMany(left_ns.max(1).unsigned_abs().div_ceil(NS_PER_SECOND as u64))
 }
 
-/// Old counts go first; when all are young, the oldest of them.
-fn make_room(counts: &mut HashMap<u128, Count>, now_ns: i64) {
+/// Makes room for a new entry: removes expired counts, and the oldest ones if that is not enough.
+fn evict(counts: &mut HashMap<u128, Count>, now_ns: i64) {
     if counts.len() < limits::GUESSED_MAX {
         return;
     }
@@ -146,9 +146,9 @@ fn make_room(counts: &mut HashMap<u128, Count>, now_ns: i64) {
         return;
     }
     let mut times: Vec<i64> = counts.values().map(|count| count.last_ns).collect();
-    let (_, last_to_go, _) = times.select_nth_unstable(limits::GUESSES_DROPPED);
-    let last_to_go = *last_to_go;
-    counts.retain(|_, count| count.last_ns > last_to_go);
+    let (_, last_evicted, _) = times.select_nth_unstable(limits::GUESSES_DROPPED);
+    let last_evicted = *last_evicted;
+    counts.retain(|_, count| count.last_ns > last_evicted);
 }
 
 #[cfg(test)]
@@ -170,9 +170,9 @@ mod tests {
         for number in 0..limits::GUESSES_FREE {
             assert_eq!(try_at(number, NOON), Ok(number + 1));
         }
-        assert_eq!(try_at(50, NOON), Err(TooMany(1)), "whoever tries, from wherever");
+        assert_eq!(try_at(50, NOON), Err(TooMany(1)), "for unknown clients at any address");
         assert_eq!(guesses.begin("ADA@example.com", from(51), NOON), Err(TooMany(1)));
-        assert!(guesses.begin("grace@example.com", from(52), NOON).is_ok(), "others do not wait");
+        assert!(guesses.begin("grace@example.com", from(52), NOON).is_ok(), "other accounts are not delayed");
         let mut at = NOON;
         for seconds in [1, 2, 4, 8, 16, 32, 60, 60, 60] {
             assert!(try_at(0, at + seconds * SECOND - 1).is_err(), "{seconds}");
@@ -181,7 +181,7 @@ mod tests {
         }
         guesses.succeeded("ada@example.com", from(0));
         assert_eq!(try_at(0, at), Ok(1));
-        // A known browser waits for nobody else, and for itself.
+        // A known device is delayed by its own failures only.
         let laptop = Guesser::Known("twb_1");
         for number in 0..limits::GUESSES_FREE {
             assert_eq!(guesses.begin("ada@example.com", laptop, at), Ok(number + 1));
@@ -191,8 +191,8 @@ mod tests {
         assert!(guesses.begin("grace@example.com", laptop, at).is_ok());
         guesses.succeeded("ada@example.com", laptop);
         assert_eq!(guesses.begin("ada@example.com", laptop, at), Ok(1));
-        assert_eq!(try_at(0, at), Ok(1), "strangers begin anew too");
-        // A quarter of an hour without a failure.
+        assert_eq!(try_at(0, at), Ok(1), "the failures of unknown clients are reset too");
+        // Failures are reset after a quarter of an hour.
         for number in 0..limits::GUESSES_FREE - 1 {
             assert!(try_at(number, at).is_ok());
         }
@@ -205,7 +205,7 @@ mod tests {
         for (prefix, most) in limits::GUESSES_PER_NETWORK {
             let guesses = Guesses::default();
             let subnet = |number: u32| -> IpAddr {
-                // Another /64 each time, inside one /48 or /56.
+                // A different /64 each time, within one /48 or /56.
                 let step = if prefix == 48 { 0x100 } else { 1 };
                 ip(&format!("2001:db8:7:{:x}::1", number * step % 0xffff))
             };

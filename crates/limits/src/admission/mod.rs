@@ -1,17 +1,17 @@
-//! How much work is taken on at once: requests ([`slots`]), memory for their bodies ([`budget`]), and time for a client to
-//! send one ([`pace`]). A [`turn`] is all three for one body. How often one address
-//! may ask ([`per_ip`]) and how often a sign-in may fail ([`guesses`]).
+//! Admission control: concurrent requests ([`slots`]), the memory of their bodies ([`budget`]) and the transfer rate of
+//! a body ([`slow_client`]); a [`body_permit`] combines the three for one body. Also limits on the requests of one
+//! client address ([`per_ip`]) and on failed sign-ins ([`guesses`]).
 
+pub mod body_permit;
 pub mod budget;
 pub mod guesses;
-pub mod pace;
 pub mod per_ip;
 pub mod slots;
-pub mod turn;
+pub mod slow_client;
 
-/// The answer to a request for which there is no slot or no memory.
+/// Message of the response to a request that gets no slot or no memory.
 pub const FULL: &str = "too many requests at once; try again later";
 
-/// More requests than a window allows. Holds the seconds until the next one may come; never 0.
+/// More requests than a limit allows. Holds the seconds until the next one is allowed; at least 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooMany(pub u64);

@@ -1,8 +1,9 @@
-//! Requests of one client address in a fixed window. Spec: "Per-IP fixed-window limits": per minute, per process.
+//! Limits on the requests of one client address in a fixed window. Spec: "Per-IP fixed-window limits": per minute, per
+//! process.
 //!
-//! Memory does not grow with the number of addresses: an address is counted in one cell of each of a few rows, chosen
-//! by a keyed hash, and its count is the smallest of them. It is never too low, and too high only when several million
-//! addresses come in one window. IPv6 addresses count by their /64.
+//! The counters are a count-min sketch, so memory does not grow with the number of addresses: an address is counted in
+//! one cell of each row, chosen by a keyed hash, and its count is the smallest of them. It is never too low, and too
+//! high only when several million addresses send requests in one window. IPv6 addresses are counted by their /64.
 
 use std::net::IpAddr;
 
@@ -13,9 +14,9 @@ use super::TooMany;
 use crate as limits;
 use crate::Window;
 
-/// The counters of every window.
+/// The counters of every window, in constant memory.
 pub struct PerIpCounts {
-    /// So that nobody can choose addresses that share another's cells.
+    /// Seed of the hash, so that clients cannot choose addresses that share another's cells.
     seed: u64,
     current: Mutex<Counts>,
 }
@@ -23,11 +24,11 @@ pub struct PerIpCounts {
 struct Counts {
     /// Number of the window since the epoch.
     window: i64,
-    /// `WINDOW_ROWS` rows of cells. Allocated at the first request; the pages nobody counts in are never touched.
+    /// `WINDOW_ROWS` rows of cells. Allocated at the first request; memory pages without a count are never touched.
     cells: Vec<u8>,
 }
 
-/// One row's cells.
+/// Number of cells in a row.
 const ROW: usize = 1 << limits::WINDOW_CELL_BITS;
 
 impl Default for PerIpCounts {
@@ -38,8 +39,8 @@ impl Default for PerIpCounts {
 }
 
 impl PerIpCounts {
-    /// Counts one request at `now_ns` (nanoseconds since the epoch). Over the limit: 429, with the seconds until the
-    /// window ends.
+    /// Counts one request at `now_ns` (nanoseconds since the epoch). [`TooMany`] over the limit, with the seconds until
+    /// the window ends.
     pub fn count(&self, window: Window, address: IpAddr, now_ns: i64) -> Result<(), TooMany> {
         let length_ns = limits::WINDOW.as_nanos() as i64;
         let number = now_ns.div_euclid(length_ns);
@@ -53,7 +54,7 @@ impl PerIpCounts {
             let left_ns = (number + 1) * length_ns - now_ns;
             return Err(TooMany((left_ns as u64).div_ceil(NS_PER_SECOND)));
         }
-        // Only the smallest cells grow: those that others share stay as low as can be.
+        // Conservative update: only the smallest cells grow, which keeps the error of shared cells low.
         for cell in cells {
             let known = &mut counts.cells[cell];
             *known = (*known).max(count + 1);
@@ -74,7 +75,7 @@ impl PerIpCounts {
 
 const NS_PER_SECOND: u64 = 1_000_000_000;
 
-/// The first `prefix` bits set.
+/// A mask of an IPv6 address with its first `prefix` bits set, 0 to 128.
 pub fn mask(prefix: u32) -> u128 {
     u128::MAX.checked_shl(u128::BITS - prefix).unwrap_or(0)
 }
@@ -93,7 +94,7 @@ mod tests {
 
     // Spec: "Per-IP fixed-window limits", every row.
     #[test]
-    fn at_the_limit_passes_and_one_over_waits_for_the_next_window() {
+    fn requests_over_the_limit_are_refused_until_the_next_window() {
         let counts = PerIpCounts::default();
         for &window in Window::ALL {
             for _ in 0..window.requests_max() {
@@ -125,9 +126,9 @@ mod tests {
         assert!(count("::1.2.3.4"), "another address");
     }
 
-    // Memory is the same for one address and for millions, and they do not lock each other out.
+    // Memory is the same for one address and for millions, and addresses do not exhaust each other's limits.
     #[test]
-    fn a_million_addresses() {
+    fn a_million_addresses_are_counted_in_constant_memory() {
         let counts = PerIpCounts::default();
         let refused = (0..1_000_000u32)
             .filter(|number| counts.count(Window::ResetValidation, IpAddr::V4((*number).into()), NOON).is_err())
@@ -135,7 +136,7 @@ mod tests {
         assert_eq!(refused, 0);
         let mut again = (0..u32::from(Window::ResetValidation.requests_max()))
             .filter(|_| counts.count(Window::ResetValidation, ip("203.0.113.7"), NOON).is_ok());
-        assert!(again.by_ref().count() >= 25, "an address that comes after them has nearly its whole window");
+        assert!(again.by_ref().count() >= 25, "a later address has nearly its whole window");
         assert_eq!(counts.current.lock().cells.len(), limits::WINDOW_ROWS * ROW);
     }
 }

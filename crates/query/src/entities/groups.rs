@@ -6,82 +6,87 @@ use tidewatch_domain::ranking::by_total_cost;
 use tidewatch_store::plan::Filter;
 
 use super::{EntityKind, EntityStats, ListBody, stats};
-use crate::ask::Ask;
 use crate::error::QueryError;
+use crate::executor::Executor;
 use crate::filters;
 use crate::page::{self, Paging};
 use crate::time::Range;
-use crate::trend::{self, Subject};
+use crate::trend::{self, TrendQuery};
 use crate::views::page::Page;
 use tidewatch_accounts::Project;
 
-/// All rows of one name in the range.
-pub struct Found<K: EntityKind> {
+/// The rows of one name in the range, aggregated and ranked.
+pub struct RankedGroup<K: EntityKind> {
+    /// Name of the group.
     pub name: String,
+    /// Aggregates of its rows.
     pub stats: EntityStats<K::Metrics>,
-    pub judgement: K::Judgement,
+    /// Value of the kind's ranking.
+    pub rank: K::Rank,
 }
 
-/// What groups are sorted by.
+/// The value that a group is sorted by.
 pub enum SortValue {
+    /// The name of the group.
     Name,
+    /// A value that every group has.
     Number(f64),
     /// Groups without a value come last in either direction.
     AbsentLast(Option<f64>),
 }
 
-/// `POST /api/.../grouped`. WIRE 8.1.
+/// `POST /api/.../grouped`: a page of groups by name. WIRE 8.1.
 pub async fn groups<K: EntityKind>(
-    ask: &Ask,
+    executor: &Executor,
     project: &Project,
     body: impl ListBody<K::GroupOrder>,
 ) -> Result<Page<K::Group>, QueryError> {
-    let (request, narrowed) = body.split();
-    let now = ask.context.clock.now_ns();
+    let (request, body_filter) = body.split();
+    let now = executor.context.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     let paging = Paging::read(request.pagination)?;
     let order = page::order(&request.order_by)?;
     let root = filters::root(request.root_filter.as_deref())?;
-    let filter = root.and(K::search(request.search.as_deref())).and(narrowed);
+    let filter = root.and(K::search(request.search.as_deref())).and(body_filter);
 
-    let mut found = found::<K>(ask, project, range, filter.clone()).await?;
+    let mut found = found::<K>(executor, project, range, filter.clone()).await?;
     sort(&mut found, order, page::is_descending(request.sort_direction));
     let total = found.len() as u64;
-    let data = views(ask, project, range, filter, paging.cut(found)).await?;
+    let data = views(executor, project, range, filter, paging.cut(found)).await?;
     Ok(paging.page(data, total))
 }
 
-/// The first groups of the range in the kind's default order.
+/// The first `count` groups of the range in the kind's default order, descending.
 pub async fn top<K: EntityKind>(
-    ask: &Ask,
+    executor: &Executor,
     project: &Project,
     range: Range,
     count: usize,
 ) -> Result<Vec<K::Group>, QueryError> {
-    let mut found = found::<K>(ask, project, range, Filter::True).await?;
+    let mut found = found::<K>(executor, project, range, Filter::True).await?;
     sort(&mut found, K::GroupOrder::default(), true);
     found.truncate(count);
-    views(ask, project, range, Filter::True, found).await
+    views(executor, project, range, Filter::True, found).await
 }
 
 async fn found<K: EntityKind>(
-    ask: &Ask,
+    executor: &Executor,
     project: &Project,
     range: Range,
     filter: Filter,
-) -> Result<Vec<Found<K>>, QueryError> {
-    let context = K::ranking(ask, project).await?;
-    let found = stats::by_name::<K>(ask, project.number, range, filter, &context).await?;
-    let judged = |(name, stats): (String, EntityStats<K::Metrics>)| Found {
-        judgement: K::judge(&name, &stats, &context),
+) -> Result<Vec<RankedGroup<K>>, QueryError> {
+    let context = K::ranking_context(executor, project).await?;
+    let found = stats::by_name::<K>(executor, project.number, range, filter, &context).await?;
+    let ranked = |(name, stats): (String, EntityStats<K::Metrics>)| RankedGroup {
+        rank: K::rank(&name, &stats, &context),
         name,
         stats,
     };
-    Ok(found.into_iter().map(judged).collect())
+    Ok(found.into_iter().map(ranked).collect())
 }
 
-/// Equal groups are sorted by count, then by name, so that pages do not overlap.
-fn sort<K: EntityKind>(found: &mut [Found<K>], order: K::GroupOrder, is_descending: bool) {
+/// Sorts groups; equal ones are sorted by count, then by name, so that pages do not overlap.
+fn sort<K: EntityKind>(found: &mut [RankedGroup<K>], order: K::GroupOrder, is_descending: bool) {
     found.sort_by(|left, right| {
         let by_name = left.name.cmp(&right.name);
         let wanted = compare(&K::sort_value(order, left), &K::sort_value(order, right), by_name, is_descending);
@@ -100,18 +105,20 @@ fn compare(left: &SortValue, right: &SortValue, by_name: Ordering, is_descending
 }
 
 async fn views<K: EntityKind>(
-    ask: &Ask,
+    executor: &Executor,
     project: &Project,
     range: Range,
     filter: Filter,
-    shown: Vec<Found<K>>,
+    shown: Vec<RankedGroup<K>>,
 ) -> Result<Vec<K::Group>, QueryError> {
     let names: Vec<String> = shown.iter().map(|found| found.name.clone()).collect();
-    let filter = filter.and(filters::texts("name", &names));
-    let subject = Subject { table: K::TABLE, project: project.number, filter: filter.clone(), column: "name" };
-    let (trends, extra) =
-        tokio::try_join!(trend::trends(ask, subject, range), K::group_extra(ask, project.number, range, filter))?;
-    let view = |found: Found<K>| {
+    let filter = filter.and(filters::strings("name", &names));
+    let query = TrendQuery { table: K::TABLE, project: project.number, filter: filter.clone(), column: "name" };
+    let (trends, extra) = tokio::try_join!(
+        trend::trends(executor, query, range),
+        K::group_extra(executor, project.number, range, filter)
+    )?;
+    let view = |found: RankedGroup<K>| {
         let trend = trends.line(found.name.as_str());
         K::group_view(found, &extra, trend)
     };

@@ -1,4 +1,4 @@
-//! What differs between the kinds of entities.
+//! The differences between the kinds of entities.
 
 use std::future::Future;
 
@@ -7,92 +7,109 @@ use tidewatch_store::plan::{Aggregate, Filter, Function};
 use tidewatch_store::tables::Table;
 use uuid::Uuid;
 
-use super::{EntityStats, Found, Opened, SortValue};
+use super::{DetailParts, EntityStats, RankedGroup, SortValue};
 use crate::answer::Row;
-use crate::ask::Ask;
 use crate::chart::{Lines, VALUE};
 use crate::error::QueryError;
+use crate::executor::Executor;
 use crate::time::Range;
 use crate::views::endpoint::ChartMetric;
 use crate::views::page::{ListRequest, PageInfo, TrendPoint};
 use tidewatch_accounts::Project;
 
-/// A kind of entity: its table, its orders, what is computed of it besides [`EntityStats`], and how the API shows it.
+/// A kind of entity: its table, its orders, its metrics besides [`EntityStats`], and its API views.
 pub trait EntityKind: Sized + 'static {
+    /// The table of its rows.
     const TABLE: Table;
-    /// For sentences: "an endpoint".
+    /// Its name with an article in messages: "an endpoint".
     const NOUN: &'static str;
 
-    /// Orders of single rows.
+    /// Orders of lists of rows.
     type RowOrder: DeserializeOwned + Default + Send + Sync;
     /// Orders of groups.
     type GroupOrder: DeserializeOwned + Default + Copy + Send + Sync;
 
-    /// What the metrics depend on: accepted slow offsets, bands.
+    /// Parameters of the metrics: accepted slow offsets, Apdex bands.
     type Context: Send + Sync;
     /// Metrics that the other kinds do not have.
     type Metrics: Default + Send;
-    /// What the groups of one name are judged by.
-    type Judgement: Send;
-    /// What is asked besides for the names on a page of groups.
+    /// The value that groups are ranked by.
+    type Rank: Send;
+    /// Additional values for the names on a page of groups.
     type GroupExtra: Send;
-    /// What is asked besides for the page of one name.
+    /// Additional values for the page of one name.
     type NameExtra: Send;
-    /// What is asked besides for the page of one row.
+    /// Additional values for the page of one row.
     type RowExtra: Send;
 
+    /// The view of a row.
     type Row: Send;
+    /// The view of a group.
     type Group;
+    /// The page of one name.
     type NamePage;
+    /// The body of a chart request.
     type ChartRequest;
+    /// The metrics that a chart can show.
     type ChartMetric;
+    /// The response of a chart request.
     type Chart;
+    /// The page of one row.
     type Detail;
 
-    /// The column of an order.
+    /// The column that an order of rows sorts by.
     fn column(order: Self::RowOrder) -> &'static str;
 
-    /// A row as the API shows it; every column of the table has been asked for.
+    /// The view of a row with all columns of the table. `project`: its id.
     fn row(row: Row<'_>, project: Uuid) -> Self::Row;
 
-    /// The rows that match the search of a list.
+    /// The filter of a list's search; every row passes when `text` is absent or blank.
     fn search(text: Option<&str>) -> Filter;
 
-    /// The rows whose duration counts.
+    /// The filter on rows that latency statistics include.
     fn timed() -> Filter;
 
-    /// The context of a ranking.
-    fn ranking(ask: &Ask, project: &Project) -> impl Future<Output = Result<Self::Context, QueryError>> + Send;
+    /// The context of groups.
+    fn ranking_context(
+        executor: &Executor,
+        project: &Project,
+    ) -> impl Future<Output = Result<Self::Context, QueryError>> + Send;
 
-    /// The context of the page of one name.
-    fn of_name() -> Self::Context;
+    /// The context of the page of one name, and of its metrics.
+    fn name_context() -> Self::Context;
 
     /// The aggregates that [`EntityKind::metrics`] reads.
     fn aggregates(context: &Self::Context) -> Vec<Aggregate>;
 
+    /// Reads the outputs of [`EntityKind::aggregates`].
     fn metrics(row: Row<'_>) -> Self::Metrics;
 
-    fn judge(name: &str, stats: &EntityStats<Self::Metrics>, context: &Self::Context) -> Self::Judgement;
+    /// Ranks the group `name`.
+    fn rank(name: &str, stats: &EntityStats<Self::Metrics>, context: &Self::Context) -> Self::Rank;
 
-    /// What a group is sorted by.
-    fn sort_value(order: Self::GroupOrder, found: &Found<Self>) -> SortValue;
+    /// The value by which `order` sorts a group.
+    fn sort_value(order: Self::GroupOrder, found: &RankedGroup<Self>) -> SortValue;
 
+    /// Queries the additional values of the groups that pass `filter`.
     fn group_extra(
-        ask: &Ask,
+        executor: &Executor,
         project: u32,
         range: Range,
         filter: Filter,
     ) -> impl Future<Output = Result<Self::GroupExtra, QueryError>> + Send;
 
-    fn group_view(found: Found<Self>, extra: &Self::GroupExtra, trend: Vec<TrendPoint>) -> Self::Group;
+    /// The view of a group.
+    fn group_view(found: RankedGroup<Self>, extra: &Self::GroupExtra, trend: Vec<TrendPoint>) -> Self::Group;
 
+    /// Queries the additional values of the page of one name; `filter` selects its rows.
     fn name_extra(
-        ask: &Ask,
+        executor: &Executor,
         project: u32,
         range: Range,
         filter: Filter,
     ) -> impl Future<Output = Result<Self::NameExtra, QueryError>> + Send;
 
+    /// The page of one name.
     fn name_view(
         data: Vec<Self::Row>,
         pagination: PageInfo,
@@ -100,25 +117,30 @@ pub trait EntityKind: Sized + 'static {
         extra: Self::NameExtra,
     ) -> Self::NamePage;
 
+    /// The parts of a chart request.
     fn chart_body(request: Self::ChartRequest) -> ChartBody<Self::ChartMetric>;
 
+    /// The aggregates of a chart of `metric`.
     fn chart_values(metric: Self::ChartMetric) -> ChartValues;
 
+    /// The response of a chart request.
     fn chart_view(lines: Lines) -> Self::Chart;
 
-    /// `row`: the entity's own, with every column.
+    /// Queries the additional values of the page of one row. `row` has all columns; `window` is the range around it.
     fn row_extra(
-        ask: &Ask,
+        executor: &Executor,
         project: u32,
         row: Row<'_>,
         window: Range,
     ) -> impl Future<Output = Result<Self::RowExtra, QueryError>> + Send;
 
-    fn detail_view(opened: Opened<Self>) -> Self::Detail;
+    /// The page of one row.
+    fn detail_view(parts: DetailParts<Self>) -> Self::Detail;
 }
 
-/// The body of a list: what every list has, and the rows that the rest of the body asks for.
+/// The body of a list request.
 pub trait ListBody<O> {
+    /// Splits the body into the fields that every list has, and a filter from the other fields.
     fn split(self) -> (ListRequest<O>, Filter);
 }
 
@@ -128,30 +150,34 @@ impl<O> ListBody<O> for ListRequest<O> {
     }
 }
 
-/// The body of a chart.
+/// The parts of a chart request.
 pub struct ChartBody<M> {
+    /// Start of the range, RFC 3339.
     pub from_date: Option<String>,
+    /// End of the range, exclusive, RFC 3339.
     pub to_date: Option<String>,
+    /// Requested minutes per bucket.
     pub interval_minutes: Option<i64>,
-    /// One name alone.
+    /// Draws only this name.
     pub only: Option<String>,
+    /// What the chart shows.
     pub metric: M,
-    /// Rows that count.
+    /// Condition on the rows.
     pub filter: Filter,
 }
 
-/// What a chart asks; both are named [`VALUE`].
+/// The aggregates of a chart; the output of both is [`VALUE`].
 pub struct ChartValues {
-    /// Names are chosen by this, greatest first.
+    /// Names with the greatest weight have their own line.
     pub weight: Aggregate,
-    /// What a point shows: a number, or a list of one quantile.
+    /// The value of a point: a number, or a list of one quantile.
     pub value: Aggregate,
-    /// `value` is in nanoseconds, and shown in milliseconds.
+    /// `value` is in nanoseconds and is returned in milliseconds.
     pub is_duration: bool,
 }
 
 impl ChartValues {
-    /// The charts of Endpoints and Tasks; durations are those of the `timed` rows.
+    /// The aggregates of Endpoints and Tasks; durations are those of rows that pass `timed`.
     pub fn of_durations(metric: ChartMetric, timed: Filter) -> ChartValues {
         let count = || Function::Weight.named(VALUE);
         let total_time = || Function::Sum("duration").named(VALUE).only(timed.clone());

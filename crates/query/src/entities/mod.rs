@@ -1,53 +1,54 @@
-//! Endpoints, Tasks and AI Traces: lists, groups, the page of one name, charts and the page of one row, written once.
+//! Queries that Endpoints, Tasks and AI Traces share: lists, groups, the page of one name, charts and the page of one
+//! row.
 //!
-//! [`EntityKind`] says what differs. The kinds are in `endpoints`, `tasks` and `ai_traces`.
+//! [`EntityKind`] has the differences. The kinds are in `endpoints`, `tasks` and `ai_traces`.
 
 mod detail;
 mod groups;
 mod kind;
-mod one_name;
+mod name_page;
 mod rows;
 mod stats;
 
-pub use detail::{Opened, detail, find};
-pub use groups::{Found, SortValue, groups, top};
+pub use detail::{DetailParts, detail, find};
+pub use groups::{RankedGroup, SortValue, groups, top};
 pub use kind::{ChartBody, ChartValues, EntityKind, ListBody};
-pub use one_name::{minutes_with_data, one};
+pub use name_page::{minutes_with_data, one};
 pub use rows::list;
 pub use stats::EntityStats;
 
-use super::ask::Ask;
 use super::chart::{self, Chart, VALUE};
+use super::executor::Executor;
 use super::time::Range;
 use crate::error::QueryError;
 use tidewatch_accounts::Project;
 
-/// `POST /api/.../chart`: the names that weigh most, over time.
+/// `POST /api/.../chart`: the names with the greatest weight, over time.
 pub async fn chart<K: EntityKind>(
-    ask: &Ask,
+    executor: &Executor,
     project: &Project,
     request: K::ChartRequest,
 ) -> Result<K::Chart, QueryError> {
-    let now = ask.context.clock.now_ns();
+    let now = executor.context.clock.now_ns();
     let ChartBody { from_date, to_date, interval_minutes, only, metric, filter } = K::chart_body(request);
     let range = Range::of_list(from_date.as_deref(), to_date.as_deref(), now)?;
     let only = only.filter(|name| !name.is_empty());
     let ChartValues { weight, value, is_duration } = K::chart_values(metric);
     let chart =
         Chart { table: K::TABLE, project: project.number, range, interval_minutes, only, filter, weight, value };
-    let lines = chart::lines(ask, chart, |row| {
+    let lines = chart::lines(executor, chart, |row| {
         let number = row.numbers(VALUE).and_then(|quantiles| quantiles.first().copied()).or(row.opt_number(VALUE))?;
         Some(if is_duration { milliseconds(number) } else { number })
     });
     lines.await.map(K::chart_view)
 }
 
-/// Nanoseconds as milliseconds.
+/// Converts nanoseconds to milliseconds.
 pub fn milliseconds(ns: f64) -> f64 {
     ns / 1.0e6
 }
 
-/// A sum of weights as a number of records.
+/// Converts a sum of weights to a number of records: rounded, never negative.
 pub fn whole(count: f64) -> u64 {
     count.round().max(0.0) as u64
 }

@@ -1,42 +1,46 @@
-//! Single rows: the list of a project, and what a list body means for them.
+//! Lists of rows.
 
 use tidewatch_store::plan::{AttributeScope, Filter, Order, Plan};
 
 use super::{EntityKind, ListBody};
 use crate::answer::Answer;
-use crate::ask::{self, Ask};
 use crate::error::QueryError;
+use crate::executor::Executor;
 use crate::filters;
 use crate::page::{self, Paging};
+use crate::plans;
 use crate::time::Range;
 use crate::views::page::{ListRequest, Page};
 use tidewatch_accounts::Project;
 
-/// `POST /api/...`: a page of single rows, whatever their name.
+/// `POST /api/...`: a page of rows, regardless of name.
 pub async fn list<K: EntityKind>(
-    ask: &Ask,
+    executor: &Executor,
     project: &Project,
     body: impl ListBody<K::RowOrder>,
 ) -> Result<Page<K::Row>, QueryError> {
-    let (request, narrowed) = body.split();
-    let list = RowList::read::<K>(ask, &request)?;
-    let filter = list.filter.clone().and(K::search(request.search.as_deref())).and(narrowed);
-    let (answer, total) = ask.page(list.plan::<K>(project.number, filter)).await?;
+    let (request, body_filter) = body.split();
+    let list = RowList::read::<K>(executor, &request)?;
+    let filter = list.filter.clone().and(K::search(request.search.as_deref())).and(body_filter);
+    let (answer, total) = executor.page(list.plan::<K>(project.number, filter)).await?;
     Ok(list.paging.page(views::<K>(&answer, project), total))
 }
 
-/// A checked list body.
+/// A validated list request.
 pub(super) struct RowList {
+    /// Time range of the rows.
     pub range: Range,
+    /// The requested page.
     pub paging: Paging,
     order: Vec<Order>,
-    /// `rootFilter`.
+    /// The filter of `rootFilter`.
     filter: Filter,
 }
 
 impl RowList {
-    pub fn read<K: EntityKind>(ask: &Ask, request: &ListRequest<K::RowOrder>) -> Result<RowList, QueryError> {
-        let now = ask.context.clock.now_ns();
+    /// Validates a request.
+    pub fn read<K: EntityKind>(executor: &Executor, request: &ListRequest<K::RowOrder>) -> Result<RowList, QueryError> {
+        let now = executor.context.clock.now_ns();
         let column = K::column(page::order(&request.order_by)?);
         Ok(RowList {
             range: Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?,
@@ -46,24 +50,24 @@ impl RowList {
         })
     }
 
-    /// The rows on the page, with every column.
+    /// The plan of the rows on the page, with all columns.
     fn plan<K: EntityKind>(&self, project: u32, filter: Filter) -> Plan {
-        let (columns, order) = (ask::all_columns(K::TABLE), self.order.clone());
-        ask::rows(K::TABLE, &[project], self.range, filter, columns, order, self.paging.window())
+        let (columns, order) = (plans::all_columns(K::TABLE), self.order.clone());
+        plans::rows(K::TABLE, &[project], self.range, filter, columns, order, self.paging.window())
     }
 
-    /// The page, without a count of all rows.
+    /// Queries the rows on the page, without the number of all rows.
     pub async fn rows<K: EntityKind>(
         &self,
-        ask: &Ask,
+        executor: &Executor,
         project: &Project,
         filter: Filter,
     ) -> Result<Vec<K::Row>, QueryError> {
-        let answer = ask.ask(self.plan::<K>(project.number, filter)).await?;
+        let answer = executor.run(self.plan::<K>(project.number, filter)).await?;
         Ok(views::<K>(&answer, project))
     }
 
-    /// The rows of one name; `search` is part of an attribute's value.
+    /// The filter on rows of one name with an attribute value that contains `search`.
     pub fn of_name<O>(&self, name: &str, request: &ListRequest<O>) -> Filter {
         let named = self.filter.clone().and(filters::text("name", name));
         match request.search.as_deref().map(str::trim) {

@@ -1,18 +1,19 @@
-//! Metrics of the rows of one name, or of all.
+//! Aggregates of the rows of each name, or of all rows.
 
 use tidewatch_store::plan::{Aggregate, Filter, Function, Key};
 
 use super::EntityKind;
 use crate::answer::Row;
-use crate::ask::{self, Ask};
 use crate::error::QueryError;
+use crate::executor::Executor;
 use crate::filters;
+use crate::plans;
 use crate::time::Range;
 
-/// Shares of [`EntityStats::percentiles`].
+/// The quantiles in [`EntityStats::percentiles`].
 const PERCENTILES: [f64; 3] = [0.50, 0.95, 0.99];
 
-/// Outputs of [`aggregates`].
+/// Output columns of [`aggregates`].
 const TOTAL: &str = "total";
 const QUANTILES: &str = "quantiles";
 const DURATION_SUM: &str = "duration_sum";
@@ -23,42 +24,48 @@ const ROOTS: &str = "roots";
 const NON_ROOTS: &str = "non_roots";
 const ROWS: &str = "rows";
 
-/// What every kind computes of its rows, and its own metrics beside them. Counts are weighted.
+/// Aggregates that every kind of entity has, and the kind's own metrics. Counts are weighted.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct EntityStats<M> {
+    /// Number of rows.
     pub total: f64,
-    /// P50, P95, P99 of the timed rows, nanoseconds; `None` without any.
+    /// P50, P95, P99 of the durations of timed rows, nanoseconds; `None` without timed rows.
     pub percentiles: Option<[f64; 3]>,
-    /// Of the timed rows, nanoseconds.
+    /// Sum of the durations of timed rows, nanoseconds.
     pub duration_sum: f64,
-    /// Rows whose duration counts: [`EntityKind::timed`].
+    /// Number of rows that pass [`EntityKind::timed`].
     pub timed: f64,
+    /// Number of rows with an error.
     pub errors: f64,
+    /// Time of the latest row, nanoseconds since the epoch.
     pub last_seen: i64,
+    /// Whether a row is the root of its trace.
     pub has_root: bool,
+    /// Whether a row is not the root of its trace.
     pub has_non_root: bool,
-    /// Stored rows, unweighted.
+    /// Number of stored rows, unweighted.
     pub rows: u64,
     /// Metrics of the kind.
     pub own: M,
 }
 
 impl<M> EntityStats<M> {
-    /// Nanoseconds; 0 without any timed row.
+    /// P50, P95 or P99 of durations for `index` 0, 1 or 2, nanoseconds; 0 without timed rows.
     pub fn percentile(&self, index: usize) -> f64 {
         self.percentiles.map_or(0.0, |percentiles| percentiles[index])
     }
 
-    /// Nanoseconds; 0 without any timed row.
+    /// Mean duration, nanoseconds; 0 without timed rows.
     pub fn average(&self) -> f64 {
         if self.timed > 0.0 { self.duration_sum / self.timed } else { 0.0 }
     }
 
-    /// Of all rows, 0 to 1; 0 without any.
+    /// `count` as a share of all rows, 0 to 1; 0 without rows.
     pub fn share(&self, count: f64) -> f64 {
         if self.total > 0.0 { count / self.total } else { 0.0 }
     }
 
+    /// Share of rows with an error, 0 to 1; 0 without rows.
     pub fn error_rate(&self) -> f64 {
         self.share(self.errors)
     }
@@ -95,27 +102,27 @@ fn read<K: EntityKind>(row: Row<'_>) -> EntityStats<K::Metrics> {
     }
 }
 
-/// The metrics of every name.
+/// Queries the statistics of every name.
 pub(super) async fn by_name<K: EntityKind>(
-    ask: &Ask,
+    executor: &Executor,
     project: u32,
     range: Range,
     filter: Filter,
     context: &K::Context,
 ) -> Result<Vec<(String, EntityStats<K::Metrics>)>, QueryError> {
-    let plan = ask::groups(K::TABLE, &[project], range, filter, vec![Key::column("name")], aggregates::<K>(context));
-    let answer = ask.ask(plan).await?;
+    let plan = plans::groups(K::TABLE, &[project], range, filter, vec![Key::column("name")], aggregates::<K>(context));
+    let answer = executor.run(plan).await?;
     Ok(answer.rows().map(|row| (row.text("name").to_owned(), read::<K>(row))).collect())
 }
 
-/// The metrics of all rows that pass.
+/// Queries the statistics of all rows that pass `filter`.
 pub(super) async fn of_all<K: EntityKind>(
-    ask: &Ask,
+    executor: &Executor,
     project: u32,
     range: Range,
     filter: Filter,
     context: &K::Context,
 ) -> Result<EntityStats<K::Metrics>, QueryError> {
-    let plan = ask::groups(K::TABLE, &[project], range, filter, vec![], aggregates::<K>(context));
-    Ok(ask.ask(plan).await?.first().map(read::<K>).unwrap_or_default())
+    let plan = plans::groups(K::TABLE, &[project], range, filter, vec![], aggregates::<K>(context));
+    Ok(executor.run(plan).await?.first().map(read::<K>).unwrap_or_default())
 }

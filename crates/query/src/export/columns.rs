@@ -1,17 +1,17 @@
-//! The columns of an export, and how stored rows become them.
+//! The columns of an export, and the conversion of stored rows.
 //!
 //! | stored | exported |
 //! |---|---|
-//! | number of the project | id of the project, text |
-//! | nanoseconds since the epoch | timestamp in UTC; 0 in a column that says "0 when absent" is null |
+//! | number of the project | id of the project, string |
+//! | nanoseconds since the epoch | timestamp in UTC; in `observed_time` and `start_time`, 0 is null |
 //! | a duration | the column's name ends in `_ns` |
-//! | ids | hexadecimal text, `row_id` as a UUID; an id of zeros is null |
+//! | ids | hexadecimal string, `row_id` as a UUID; an id of zeros is null |
 //! | hashes (`group`, `series`) | 16 hexadecimal digits |
-//! | attributes | a map from key to text, as the API shows them |
+//! | attributes | a map from key to string, as in the API |
 //! | events, links | a list of structures |
 //! | bounds and buckets of histograms | lists of numbers |
 //!
-//! CSV has no maps, lists and structures: they are JSON text there.
+//! CSV has no nested types: maps and lists are JSON strings there.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -27,27 +27,28 @@ use uuid::Uuid;
 use super::Format;
 use super::nested;
 
-/// Ids of projects by their number.
+/// Ids of projects by number.
 #[derive(Debug, Clone, Default)]
 pub struct ProjectIds(HashMap<u32, String>);
 
 impl ProjectIds {
+    /// Collects pairs of a project's number and its id.
     pub fn new(ids: impl IntoIterator<Item = (u32, Uuid)>) -> ProjectIds {
         ProjectIds(ids.into_iter().map(|(number, id)| (number, id.to_string())).collect())
     }
 
-    /// The id; the number where it is not known.
+    /// The id of a project; its number when the id is unknown.
     fn id(&self, number: u32) -> String {
         self.0.get(&number).cloned().unwrap_or_else(|| number.to_string())
     }
 }
 
-/// What a stored column becomes.
+/// The conversion of a stored column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Export {
+enum Conversion {
     Project,
     Time,
-    /// 0 is none.
+    /// 0 is null.
     OptionalTime,
     Duration,
     Id,
@@ -61,21 +62,21 @@ enum Export {
     AsStored,
 }
 
-fn export_of(column: &Column) -> Export {
+fn conversion_of(column: &Column) -> Conversion {
     match (column.name, column.kind) {
-        ("project", _) => Export::Project,
-        ("time", _) => Export::Time,
-        ("observed_time" | "start_time", _) => Export::OptionalTime,
-        ("duration", _) => Export::Duration,
-        ("row_id", _) => Export::Uuid,
-        ("group" | "series", _) => Export::Hash,
-        ("events", _) => Export::Events,
-        ("links", _) => Export::Links,
-        ("bounds", _) => Export::Doubles,
-        ("buckets", _) => Export::Counts,
-        (_, Kind::Id8 | Kind::Id16) => Export::Id,
-        (_, Kind::Bytes) => Export::Attributes,
-        _ => Export::AsStored,
+        ("project", _) => Conversion::Project,
+        ("time", _) => Conversion::Time,
+        ("observed_time" | "start_time", _) => Conversion::OptionalTime,
+        ("duration", _) => Conversion::Duration,
+        ("row_id", _) => Conversion::Uuid,
+        ("group" | "series", _) => Conversion::Hash,
+        ("events", _) => Conversion::Events,
+        ("links", _) => Conversion::Links,
+        ("bounds", _) => Conversion::Doubles,
+        ("buckets", _) => Conversion::Counts,
+        (_, Kind::Id8 | Kind::Id16) => Conversion::Id,
+        (_, Kind::Bytes) => Conversion::Attributes,
+        _ => Conversion::AsStored,
     }
 }
 
@@ -83,16 +84,17 @@ fn export_of(column: &Column) -> Export {
 pub struct Columns {
     table: Table,
     projects: ProjectIds,
-    /// Values that hold several are JSON text.
+    /// Nested values are JSON strings.
     is_flat: bool,
     zone: Arc<str>,
     schema: SchemaRef,
 }
 
 impl Columns {
+    /// The columns of `table` in `format`.
     pub fn of(table: Table, format: Format, projects: ProjectIds) -> Columns {
         let is_flat = format == Format::Csv;
-        // Readers of Parquet know zones by name; arrow writes text of zones that are offsets.
+        // Parquet readers expect the name of a zone; arrow's text writers need its offset.
         let zone = if format == Format::Parquet { "UTC" } else { "+00:00" };
         let zone: Arc<str> = Arc::from(zone);
         let fields = table.columns().iter().map(|column| field(column, is_flat, &zone));
@@ -100,11 +102,12 @@ impl Columns {
         Columns { table, projects, is_flat, zone, schema }
     }
 
+    /// The Arrow schema of exported batches.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// Rows with all columns of the table, in its order, as rows of the export.
+    /// Converts a batch with all columns of the table, in the table's order.
     pub fn export(&self, batch: &RecordBatch) -> Result<RecordBatch, StoreError> {
         let columns = self.table.columns().iter().zip(batch.columns()).zip(self.schema.fields());
         let arrays = columns.map(|((column, array), field)| self.column(column, array, field));
@@ -112,30 +115,30 @@ impl Columns {
     }
 
     fn column(&self, column: &Column, array: &ArrayRef, field: &FieldRef) -> Result<ArrayRef, StoreError> {
-        let exported: ArrayRef = match export_of(column) {
-            Export::AsStored | Export::Duration => Arc::clone(array),
-            Export::Project => Arc::new(self.project(array.as_primitive::<UInt32Type>())),
-            Export::Time => self.times(array.as_primitive::<Int64Type>().clone()),
-            Export::OptionalTime => {
+        let exported: ArrayRef = match conversion_of(column) {
+            Conversion::AsStored | Conversion::Duration => Arc::clone(array),
+            Conversion::Project => Arc::new(self.project(array.as_primitive::<UInt32Type>())),
+            Conversion::Time => self.times(array.as_primitive::<Int64Type>().clone()),
+            Conversion::OptionalTime => {
                 let times = array.as_primitive::<Int64Type>();
                 self.times(times.iter().map(|time| time.filter(|time| *time != 0)).collect())
             }
-            Export::Id => Arc::new(ids(array, |id, text| {
+            Conversion::Id => Arc::new(ids(array, |id, text| {
                 id.iter().for_each(|byte| write!(text, "{byte:02x}").expect("a String takes everything"));
             })),
-            Export::Uuid => Arc::new(ids(array, |id, text| {
+            Conversion::Uuid => Arc::new(ids(array, |id, text| {
                 let id = Uuid::from_slice(id).unwrap_or_default();
                 write!(text, "{}", id.hyphenated()).expect("a String takes everything");
             })),
-            Export::Hash => {
+            Conversion::Hash => {
                 let hashes = array.as_primitive::<UInt64Type>();
                 Arc::new(hashes.iter().map(|hash| hash.map(|hash| format!("{hash:016x}"))).collect::<StringArray>())
             }
-            Export::Attributes => Arc::new(nested::attributes(array.as_binary())),
-            Export::Events => Arc::new(nested::events(array.as_binary(), &self.zone)),
-            Export::Links => Arc::new(nested::links(array.as_binary())),
-            Export::Doubles => Arc::new(nested::doubles(array.as_binary())),
-            Export::Counts => Arc::new(nested::counts(array.as_binary())),
+            Conversion::Attributes => Arc::new(nested::attributes(array.as_binary())),
+            Conversion::Events => Arc::new(nested::events(array.as_binary(), &self.zone)),
+            Conversion::Links => Arc::new(nested::links(array.as_binary())),
+            Conversion::Doubles => Arc::new(nested::doubles(array.as_binary())),
+            Conversion::Counts => Arc::new(nested::counts(array.as_binary())),
         };
         match self.is_flat && exported.data_type().is_nested() {
             true => nested::json(&exported, field.is_nullable()).map_err(failed),
@@ -143,7 +146,7 @@ impl Columns {
         }
     }
 
-    /// Rows of a project mostly follow each other.
+    /// Converts numbers of projects to ids. Caches the last one, because rows of one project are mostly consecutive.
     fn project(&self, numbers: &UInt32Array) -> StringArray {
         let mut ids = StringBuilder::with_capacity(numbers.len(), 36 * numbers.len());
         let mut last: Option<(u32, String)> = None;
@@ -164,23 +167,25 @@ impl Columns {
 
 fn field(column: &Column, is_flat: bool, zone: &Arc<str>) -> Field {
     let name = if column.name == "duration" { "duration_ns" } else { column.name };
-    let export = export_of(column);
+    let export = conversion_of(column);
     let kind = match export {
-        Export::Project | Export::Id | Export::Uuid | Export::Hash => DataType::Utf8,
-        Export::Time | Export::OptionalTime => DataType::Timestamp(TimeUnit::Nanosecond, Some(Arc::clone(zone))),
-        Export::Attributes => nested::attributes_type(),
-        Export::Events => nested::events_type(zone),
-        Export::Links => nested::links_type(),
-        Export::Doubles => nested::list_of(DataType::Float64),
-        Export::Counts => nested::list_of(DataType::UInt64),
-        Export::AsStored | Export::Duration => column.kind.data_type(),
+        Conversion::Project | Conversion::Id | Conversion::Uuid | Conversion::Hash => DataType::Utf8,
+        Conversion::Time | Conversion::OptionalTime => {
+            DataType::Timestamp(TimeUnit::Nanosecond, Some(Arc::clone(zone)))
+        }
+        Conversion::Attributes => nested::attributes_type(),
+        Conversion::Events => nested::events_type(zone),
+        Conversion::Links => nested::links_type(),
+        Conversion::Doubles => nested::list_of(DataType::Float64),
+        Conversion::Counts => nested::list_of(DataType::UInt64),
+        Conversion::AsStored | Conversion::Duration => column.kind.data_type(),
     };
     let kind = if is_flat && kind.is_nested() { DataType::Utf8 } else { kind };
-    let is_optional = matches!(export, Export::OptionalTime | Export::Id | Export::Uuid);
+    let is_optional = matches!(export, Conversion::OptionalTime | Conversion::Id | Conversion::Uuid);
     Field::new(name, kind, column.nullable || is_optional)
 }
 
-/// Ids as text; zeros are null.
+/// Converts ids to strings with `write`; ids of zeros are null.
 fn ids(array: &ArrayRef, write: impl Fn(&[u8], &mut String)) -> StringArray {
     let mut ids = StringBuilder::with_capacity(array.len(), 36 * array.len());
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! The file formats of an export, by the writers of the `parquet`, `arrow-json` and `arrow-csv` crates.
+//! Encoders of the export formats, based on the writers of the `parquet`, `arrow-json` and `arrow-csv` crates.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -18,10 +18,10 @@ use tidewatch_store::tables::Table;
 use super::Format;
 use tidewatch_limits as limits;
 
-/// RFC 3339 in UTC, to the nanosecond.
+/// RFC 3339 in UTC, with nanoseconds.
 const TIME: &str = "%Y-%m-%dT%H:%M:%S%.9fZ";
 
-/// Writes a file of one format; its bytes are taken out while it grows.
+/// Writes a file of one format. Its bytes are taken while it grows.
 pub struct Encoder {
     writer: Writer,
     out: Output,
@@ -34,7 +34,7 @@ enum Writer {
     Csv(Box<arrow_csv::Writer<Output>>),
 }
 
-/// What the writers have written and nobody has taken.
+/// Bytes that were written and not yet taken.
 #[derive(Clone, Default)]
 struct Output(Arc<Mutex<Vec<u8>>>);
 
@@ -49,13 +49,13 @@ impl Write for Output {
     }
 }
 
-/// How values become JSON: every key of every object, times as text.
+/// Options of JSON values: nulls are explicit, times are strings.
 pub fn json_options() -> EncoderOptions {
     EncoderOptions::default().with_explicit_nulls(true).with_timestamp_tz_format(TIME.to_owned())
 }
 
 impl Encoder {
-    /// Batches will have this schema. The file says which table it is of.
+    /// Starts a file of batches with this schema. The metadata of a Parquet file names the table.
     pub fn start(format: Format, schema: &SchemaRef, table: Table) -> Result<Encoder, StoreError> {
         let out = Output::default();
         let writer = match format {
@@ -79,11 +79,12 @@ impl Encoder {
         Ok(Encoder { writer, out, schema: Arc::clone(schema) })
     }
 
+    /// Encodes a batch.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<(), StoreError> {
         match &mut self.writer {
             Writer::Parquet(writer) => {
                 writer.write(batch).map_err(failed)?;
-                // The rows of a group are held until it ends.
+                // A row group is in memory until it is flushed.
                 if writer.memory_size() >= limits::EXPORT_GROUP_BYTES {
                     writer.flush().map_err(failed)?;
                 }
@@ -94,17 +95,17 @@ impl Encoder {
         }
     }
 
-    /// The bytes that were written since this was called last.
+    /// Takes the bytes that were written since the last call.
     pub fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut *self.out.0.lock())
     }
 
-    /// The last bytes of the file.
+    /// Ends the file and returns its last bytes.
     pub fn finish(mut self) -> Result<Vec<u8>, StoreError> {
         match &mut self.writer {
             Writer::Parquet(writer) => drop(writer.finish().map_err(failed)?),
             Writer::Ndjson(writer) => writer.finish().map_err(failed)?,
-            // A file without rows has a line of names, too.
+            // Writes the header line of a file without rows.
             Writer::Csv(writer) => writer.write(&RecordBatch::new_empty(Arc::clone(&self.schema))).map_err(failed)?,
         }
         Ok(self.take())
@@ -117,7 +118,7 @@ fn properties(table: Table) -> WriterProperties {
         .set_created_by("tidewatch".to_owned())
         .set_compression(Compression::ZSTD(level))
         .set_max_row_group_row_count(Some(limits::EXPORT_GROUP_ROWS))
-        // What is said of pages would be held until the end of the file.
+        // Statistics and offsets of pages would stay in memory until the end of the file.
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(true)
         .set_key_value_metadata(Some(vec![KeyValue::new("tidewatch.table".to_owned(), table.name().to_owned())]))

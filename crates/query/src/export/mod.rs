@@ -1,9 +1,9 @@
-//! A table's rows as a file that other tools read: Parquet, NDJSON or CSV.
+//! Exports of a table as a file for other tools: Parquet, NDJSON or CSV.
 //!
-//! - [`columns`]: the columns of an export and how stored rows become them. [`nested`]: those that hold several values.
+//! - [`columns`]: the columns of an export, and the conversion of stored rows. [`nested`]: columns of nested types.
 //! - [`encode`]: the file formats.
 //!
-//! An [`Export`] reads from one snapshot of the store, piece by piece, and holds at most one row group of output.
+//! An [`Export`] reads one snapshot of the store, piece by piece, and buffers at most one row group of output.
 
 pub mod columns;
 pub mod encode;
@@ -16,7 +16,7 @@ use tidewatch_store::query_memory::RequestMemory;
 use tidewatch_store::tables::Table;
 use tidewatch_store::{Cursor, StoreError};
 
-use super::ask::all_columns;
+use super::plans::all_columns;
 use super::time::Range;
 use columns::{Columns, ProjectIds};
 use encode::Encoder;
@@ -33,9 +33,10 @@ pub enum Format {
 }
 
 impl Format {
+    /// Every format.
     pub const ALL: [Format; 3] = [Format::Parquet, Format::Ndjson, Format::Csv];
 
-    /// The name in requests, and the extension of a file.
+    /// The name in requests, and the extension of files.
     pub fn name(self) -> &'static str {
         match self {
             Format::Parquet => "parquet",
@@ -44,11 +45,12 @@ impl Format {
         }
     }
 
+    /// The format of this name; `None` when there is none.
     pub fn parse(name: &str) -> Option<Format> {
         Format::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// The media type.
+    /// The media type of files.
     pub fn content_type(self) -> &'static str {
         match self {
             Format::Parquet => "application/vnd.apache.parquet",
@@ -58,32 +60,32 @@ impl Format {
     }
 }
 
-/// The table of this name.
+/// The table of this name; `None` when there is none.
 pub fn table(name: &str) -> Option<Table> {
     Table::ALL.into_iter().find(|table| table.name() == name)
 }
 
-/// The names of all tables, for messages.
+/// The names of all tables, separated by commas, for messages.
 pub fn table_names() -> String {
     Table::ALL.map(Table::name).join(", ")
 }
 
-/// The question that an export answers: every row of these projects in this time.
+/// The plan of an export: all rows of `projects` in `range`, with all columns, in any order.
 pub fn plan(table: Table, projects: Vec<u32>, range: Range) -> Plan {
     let shape = Shape::Rows { columns: all_columns(table), order: Vec::new(), limit: usize::MAX, offset: 0 };
     Plan { table, projects, from: range.from, to: range.to, filter: Filter::True, shape }
 }
 
-/// An export that has begun.
+/// A running export.
 pub struct Export {
     cursor: Box<dyn Cursor>,
-    /// `None` once the file has ended.
+    /// `None` after the end of the file.
     encoder: Option<Encoder>,
     columns: Columns,
 }
 
 impl Export {
-    /// `cursor` reads a [`plan`] of `table`.
+    /// Starts an export. `cursor` reads a [`plan`] of `table`.
     pub fn start(
         cursor: Box<dyn Cursor>,
         table: Table,
@@ -95,17 +97,18 @@ impl Export {
         Ok(Export { cursor, encoder, columns })
     }
 
-    /// The file's next bytes, possibly none yet; `None` after its last. Blocks.
+    /// Reads one piece of rows and returns the bytes of the file that are complete, possibly none; `None` after the end
+    /// of the file. Blocks.
     ///
-    /// [`StoreError::Deadline`] leaves the export as it was: the call can be repeated.
+    /// After [`StoreError::Deadline`] the call can be repeated.
     pub fn next(&mut self, memory: &RequestMemory, deadline: Instant) -> Result<Option<Vec<u8>>, StoreError> {
         let Some(encoder) = &mut self.encoder else { return Ok(None) };
         let columns = &self.columns;
-        let is_more = self.cursor.read(memory, deadline, &mut |batch| match batch.num_rows() {
+        let has_more = self.cursor.read(memory, deadline, &mut |batch| match batch.num_rows() {
             0 => Ok(()),
             _ => encoder.write(&columns.export(batch)?),
         })?;
-        match is_more {
+        match has_more {
             true => Ok(Some(encoder.take())),
             false => self.encoder.take().map(Encoder::finish).transpose(),
         }

@@ -1,4 +1,4 @@
-//! Columns whose values hold several: attributes as maps, events and links as lists of structures, histograms as lists.
+//! Columns of nested types: attributes as maps, events and links as lists of structures, histograms as lists.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,22 +15,26 @@ use bumpalo::Bump;
 use tidewatch_domain::model::KeyValue;
 use tidewatch_domain::wire;
 
-/// Elements of a list are never null, but readers expect that they may be.
+/// Name of list elements. Elements are never null, but are declared nullable, as readers expect.
 const ELEMENT: &str = "element";
 
+/// The type of a list of `kind`.
 pub fn list_of(kind: DataType) -> DataType {
     DataType::List(Arc::new(Field::new(ELEMENT, kind, true)))
 }
 
+/// The type of [`attributes`].
 pub fn attributes_type() -> DataType {
     let pair = Fields::from(vec![Field::new("key", DataType::Utf8, false), Field::new("value", DataType::Utf8, true)]);
     DataType::Map(Arc::new(Field::new("key_value", DataType::Struct(pair), false)), false)
 }
 
+/// The type of [`events`] with times in `zone`.
 pub fn events_type(zone: &Arc<str>) -> DataType {
     list_of(DataType::Struct(event_fields(zone)))
 }
 
+/// The type of [`links`].
 pub fn links_type() -> DataType {
     list_of(DataType::Struct(link_fields()))
 }
@@ -55,7 +59,7 @@ fn link_fields() -> Fields {
     ])
 }
 
-/// Maps from key to text. Of a key that comes twice, the last value counts, as everywhere.
+/// Builds maps from key to string. The last value of a duplicate key wins.
 struct Maps(MapBuilder<StringBuilder, StringBuilder>);
 
 impl Maps {
@@ -64,7 +68,7 @@ impl Maps {
         Maps(MapBuilder::new(Some(names), StringBuilder::new(), StringBuilder::new()))
     }
 
-    /// Appends a row.
+    /// Appends the map of one row.
     fn append(&mut self, mut pairs: Vec<(&str, Cow<'_, str>)>) {
         if !pairs.is_sorted_by(|a, b| a.0 < b.0) {
             pairs.sort_by_key(|(key, _)| *key);
@@ -88,7 +92,7 @@ impl Maps {
     }
 }
 
-/// Serialised OTLP `KeyValueList`s.
+/// Decodes serialized OTLP `KeyValueList`s.
 pub fn attributes(encoded: &BinaryArray) -> MapArray {
     let mut maps = Maps::new();
     for bytes in encoded {
@@ -99,13 +103,14 @@ pub fn attributes(encoded: &BinaryArray) -> MapArray {
     maps.finish()
 }
 
-/// Ends of a list's rows.
+/// A list of structures per row. `lengths`: number of structures of each row.
 fn list(fields: Fields, lengths: Vec<usize>, columns: Vec<ArrayRef>) -> ListArray {
     let element: FieldRef = Arc::new(Field::new(ELEMENT, DataType::Struct(fields.clone()), true));
     let structs = StructArray::new(fields, columns, None);
     ListArray::new(element, OffsetBuffer::from_lengths(lengths), Arc::new(structs), None)
 }
 
+/// Decodes span events, with times in `zone`; a time of 0 is null.
 pub fn events(encoded: &BinaryArray, zone: &Arc<str>) -> ListArray {
     let (mut lengths, mut times, mut dropped) = (Vec::new(), Vec::new(), Vec::new());
     let (mut names, mut maps) = (StringBuilder::new(), Maps::new());
@@ -128,6 +133,7 @@ pub fn events(encoded: &BinaryArray, zone: &Arc<str>) -> ListArray {
     list(event_fields(zone), lengths, columns)
 }
 
+/// Decodes span links; ids of zeros are null.
 pub fn links(encoded: &BinaryArray) -> ListArray {
     let (mut lengths, mut dropped, mut flags) = (Vec::new(), Vec::new(), Vec::new());
     let [mut traces, mut spans, mut states] = [(); 3].map(|()| StringBuilder::new());
@@ -158,11 +164,12 @@ pub fn links(encoded: &BinaryArray) -> ListArray {
     list(link_fields(), lengths, columns)
 }
 
-/// The numbers of 8 bytes, little-endian, of each value.
+/// The 64-bit little-endian words of a value.
 fn words(bytes: &[u8]) -> impl Iterator<Item = u64> {
     bytes.chunks_exact(8).map(|word| word.try_into().map_or(0, u64::from_le_bytes))
 }
 
+/// Decodes the bounds of histograms.
 pub fn doubles(encoded: &BinaryArray) -> ListArray {
     let element = Field::new(ELEMENT, DataType::Float64, true);
     let mut lists = ListBuilder::new(Float64Builder::new()).with_field(element);
@@ -173,6 +180,7 @@ pub fn doubles(encoded: &BinaryArray) -> ListArray {
     lists.finish()
 }
 
+/// Decodes the bucket counts of histograms.
 pub fn counts(encoded: &BinaryArray) -> ListArray {
     let element = Field::new(ELEMENT, DataType::UInt64, true);
     let mut lists = ListBuilder::new(UInt64Builder::new()).with_field(element);
@@ -183,22 +191,22 @@ pub fn counts(encoded: &BinaryArray) -> ListArray {
     lists.finish()
 }
 
-/// The values as JSON text.
+/// Encodes each value as a JSON string; nulls stay null.
 pub fn json(array: &ArrayRef, is_nullable: bool) -> Result<ArrayRef, ArrowError> {
     let field: FieldRef = Arc::new(Field::new("", array.data_type().clone(), is_nullable));
     let options = super::encode::json_options();
     let mut encoder = make_encoder(&field, array.as_ref(), &options)?;
     let mut text = Vec::new();
-    let mut texts = StringBuilder::new();
+    let mut strings = StringBuilder::new();
     for row in 0..array.len() {
         if array.is_null(row) {
-            texts.append_null();
+            strings.append_null();
             continue;
         }
         text.clear();
         encoder.encode(row, &mut text);
-        texts.append_value(std::str::from_utf8(&text).map_err(|error| ArrowError::JsonError(error.to_string()))?);
+        strings.append_value(std::str::from_utf8(&text).map_err(|error| ArrowError::JsonError(error.to_string()))?);
     }
-    let texts: StringArray = texts.finish();
-    Ok(Arc::new(texts))
+    let strings: StringArray = strings.finish();
+    Ok(Arc::new(strings))
 }

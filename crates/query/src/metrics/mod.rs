@@ -1,8 +1,7 @@
-//! `POST /api/metrics/query`: what is asked, within its bounds, and the series that come back. WIRE 3.1.
+//! `POST /api/metrics/query`: validation of the request, and the series of the response. WIRE 3.1.
 //!
-//! [`Checked::read`] is pure: it turns a request into widths and conditions or says what is wrong with it. Each query is
-//! then one Plan, or two when it is grouped: first which groups there are (the first 200 in order of their value), then
-//! their series.
+//! [`CheckedRequest::read`] is pure: it validates a request and computes the bucket width. Each query is then one Plan,
+//! or two when it is grouped: the first finds the groups (the first 200 by value), the second their series.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +10,9 @@ use tidewatch_store::plan::{Aggregate, AttributeScope, Filter, Function, Key, Ke
 use tidewatch_store::tables::Table;
 
 use super::answer::Row;
-use super::ask::{self, Ask, Window};
+use super::executor::Executor;
 use super::filters;
+use super::plans::{self, Window};
 use super::time::{self, Buckets, DAY, MINUTE, Range, effective_minutes};
 use super::views::metrics::{Aggregation, MetricQuery, MetricResult, MetricsAnswer, MetricsRequest};
 use super::views::page::ValuePoint;
@@ -20,31 +20,35 @@ use crate::error::QueryError;
 use tidewatch_accounts::Project;
 use tidewatch_limits as limits;
 
-/// The series of a query without `groupBy`.
+/// The name of the series of a query without `groupBy`.
 pub const ALL: &str = "__all__";
-/// The group of points that have no such tag.
-const WITHOUT: &str = "";
-/// Outputs of the plans.
+/// The name of the group of points without the tag.
+const NO_TAG: &str = "";
+/// Output columns of the plans.
 const GROUP: &str = "group";
 const VALUE: &str = "value";
-/// The exact value where it is an integer that a double may not hold.
+/// The exact value of integers that a double may not represent.
 const INTEGER: &str = "integer";
 const COUNT: &str = "count";
 const UNIT: &str = "unit";
-/// Longest bucket that can be asked for. WIRE 3.1.
+/// Maximum bucket width that a request may set. WIRE 3.1.
 const INTERVAL_MINUTES_MAX: i64 = 366 * 24 * 60;
 
-/// A request that may be answered.
+/// A validated request.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Checked {
+pub struct CheckedRequest {
+    /// Time range of the series.
     pub range: Range,
+    /// Effective minutes per bucket.
     pub interval_minutes: i64,
+    /// One result per query, in this order.
     pub queries: Vec<MetricQuery>,
 }
 
-impl Checked {
-    /// Spec: `/api/metrics/query`, rules 1 to 3. 400 what cannot be read, 422 what is out of bounds.
-    pub fn read(request: MetricsRequest, now_ns: i64) -> Result<Checked, QueryError> {
+impl CheckedRequest {
+    /// Validates a request. Fails with [`QueryError::Malformed`] (400) when it cannot be parsed, and with
+    /// [`QueryError::Unprocessable`] (422) when out of bounds. Spec: `/api/metrics/query`, rules 1 to 3.
+    pub fn read(request: MetricsRequest, now_ns: i64) -> Result<CheckedRequest, QueryError> {
         if request.queries.is_empty() {
             return Err(QueryError::unprocessable("queries is empty"));
         }
@@ -71,42 +75,47 @@ impl Checked {
             return Err(QueryError::unprocessable(format!("intervalMinutes is at most {INTERVAL_MINUTES_MAX}")));
         }
         let interval_minutes = effective_minutes(request.interval_minutes, range, limits::METRICS_POINTS_MAX);
-        Ok(Checked { range, interval_minutes, queries: request.queries })
+        Ok(CheckedRequest { range, interval_minutes, queries: request.queries })
     }
 }
 
 /// `POST /api/metrics/query`.
-pub async fn query(ask: &Ask, project: &Project, request: MetricsRequest) -> Result<MetricsAnswer, QueryError> {
-    let Checked { range, interval_minutes, queries } = Checked::read(request, ask.context.clock.now_ns())?;
+pub async fn query(
+    executor: &Executor,
+    project: &Project,
+    request: MetricsRequest,
+) -> Result<MetricsAnswer, QueryError> {
+    let CheckedRequest { range, interval_minutes, queries } =
+        CheckedRequest::read(request, executor.context.clock.now_ns())?;
     let mut results = Vec::with_capacity(queries.len());
     for query in queries {
-        let series = Series { project: project.number, range, interval_minutes, query };
-        results.push(series.result(ask).await?);
+        let series = SeriesQuery { project: project.number, range, interval_minutes, query };
+        results.push(series.result(executor).await?);
     }
     Ok(MetricsAnswer { results, interval_minutes })
 }
 
-/// One query on its way.
-struct Series {
+/// One query of a request.
+struct SeriesQuery {
     project: u32,
     range: Range,
     interval_minutes: i64,
     query: MetricQuery,
 }
 
-impl Series {
-    async fn result(&self, ask: &Ask) -> Result<MetricResult, QueryError> {
-        let Some((groups, truncated_groups)) = self.groups(ask).await? else {
+impl SeriesQuery {
+    async fn result(&self, executor: &Executor) -> Result<MetricResult, QueryError> {
+        let Some((groups, truncated_groups)) = self.groups(executor).await? else {
             return Ok(self.finish(String::new(), BTreeMap::new(), false));
         };
         let mut series = BTreeMap::new();
         for (names, aggregates) in self.attempts() {
-            series = self.series(ask, &names, aggregates, &groups).await?;
+            series = self.series(executor, &names, aggregates, &groups).await?;
             if !series.is_empty() {
                 break;
             }
         }
-        let unit = if series.is_empty() { String::new() } else { self.unit(ask).await? };
+        let unit = if series.is_empty() { String::new() } else { self.unit(executor).await? };
         Ok(self.finish(unit, series, truncated_groups))
     }
 
@@ -115,7 +124,7 @@ impl Series {
         MetricResult { name, unit, series, truncated_groups, interval_minutes }
     }
 
-    /// Points of these metrics with the tags asked for.
+    /// Points of these metrics that pass the query's tag filters.
     fn filter(&self, names: &[String]) -> Filter {
         let tag = |(key, value): (&String, &String)| Filter::Attribute {
             scope: AttributeScope::RecordThenResource,
@@ -123,10 +132,10 @@ impl Series {
             op: Op::Eq,
             value: value.clone(),
         };
-        filters::all(std::iter::once(filters::texts("name", names)).chain(self.query.tag_filters.iter().map(tag)))
+        filters::all(std::iter::once(filters::strings("name", names)).chain(self.query.tag_filters.iter().map(tag)))
     }
 
-    /// The metric itself, and the one that carries its buckets when percentiles are asked for.
+    /// The metric itself, and for percentiles the metric that carries its buckets.
     fn names(&self) -> Vec<String> {
         let mut names = vec![self.query.name.clone()];
         if is_percentile(self.query.aggregation) {
@@ -136,7 +145,8 @@ impl Series {
         names
     }
 
-    /// What to ask, in turn, until something answers: percentiles come from a histogram's buckets if there are any.
+    /// The plans to try until one returns points, as metrics and aggregates: percentiles are computed from a
+    /// histogram's buckets if there are any.
     fn attempts(&self) -> Vec<(Vec<String>, Vec<Aggregate>)> {
         let own = vec![self.query.name.clone()];
         let percentile = |share: f64| {
@@ -149,7 +159,7 @@ impl Series {
             ]
         };
         let one = |function: Function| vec![(own.clone(), vec![function.named(VALUE)])];
-        // The exact value of integers beyond 2^53 beside the double that stands for it, see `exact`.
+        // The exact value of integers beyond 2^53, and the double that approximates it; see `exact`.
         let two =
             |value: Function, integer: Function| vec![(own.clone(), vec![value.named(VALUE), integer.named(INTEGER)])];
         match self.query.aggregation {
@@ -173,12 +183,12 @@ impl Series {
         Some(KeySource::Attribute { scope: AttributeScope::RecordThenResource, key }.named(GROUP))
     }
 
-    /// Which groups are shown: a condition on them, and whether there are more. `None` when there is no point at all.
-    async fn groups(&self, ask: &Ask) -> Result<Option<(Filter, bool)>, QueryError> {
+    /// A filter on the groups that are shown, and whether there are more groups. `None` when there are no points.
+    async fn groups(&self, executor: &Executor) -> Result<Option<(Filter, bool)>, QueryError> {
         let Some(key) = self.group_key() else { return Ok(Some((Filter::True, false))) };
-        let answer = ask.ask(self.groups_plan(key.clone())).await?;
+        let answer = executor.run(self.groups_plan(key.clone())).await?;
         let mut values: Vec<Option<&str>> = answer.rows().map(|row| row.opt_text(GROUP)).collect();
-        // Points without the tag are a group too; it sorts first, wherever the store puts nulls.
+        // Points without the tag form a group. It sorts first here, wherever the store sorts nulls.
         values.sort_unstable();
         if values.is_empty() {
             return Ok(None);
@@ -188,51 +198,51 @@ impl Series {
             return Ok(Some((Filter::True, false)));
         }
         let KeySource::Attribute { scope, key } = key.source else { return Ok(Some((Filter::True, false))) };
-        let last = values[limits::METRICS_GROUPS_MAX - 1].unwrap_or(WITHOUT).to_owned();
-        // "Not after the last one shown" also holds for points without the tag.
+        let last = values[limits::METRICS_GROUPS_MAX - 1].unwrap_or(NO_TAG).to_owned();
+        // Points without the tag pass "not greater than the last shown".
         let after = Filter::Attribute { scope, key, op: Op::Gt, value: last };
         Ok(Some((filters::not(after), true)))
     }
 
     fn groups_plan(&self, key: Key) -> Plan {
-        ask::ordered_groups(
+        plans::ordered_groups(
             Table::MetricPoints,
             &[self.project],
             self.range,
             self.filter(&self.names()),
             vec![key],
             vec![Function::Count.named(COUNT)],
-            vec![ask::least(GROUP)],
-            // One more would do to know that there are more, but a null may stand first or last.
+            vec![plans::least(GROUP)],
+            // One group beyond the maximum shows that there are more. A second one, since nulls may sort first or last.
             Window::first(limits::METRICS_GROUPS_MAX + 2),
         )
     }
 
     async fn series(
         &self,
-        ask: &Ask,
+        executor: &Executor,
         names: &[String],
         aggregates: Vec<Aggregate>,
         groups: &Filter,
     ) -> Result<BTreeMap<String, Vec<ValuePoint>>, QueryError> {
         let buckets = Buckets::over(self.range, self.interval_minutes * MINUTE);
-        // A rate is a difference to the point before, which may lie in the bucket before the first.
-        let look_back = if self.query.aggregation == Aggregation::Rate { buckets.width } else { 0 };
-        let range = Range { from: self.range.from.saturating_sub(look_back), ..self.range };
-        let mut keys = vec![ask::bucket(&buckets)];
+        // A rate is the difference from the preceding point, which may be in the bucket before the first.
+        let lookback = if self.query.aggregation == Aggregation::Rate { buckets.width } else { 0 };
+        let range = Range { from: self.range.from.saturating_sub(lookback), ..self.range };
+        let mut keys = vec![plans::bucket(&buckets)];
         keys.extend(self.group_key());
         let filter = self.filter(names).and(groups.clone());
-        let order = vec![ask::least(ask::BUCKET)];
-        let window = Window::first(ask::GROUPS_MAX);
+        let order = vec![plans::least(plans::BUCKET)];
+        let window = Window::first(plans::GROUPS_MAX);
         let plan =
-            ask::ordered_groups(Table::MetricPoints, &[self.project], range, filter, keys, aggregates, order, window);
-        let answer = ask.ask(plan).await?;
+            plans::ordered_groups(Table::MetricPoints, &[self.project], range, filter, keys, aggregates, order, window);
+        let answer = executor.run(plan).await?;
         let is_grouped = self.group_key().is_some();
         let mut series: BTreeMap<String, Vec<ValuePoint>> = BTreeMap::new();
-        for row in answer.rows().filter(|row| row.int(ask::BUCKET) >= buckets.origin) {
+        for row in answer.rows().filter(|row| row.int(plans::BUCKET) >= buckets.origin) {
             let Some(value) = self.value(row) else { continue };
-            let group = if is_grouped { row.opt_text(GROUP).unwrap_or(WITHOUT) } else { ALL };
-            let point = ValuePoint { timestamp: time::show(row.int(ask::BUCKET)), value };
+            let group = if is_grouped { row.opt_text(GROUP).unwrap_or(NO_TAG) } else { ALL };
+            let point = ValuePoint { timestamp: time::to_rfc3339(row.int(plans::BUCKET)), value };
             series.entry(group.to_owned()).or_default().push(point);
         }
         Ok(series)
@@ -250,15 +260,15 @@ impl Series {
         Number::from_f64(double)
     }
 
-    /// Of the latest point; `count` for counts, per second for rates.
-    async fn unit(&self, ask: &Ask) -> Result<String, QueryError> {
+    /// The unit of the latest point; `count` for counts, per second for rates.
+    async fn unit(&self, executor: &Executor) -> Result<String, QueryError> {
         if self.query.aggregation == Aggregation::Count {
             return Ok("count".to_owned());
         }
-        let filter = filters::texts("name", &self.names());
+        let filter = filters::strings("name", &self.names());
         let aggregates = vec![Function::Latest { column: "unit" }.named(UNIT)];
-        let plan = ask::groups(Table::MetricPoints, &[self.project], self.range, filter, vec![], aggregates);
-        let answer = ask.ask(plan).await?;
+        let plan = plans::groups(Table::MetricPoints, &[self.project], self.range, filter, vec![], aggregates);
+        let answer = executor.run(plan).await?;
         let unit = answer.first().map_or("", |row| row.text(UNIT));
         Ok(match self.query.aggregation {
             Aggregation::Rate => format!("{unit}/s"),
@@ -267,8 +277,8 @@ impl Series {
     }
 }
 
-/// `integer`: of the points whose integer a double may not hold, the one that the function chose. It is what `double`
-/// stands for when it rounds to it; otherwise the function chose another point.
+/// The exact value of an aggregate. `integer`: the same aggregate over the points whose integers a double may not
+/// represent. If it rounds to `double`, it is the exact value; otherwise the aggregate is the value of another point.
 fn exact(double: f64, integer: Option<i64>) -> Option<Number> {
     match integer {
         Some(integer) if integer as f64 == double => Some(integer.into()),
@@ -280,7 +290,7 @@ fn is_percentile(aggregation: Aggregation) -> bool {
     matches!(aggregation, Aggregation::P50 | Aggregation::P95 | Aggregation::P99)
 }
 
-/// Where the buckets of a histogram are, whichever of its names is given. DECISIONS 16.
+/// The metric that carries the buckets of a histogram, for any of the histogram's names. DECISIONS 16.
 fn bucket_metric(name: &str) -> String {
     let base = name.strip_suffix(".avg").or(name.strip_suffix(".count")).unwrap_or(name);
     format!("{base}.count")

@@ -1,4 +1,4 @@
-//! The bounds of `/api/metrics/query`, without a store.
+//! Validation of `/api/metrics/query`, without a store.
 
 use super::*;
 use crate::error::QueryError;
@@ -11,7 +11,7 @@ fn request(queries: usize, filters: usize, from: &str, to: &str) -> MetricsReque
 
 // Spec: /api/metrics/query, rules 1 and 2.
 #[test]
-fn bounds() {
+fn requests_out_of_bounds_are_refused() {
     let (from, hour) = ("2026-01-01T00:00:00Z", "2026-01-01T01:00:00Z");
     for (queries, filters, from, to, expected) in [
         (1, 0, from, hour, None),
@@ -26,7 +26,7 @@ fn bounds() {
         (1, 0, "then", hour, Some(400)),
         (1, 0, from, "", Some(400)),
     ] {
-        let checked = Checked::read(request(queries, filters, from, to), 0);
+        let checked = CheckedRequest::read(request(queries, filters, from, to), 0);
         let status = checked.err().map(|error| match error {
             QueryError::Malformed(_) => 400,
             QueryError::Unprocessable(_) => 422,
@@ -38,17 +38,17 @@ fn bounds() {
 
 // Spec: /api/metrics/query, rule 3: the effective width is reported.
 #[test]
-fn wide_ranges_widen_the_buckets() {
+fn bucket_widths_grow_with_the_range() {
     let mut two_weeks = request(1, 0, "2026-01-01T00:00:00Z", "2026-01-15T00:00:00Z");
     two_weeks.interval_minutes = Some(1);
-    assert_eq!(Checked::read(two_weeks.clone(), 0).unwrap().interval_minutes, 11);
+    assert_eq!(CheckedRequest::read(two_weeks.clone(), 0).unwrap().interval_minutes, 11);
     two_weeks.interval_minutes = Some(366 * 24 * 60 + 1);
-    assert!(matches!(Checked::read(two_weeks, 0), Err(QueryError::Unprocessable(_))));
+    assert!(matches!(CheckedRequest::read(two_weeks, 0), Err(QueryError::Unprocessable(_))));
 }
 
 // DECISIONS 16.
 #[test]
-fn buckets_are_with_the_count() {
+fn histogram_buckets_are_stored_with_the_count_metric() {
     for name in ["http.duration", "http.duration.avg", "http.duration.count"] {
         assert_eq!(bucket_metric(name), "http.duration.count");
     }

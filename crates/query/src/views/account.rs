@@ -3,14 +3,15 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::auth::SecondFactorNeeded;
+use super::sign_in::SecondFactorNeeded;
 
 /// `GET /api/has-organizations`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HasOrganizations {
+    /// Whether the server has an organization; false before its setup.
     pub has_organizations: bool,
-    /// Registering asks for the code that the server printed at its start.
+    /// Whether registration requires the code that the server printed at startup.
     pub needs_setup_code: bool,
 }
 
@@ -18,141 +19,175 @@ pub struct HasOrganizations {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RegisterRequest {
+    /// E-mail address of the new account.
     pub email: String,
+    /// Name of the person.
     pub name: String,
+    /// Password of the new account.
     #[schema(min_length = 8)]
     pub password: String,
+    /// Name of the new organization.
     pub organization_name: String,
-    /// IANA name; UTC when absent.
+    /// IANA name of the organization's time zone; UTC when null.
     pub timezone: Option<String>,
-    /// 1 to 100 letters, digits, spaces, `-`, `_` and `.`.
+    /// Name of the first project: 1 to 100 letters, digits, spaces, `-`, `_` and `.`.
     pub project_name: String,
+    /// Framework of the first project; `opentelemetry` when null.
     pub framework: Option<String>,
-    /// The code that the server printed at its start.
+    /// The code that the server printed at startup, if `needsSetupCode` is true.
     pub setup_code: Option<String>,
 }
 
 /// Body of `POST /api/login`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 pub struct LoginRequest {
+    /// E-mail address of the account.
     pub email: String,
+    /// Password of the account.
     pub password: String,
 }
 
+/// A user account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UserView {
+    /// Number of the account.
     pub id: i64,
+    /// E-mail address.
     pub email: String,
+    /// Name of the person.
     pub name: String,
+    /// Time of the registration.
     #[schema(format = DateTime)]
     pub created_at: String,
-    /// IANA name, once chosen.
+    /// IANA name of the time zone; null until chosen.
     pub timezone: Option<String>,
     /// `system`, `light` or `dark`.
     pub theme: String,
-    /// Signs in with a second factor.
+    /// Whether signing in requires a second factor.
     pub two_factor: bool,
+    /// Whether the e-mail address is confirmed.
     pub email_verified: bool,
 }
 
+/// An organization of the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct OrganizationView {
+    /// Number of the organization.
     pub id: i64,
+    /// Name of the organization.
     pub name: String,
-    /// `owner`, `admin`, `user` or `readonly`.
+    /// The user's role: `owner`, `admin`, `user` or `readonly`.
     pub role: String,
+    /// IANA name of the organization's time zone.
     pub timezone: String,
 }
 
-/// What is stored of what a project receives.
+/// Settings for the telemetry of a project.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProjectSettings {
-    /// Keep roots that match nothing as plain Spans.
+    /// Store roots that match no Endpoint, Task or AI Trace as plain spans.
     pub keep_unmatched_roots: bool,
-    /// Issues from exceptions on log records.
+    /// Create Issues from exceptions on log records.
     pub issues_from_logs: bool,
-    /// AI Traces from model calls that OpenInference, Langfuse and the Vercel AI SDK describe without `gen_ai.*`.
+    /// Create AI Traces from model calls that OpenInference, Langfuse and the Vercel AI SDK describe without
+    /// `gen_ai.*`.
     pub ai_conventions: bool,
-    /// Share of normal traces recorded, 0 to 1.
+    /// Share of traces without an error that is stored, 0 to 1.
     pub sample_rate: f64,
-    /// Share of error traces recorded, 0 to 1.
+    /// Share of traces with an error that is stored, 0 to 1.
     pub error_sample_rate: f64,
-    /// Leave out health checks that succeed.
+    /// Drop successful health checks.
     pub drop_healthy_healthchecks: bool,
-    /// Paths that are health checks.
+    /// Paths of health checks.
     pub healthcheck_paths: Vec<String>,
-    /// Labels of profiles that are kept.
+    /// Labels of profiles that are stored.
     pub profile_label_allowlist: Vec<String>,
-    /// Days that telemetry is kept; 0: as long as the server has it.
+    /// Retention of telemetry in days; 0: the server's setting.
     pub retention_days: u32,
-    /// Bytes of bodies, inflated, that are taken a day (UTC); 0: as the server has it. Beyond it exports hear 429.
+    /// Maximum bytes of export bodies per UTC day, inflated; 0: the server's setting. Exports beyond it get 429.
     pub daily_bytes_max: u64,
-    /// Spans, log records and metric points a day (UTC); 0: as the server has it.
+    /// Maximum number of spans, log records and metric points per UTC day; 0: the server's setting.
     pub daily_records_max: u64,
-    /// As many of these a second, on average over ten seconds; 0: as the server has it.
+    /// Maximum number of spans, log records and metric points per second, averaged over ten seconds; 0: the server's
+    /// setting.
     pub records_per_second_max: u64,
-    /// Origins of web pages that may send with the project's token, `https://shop.example` or `https://*.shop.example`;
-    /// none: all may. Senders that are no browsers are not asked.
+    /// Origins of web pages that may send with the project's token, such as `https://shop.example` or
+    /// `https://*.shop.example`; empty: all. Senders other than browsers are not restricted.
     pub allowed_origins: Vec<String>,
 }
 
+/// A project.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProjectView {
+    /// Id of the project.
     #[schema(format = "uuid")]
     pub id: String,
+    /// Name of the project.
     pub name: String,
-    /// What exporters send; 32 hexadecimal digits.
+    /// The token for exporters: 32 hexadecimal digits.
     pub token: String,
+    /// Framework of the project.
     pub framework: String,
+    /// Number of the project's organization.
     pub organization_id: i64,
+    /// Time of the project's creation.
     #[schema(format = DateTime)]
     pub created_at: String,
-    /// What symbol uploads send; absent for read-only members.
+    /// The token for symbol uploads; absent for read-only members.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_map_token: Option<String>,
-    /// Where exporters reach this server.
+    /// URL of this server for exporters.
     pub backend_url: String,
-    /// The reader's role in it.
+    /// The user's role in the project: `owner`, `admin`, `user` or `readonly`.
     pub role: String,
-    /// Until when the replaced token is taken too; for those who see tokens.
+    /// End of the replaced token's validity; absent without one, and for users who may not see tokens.
     #[schema(format = DateTime)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous_token_expires_at: Option<String>,
-    /// The same of the upload token.
+    /// End of the replaced upload token's validity; absent without one, and for users who may not see tokens.
     #[schema(format = DateTime)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous_source_map_token_expires_at: Option<String>,
-    /// The project holds demo data: `/api/organizations/{id}/demo`.
+    /// Whether the project contains demo data, see `/api/organizations/{id}/demo`.
     pub demo: bool,
+    /// Settings of the project.
     pub settings: ProjectSettings,
 }
 
-/// What a login needs to draw the first page.
+/// The user's account, projects and organizations.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct LoginBundle {
+    /// The user's account.
     pub user: UserView,
+    /// Projects that the user can open.
     pub projects: Vec<ProjectView>,
+    /// Organizations of the user.
     pub organizations: Vec<OrganizationView>,
 }
 
 /// `POST /api/login`.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct LoginAnswer {
-    /// JWT, for 7 days.
+    /// JWT, valid for 7 days.
     pub token: String,
+    /// The user's account.
     pub user: UserView,
+    /// Projects that the user can open.
     pub projects: Vec<ProjectView>,
+    /// Organizations of the user.
     pub organizations: Vec<OrganizationView>,
 }
 
-/// What a password opens: everything, or the second step.
+/// Result of a password login: the login, or a request for the second factor.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum LoginOutcome {
+    /// The user is signed in.
     In(LoginAnswer),
+    /// A second factor is required.
     Next(SecondFactorNeeded),
 }
 
@@ -160,27 +195,32 @@ pub enum LoginOutcome {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChangePasswordRequest {
+    /// The user's password.
     pub current_password: String,
+    /// The new password.
     #[schema(min_length = 8)]
     pub new_password: String,
 }
 
-/// A login that replaces the caller's.
+/// A login that replaces the current one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct NewLogin {
-    /// JWT, for 7 days.
+    /// JWT, valid for 7 days.
     pub token: String,
 }
 
 /// `POST /api/register`.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct RegisterAnswer {
-    /// JWT, for 7 days.
+    /// JWT, valid for 7 days.
     pub token: String,
+    /// The new account.
     pub user: UserView,
     /// The new project.
     pub project: ProjectView,
+    /// Projects that the user can open.
     pub projects: Vec<ProjectView>,
+    /// Organizations of the user.
     pub organizations: Vec<OrganizationView>,
 }
 
@@ -188,16 +228,18 @@ pub struct RegisterAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewProjectsRequest {
-    /// The first one the caller may write to when absent.
+    /// Number of the organization; the first one in which the caller may write when null.
     pub organization_id: Option<i64>,
-    /// 1 to 50.
+    /// 1 to 50 projects.
     pub projects: Vec<NewProjectEntry>,
 }
 
+/// A project to create.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 pub struct NewProjectEntry {
-    /// 1 to 100 letters, digits, spaces, `-`, `_` and `.`.
+    /// Name of the project: 1 to 100 letters, digits, spaces, `-`, `_` and `.`.
     pub name: String,
+    /// Framework of the project; `opentelemetry` when null.
     pub framework: Option<String>,
 }
 
@@ -205,60 +247,70 @@ pub struct NewProjectEntry {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewProjectRequest {
+    /// Name of the project: 1 to 100 letters, digits, spaces, `-`, `_` and `.`.
     pub name: String,
+    /// Framework of the project; `opentelemetry` when null.
     pub framework: Option<String>,
-    /// The first organisation the user may write in, when absent.
+    /// Number of the organization; the first one in which the user may write when null.
     pub organization_id: Option<i64>,
 }
 
-/// Body of `PUT /api/projects`: what is absent stays.
+/// Body of `PUT /api/projects`. Null fields are not changed.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProjectChangeRequest {
+    /// Name of the project: 1 to 100 letters, digits, spaces, `-`, `_` and `.`.
     pub name: Option<String>,
+    /// Framework of the project.
     pub framework: Option<String>,
+    /// Store roots that match no Endpoint, Task or AI Trace as plain spans.
     pub keep_unmatched_roots: Option<bool>,
+    /// Create Issues from exceptions on log records.
     pub issues_from_logs: Option<bool>,
+    /// Create AI Traces from model calls that other conventions describe without `gen_ai.*`.
     pub ai_conventions: Option<bool>,
+    /// Share of traces without an error that is stored, 0 to 1.
     pub sample_rate: Option<f64>,
+    /// Share of traces with an error that is stored, 0 to 1.
     pub error_sample_rate: Option<f64>,
+    /// Drop successful health checks.
     pub drop_healthy_healthchecks: Option<bool>,
-    /// At most 50.
+    /// Paths of health checks; at most 50.
     pub healthcheck_paths: Option<Vec<String>>,
-    /// At most 20.
+    /// Labels of profiles that are stored; at most 20.
     pub profile_label_allowlist: Option<Vec<String>>,
-    /// 0: as long as the server has it.
+    /// Retention of telemetry in days; 0: the server's setting.
     pub retention_days: Option<u32>,
-    /// 0: as the server has it.
+    /// Maximum bytes of export bodies per UTC day, inflated; 0: the server's setting.
     pub daily_bytes_max: Option<u64>,
-    /// 0: as the server has it.
+    /// Maximum number of spans, log records and metric points per UTC day; 0: the server's setting.
     pub daily_records_max: Option<u64>,
-    /// 0: as the server has it.
+    /// Maximum number of spans, log records and metric points per second; 0: the server's setting.
     pub records_per_second_max: Option<u64>,
-    /// At most 50; an empty list lets all pages send.
+    /// Origins of web pages that may send with the project's token; at most 50, empty: all.
     pub allowed_origins: Option<Vec<String>>,
 }
 
 /// Body of `DELETE /api/projects`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 pub struct DeleteProjectRequest {
-    /// The project's name, so that nobody deletes the wrong one.
+    /// Name of the project, to prevent the deletion of the wrong one.
     pub name: String,
 }
 
-/// Body of the routes that replace a token.
+/// Body of the operations that replace a token.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RotateTokenRequest {
-    /// Hours that the old token is taken for, 0 to 168; 24 when absent.
+    /// Hours for which the old token stays valid, 0 to 168; 24 when null.
     #[schema(minimum = 0, maximum = 168)]
     pub grace_hours: Option<u64>,
 }
 
-/// A project's new token. The old one is taken for its grace.
+/// A project's new token. The old one stays valid for the grace period.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct NewToken {
-    /// 32 hexadecimal digits.
+    /// The token: 32 hexadecimal digits.
     pub token: String,
 }
 
@@ -266,16 +318,16 @@ pub struct NewToken {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewUploadToken {
-    /// 32 hexadecimal digits.
+    /// The token: 32 hexadecimal digits.
     pub source_map_token: String,
-    /// The same.
+    /// Same as `sourceMapToken`.
     pub token: String,
 }
 
-/// A change that has nothing to tell.
+/// Confirmation of a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Done {
-    /// One sentence.
+    /// What was changed, in one sentence.
     pub message: String,
 }
 
@@ -284,7 +336,7 @@ pub struct Done {
 pub struct Health {
     /// `ok`, `starting` or `failing`.
     pub status: String,
-    /// What fails, one sentence each.
+    /// What fails, one sentence each; absent when nothing does.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
 }

@@ -8,103 +8,146 @@ use super::issue::Occurrence;
 use super::page::{ListRequest, PageInfo, TrendPoint};
 use super::span::{SpanGraphStatus, SpanView};
 
-/// What single calls can be sorted by.
+/// Orders of single calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AiTraceOrder {
+    /// By start.
     #[default]
     RecordedAt,
+    /// By duration.
     Duration,
+    /// By total cost.
     TotalCost,
+    /// By the number of tokens.
     TotalTokens,
 }
 
-/// What AI Trace names can be sorted by.
+/// Orders of AI Trace names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AiTraceGroupOrder {
+    /// By total cost.
     #[default]
     TotalCost,
+    /// By the number of calls.
     Count,
+    /// By the number of tokens.
     TotalTokens,
+    /// By P50 of the duration.
     P50Duration,
+    /// By P95 of the duration.
     P95Duration,
+    /// By mean duration.
     AvgDuration,
+    /// By the start of the latest call.
     LastSeen,
+    /// By name.
     TraceName,
+    /// By error rate.
     ErrorRate,
 }
 
-/// One gen_ai call. Absent texts are empty; absent tokens and costs are null, never 0.
+/// One AI Trace: a model call, an agent step or a run of a tool. Absent strings are empty; absent tokens and costs are
+/// null, never 0.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AiTraceRow {
+    /// Row id.
     #[schema(format = "uuid")]
     pub id: String,
+    /// Project of the row.
     #[schema(format = "uuid")]
     pub project_id: String,
+    /// Start of the span.
     #[schema(format = DateTime)]
     pub recorded_at: String,
-    /// Nanoseconds.
+    /// Duration in nanoseconds.
     pub duration: i64,
+    /// HTTP status; 0 when absent.
     pub status_code: i32,
+    /// Requested model.
     pub model: String,
+    /// Model that answered.
     pub response_model: String,
+    /// Provider of the model.
     pub provider: String,
+    /// `gen_ai.operation.name`.
     pub operation: String,
+    /// Input tokens.
     #[schema(required)]
     pub input_tokens: Option<i64>,
+    /// Output tokens.
     #[schema(required)]
     pub output_tokens: Option<i64>,
+    /// Sum of input and output tokens, unless the span has a total.
     #[schema(required)]
     pub total_tokens: Option<i64>,
+    /// Input tokens that were read from a cache.
     #[schema(required)]
     pub cached_tokens: Option<i64>,
+    /// Output tokens that were used for reasoning.
     #[schema(required)]
     pub reasoning_tokens: Option<i64>,
-    /// US dollars.
+    /// Cost of the input in US dollars.
     #[schema(required)]
     pub input_cost: Option<f64>,
+    /// Cost of the output in US dollars.
     #[schema(required)]
     pub output_cost: Option<f64>,
-    /// Null when the model is not priced.
+    /// Total cost in US dollars; null when the model is not priced.
     #[schema(required)]
     pub total_cost: Option<f64>,
-    /// The costs come from the price table, not from the span.
+    /// Whether the costs are from the price table, not from the span.
     pub cost_estimated: bool,
+    /// Name of the AI Trace.
     pub trace_name: String,
+    /// `user.id`.
     pub user_id: String,
+    /// Finish reasons, joined by commas.
     pub finish_reason: String,
+    /// `service.name` of the resource.
     pub server_name: String,
+    /// Version of the application.
     pub app_version: String,
-    /// Where the conversation is kept: empty, since it is read from the stored span.
+    /// Always empty: the conversation is read from the stored span.
     pub storage_key: String,
+    /// Attributes of the span.
     pub attributes: AttributeMap,
+    /// Trace id.
     pub trace_id: String,
+    /// Span id.
     pub span_id: String,
-    /// Empty for a root.
+    /// Id of the parent span; empty for a root.
     pub parent_span_id: String,
+    /// Whether the span has no parent.
     pub is_root: bool,
+    /// Whether the call failed.
     pub is_error: bool,
+    /// Whether the response was streamed.
     pub is_stream: bool,
+    /// Id of the conversation or session; the trace id without one.
     pub conversation_id: String,
+    /// Number of tool calls.
     pub tool_call_count: i64,
+    /// Names of the called tools.
     pub tool_names: Vec<String>,
-    /// Reserved: false.
+    /// Reserved; always false.
     pub flagged: bool,
-    /// Reserved: empty.
+    /// Reserved; always empty.
     pub flagged_terms: Vec<String>,
 }
 
-/// Which AI Traces.
+/// Kinds of AI Traces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AiCalls {
+    /// All AI Traces.
     #[default]
     All,
-    /// Everything but runs of tools.
+    /// All but runs of tools.
     Model,
-    /// Runs of tools: `gen_ai.operation.name` is `execute_tool`.
+    /// Only runs of tools: `gen_ai.operation.name` is `execute_tool`.
     Tool,
 }
 
@@ -112,53 +155,66 @@ pub enum AiCalls {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", bound = "")]
 pub struct AiListRequest<O> {
+    /// Range, order, search and page.
     #[serde(flatten)]
     pub list: ListRequest<O>,
+    /// Kind of AI Traces; `all` when absent.
     #[serde(default)]
     #[schema(default = json!("all"))]
     pub calls: AiCalls,
-    /// Only what belongs to this conversation.
+    /// Only AI Traces of this conversation; all when null.
     #[schema(default = json!(null))]
     pub conversation_id: Option<String>,
 }
 
-/// All AI Traces of one name in the range. Counts and sums are weighted by sampling.
+/// The AI Traces of one name in the range. Counts and sums are weighted by sampling.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AiTraceGroup {
+    /// Name of the AI Traces.
     pub trace_name: String,
+    /// Number of AI Traces.
     pub count: u64,
-    /// Of these, runs of tools.
+    /// Number of runs of tools, included in `count`.
     pub tool_count: u64,
-    /// Nanoseconds.
+    /// P50 of the duration, nanoseconds.
     pub p50_duration: i64,
+    /// P95 of the duration, nanoseconds.
     pub p95_duration: i64,
+    /// Mean duration, nanoseconds.
     pub avg_duration: i64,
+    /// Sum of tokens; null when no call has any.
     #[schema(required)]
     pub total_tokens: Option<i64>,
-    /// US dollars; null when nothing is priced.
+    /// Sum of costs in US dollars; null when no call is priced.
     #[schema(required)]
     pub total_cost: Option<f64>,
-    /// Some of `totalCost` comes from the price table.
+    /// Whether a part of `totalCost` is from the price table.
     pub estimated_cost: bool,
-    /// Calls of a model that has no price: unpriced, not free.
+    /// Number of calls of models without a price, which are not in `totalCost`.
     pub unpriced_count: u64,
+    /// Mean input tokens of calls that have them; null when none has.
     #[schema(required)]
     pub avg_input_tokens: Option<f64>,
+    /// Mean output tokens of calls that have them; null when none has.
     #[schema(required)]
     pub avg_output_tokens: Option<f64>,
+    /// Start of the latest call.
     #[schema(format = DateTime)]
     pub last_seen: String,
+    /// Whether any row is the root of its trace.
     pub has_root: bool,
+    /// Whether any row is not the root of its trace.
     pub has_non_root: bool,
+    /// Number of failed calls.
     pub error_count: u64,
-    /// Requested models, by name.
+    /// Requested models, sorted by name.
     pub models: Vec<String>,
-    /// At most 24 buckets over the range; all of them, zeros included.
+    /// Calls over the range in at most 24 buckets, empty buckets included.
     pub trend: Vec<TrendPoint>,
 }
 
-/// Which AI Trace name.
+/// Selects an AI Trace name.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct TraceNameQuery {
@@ -166,46 +222,63 @@ pub struct TraceNameQuery {
     pub trace: String,
 }
 
-/// Figures of one name over the range.
+/// Statistics of one AI Trace name over the range, weighted by sampling.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AiTraceStats {
+    /// Number of AI Traces.
     pub count: u64,
-    /// Of these, runs of tools.
+    /// Number of runs of tools, included in `count`.
     pub tool_count: u64,
-    /// Milliseconds.
+    /// Mean duration, milliseconds.
     pub avg_duration: f64,
+    /// Median of the duration, milliseconds.
     pub median_duration: f64,
+    /// P95 of the duration, milliseconds.
     pub p95_duration: f64,
-    /// 0 to 1.
+    /// Share of failed calls, 0 to 1.
     pub error_rate: f64,
+    /// Sum of input tokens; null when no call has any.
     #[schema(required)]
     pub input_tokens: Option<i64>,
+    /// Sum of output tokens; null when no call has any.
     #[schema(required)]
     pub output_tokens: Option<i64>,
+    /// Sum of tokens; null when no call has any.
     #[schema(required)]
     pub total_tokens: Option<i64>,
+    /// Sum of costs in US dollars; null when no call is priced.
     #[schema(required)]
     pub total_cost: Option<f64>,
+    /// Whether a part of `totalCost` is from the price table.
     pub estimated_cost: bool,
+    /// Number of calls of models without a price, which are not in `totalCost`.
     pub unpriced_count: u64,
 }
 
 /// `POST /api/ai-traces/trace`.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct AiTracePage {
+    /// The AI Traces of this page.
     pub data: Vec<AiTraceRow>,
+    /// Statistics of the name over the range.
     pub stats: AiTraceStats,
+    /// Position of this page in the list.
     pub pagination: PageInfo,
 }
 
+/// Metrics of the chart of AI Traces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AiChartMetric {
+    /// Cost in US dollars.
     #[default]
     Cost,
+    /// Number of tokens.
     Tokens,
+    /// Number of calls.
     Count,
+    /// P95 of the duration, milliseconds.
     P95,
 }
 
@@ -213,64 +286,78 @@ pub enum AiChartMetric {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AiChartRequest {
+    /// Start of the time range, inclusive; 24 hours before `toDate` when null.
     #[schema(format = DateTime)]
     pub from_date: Option<String>,
+    /// End of the time range, exclusive; now when null.
     #[schema(format = DateTime)]
     pub to_date: Option<String>,
+    /// The metric; `cost` when absent.
     pub metric_type: AiChartMetric,
-    /// 0 or absent: chosen by the range.
+    /// Width of a bucket in minutes; 0 or null: chosen by the range.
     pub interval_minutes: Option<i64>,
-    /// One name alone; otherwise the top five and "Other".
+    /// Only this name; when null, the top five names and "Other".
     pub trace: Option<String>,
+    /// Kind of AI Traces; `all` when absent.
     pub calls: AiCalls,
 }
 
-/// One value of one line.
+/// One point of a chart line.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct AiChartPoint {
+    /// Start of the bucket.
     #[schema(format = DateTime)]
     pub timestamp: String,
+    /// Name of the line.
     pub trace: String,
-    /// US dollars, tokens, calls, or milliseconds.
+    /// US dollars, tokens, calls or milliseconds, by `metricType`.
     pub value: f64,
 }
 
-/// Buckets without calls are absent.
+/// A chart of AI Traces. Buckets without calls are absent.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AiChart {
-    /// The lines: at most five names, then "Other" when there are more.
+    /// Names of the lines: at most five, then "Other" when there are more.
     pub traces: Vec<String>,
+    /// Points of all lines.
     pub series: Vec<AiChartPoint>,
+    /// Width of a bucket in minutes.
     pub interval_minutes: i64,
 }
 
+/// A call of a tool by a model.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ToolCall {
+    /// Name of the tool.
     pub name: String,
-    /// JSON text as the model wrote it.
+    /// Arguments as JSON, as the model wrote them.
     pub arguments: String,
 }
 
+/// One message of a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Message {
-    /// `system`, `user`, `assistant`, `tool` or what the sender wrote.
+    /// `system`, `user`, `assistant`, `tool` or another role of the sender.
     pub role: String,
+    /// Content of the message; may be empty.
     pub content: String,
+    /// Calls of tools in the message; absent when there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
 }
 
-/// What was said, read from the span's attributes and events.
+/// The content of a model call, read from the span's attributes and events.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Conversation {
-    /// As recorded; null when absent.
+    /// The input as recorded; null when absent.
     #[schema(required)]
     pub input: Option<String>,
+    /// The output as recorded; null when absent.
     #[schema(required)]
     pub output: Option<String>,
-    /// Both, in order, as far as they could be read.
+    /// Input and output messages in order, as far as they can be parsed.
     pub messages: Vec<Message>,
 }
 
@@ -278,14 +365,17 @@ pub struct Conversation {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AiTraceDetail {
+    /// The AI Trace.
     pub ai_trace: AiTraceRow,
-    /// The whole trace of this project, 24 hours either side, in waterfall order.
+    /// Spans of the trace in this project, within 24 hours of it, in waterfall order.
     pub spans: Vec<SpanView>,
+    /// Whether `spans` is complete.
     pub span_graph_status: SpanGraphStatus,
+    /// Whether `spans` is not empty.
     pub has_spans: bool,
-    /// Null when the span carries no content.
+    /// The content of the call; null when the span has none.
     #[schema(required)]
     pub conversation: Option<Conversation>,
-    /// All exceptions of the trace.
+    /// Exceptions of the trace.
     pub exceptions: Vec<Occurrence>,
 }

@@ -1,43 +1,44 @@
-//! Credentials: personal access tokens, sign-ins of clients, devices, acknowledge links.
-
-use std::collections::BTreeMap;
+//! Credentials: personal access tokens, sign-ins of clients, devices, acknowledgement links.
 
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
-
-use super::passkeys::{AuthenticationResponse, PasskeyView};
 
 /// Body of `POST /api/personal-access-tokens`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewPersonalTokenRequest {
+    /// Name of the token.
     pub name: String,
-    /// 90 when absent.
+    /// Days until the token expires; 90 when null.
     #[schema(minimum = 1, maximum = 3650)]
     pub expires_in_days: Option<u32>,
-    /// `read`, `write` (and `read`) or `admin` (and both); `read` and `write` when absent.
+    /// `read`, `write` (includes `read`) or `admin` (includes both); `read` and `write` when null.
     pub scopes: Option<Vec<String>>,
-    /// The projects that it is for; all of its maker's when absent.
+    /// Projects that the token can access; all projects of its creator when null.
     pub project_ids: Option<Vec<String>>,
 }
 
-/// A personal access token, after the day it was made.
+/// A personal access token, without the token itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PersonalTokenView {
+    /// Number of the token.
     pub id: i64,
+    /// Name of the token.
     pub name: String,
-    /// Its first characters.
+    /// First characters of the token.
     pub prefix: String,
-    /// `read`, `write`, `admin`: the highest and those it contains.
+    /// `read`, `write`, `admin`: the highest scope and those it includes.
     pub scopes: Vec<String>,
-    /// The projects that it is for; null: all of its maker's.
+    /// Projects that the token can access; null: all projects of its creator.
     pub project_ids: Option<Vec<String>>,
+    /// Time of creation.
     #[schema(format = DateTime)]
     pub created_at: String,
+    /// Time of expiry; null: never.
     #[schema(format = DateTime)]
     pub expires_at: Option<String>,
-    /// To the minute.
+    /// Time of the latest use, with a precision of one minute; null: never used.
     #[schema(format = DateTime)]
     pub last_used_at: Option<String>,
 }
@@ -46,44 +47,58 @@ pub struct PersonalTokenView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewPersonalToken {
+    /// Number of the token.
     pub id: i64,
+    /// Name of the token.
     pub name: String,
+    /// First characters of the token.
     pub prefix: String,
-    /// Shown this once.
+    /// The token, which is shown only here.
     pub token: String,
+    /// `read`, `write`, `admin`: the highest scope and those it includes.
     pub scopes: Vec<String>,
+    /// Projects that the token can access; null: all projects of its creator.
     pub project_ids: Option<Vec<String>>,
+    /// Time of creation.
     #[schema(format = DateTime)]
     pub created_at: String,
+    /// Time of expiry; null: never.
     #[schema(format = DateTime)]
     pub expires_at: Option<String>,
 }
 
-/// A change that says what came of it in one word.
+/// Confirmation of a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct StatusAnswer {
+    /// What was done, in one word, such as `deleted`.
     pub status: String,
 }
 
 impl StatusAnswer {
+    /// The answer with this word.
     pub fn of(status: &str) -> StatusAnswer {
         StatusAnswer { status: status.to_owned() }
     }
 }
 
-/// A client that may act for the reader.
+/// A client that may act for the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GrantView {
+    /// Number of the grant.
     pub id: i64,
+    /// Name of the client.
     pub client_name: String,
+    /// Id of the client.
     pub client_id: String,
-    /// `read`, `write`, `admin`: the highest and those it contains.
+    /// `read`, `write`, `admin`: the highest scope and those it includes.
     pub scopes: Vec<String>,
-    /// The projects that it is for; null: all of the reader's.
+    /// Projects that the client can access; null: all projects of the user.
     pub project_ids: Option<Vec<String>>,
+    /// Time of the approval.
     #[schema(format = DateTime)]
     pub created_at: String,
+    /// Time of the latest use; null: never used.
     #[schema(format = DateTime)]
     pub last_used_at: Option<String>,
 }
@@ -91,82 +106,101 @@ pub struct GrantView {
 /// Body of `POST /api/auth/device/authorize`, as JSON or a form.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 pub struct DeviceAuthorizeRequest {
-    /// `traceway-cli` when absent; `traceway-mcp`, `tidewatch-cli` and `tidewatch-mcp` are known besides.
+    /// Id of the client: `traceway-cli` (when null), `traceway-mcp`, `tidewatch-cli` or `tidewatch-mcp`.
     pub client_id: Option<String>,
-    /// `read`, `write`, `admin`, between spaces; `read write` when absent.
+    /// `read`, `write`, `admin`, separated by spaces; `read write` when null.
     pub scope: Option<String>,
 }
 
-/// RFC 8628, 3.2.
+/// Device authorization response of RFC 8628, section 3.2.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct DeviceAuthorizeAnswer {
+    /// Code with which the client requests the token.
     pub device_code: String,
-    /// `XXXX-XXXX`
+    /// Code that the user enters: `XXXX-XXXX`.
     pub user_code: String,
+    /// URL of the page where the user enters the code.
     pub verification_uri: String,
+    /// URL of that page with the code.
     pub verification_uri_complete: String,
-    /// Seconds.
+    /// Seconds until both codes expire.
     pub expires_in: u64,
-    /// Seconds.
+    /// Minimum seconds between token requests.
     pub interval: u64,
 }
 
-/// Body of `POST /api/auth/token`, as JSON or a form. Which fields are needed depends on the grant.
+/// Body of `POST /api/auth/token`, as JSON or a form. The required fields depend on the grant.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 pub struct TokenRequest {
     /// `device_code`, `urn:ietf:params:oauth:grant-type:device_code`, `refresh_token` or `authorization_code`.
     pub grant_type: Option<String>,
+    /// Id of the client.
     pub client_id: Option<String>,
+    /// The device code, for the device grant.
     pub device_code: Option<String>,
+    /// The refresh token, for `refresh_token`.
     pub refresh_token: Option<String>,
+    /// The authorization code, for `authorization_code`.
     pub code: Option<String>,
+    /// PKCE code verifier, for `authorization_code`.
     pub code_verifier: Option<String>,
+    /// Redirect URI of the authorization request, for `authorization_code`.
     pub redirect_uri: Option<String>,
+    /// URL of the resource server, RFC 8707.
     pub resource: Option<String>,
 }
 
-/// RFC 6749, 5.1.
+/// Access token response of RFC 6749, section 5.1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct TokenAnswer {
+    /// The access token.
     pub access_token: String,
+    /// The refresh token, which every refresh replaces.
     pub refresh_token: String,
-    /// `Bearer`
+    /// Always `Bearer`.
     pub token_type: String,
-    /// Seconds until the access token ends.
+    /// Seconds until the access token expires.
     pub expires_in: i64,
-    /// What was granted: `read`, `read write` or `read write admin`.
+    /// Granted scopes: `read`, `read write` or `read write admin`.
     pub scope: String,
+    /// E-mail address of the user.
     pub email: String,
 }
 
 /// Body of `POST /api/auth/logout`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 pub struct LogoutRequest {
+    /// The refresh token of the login to end.
     pub refresh_token: Option<String>,
 }
 
+/// Selects a device.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct DeviceQuery {
-    /// In any spelling.
+    /// The user code; case and dashes are ignored.
     pub user_code: Option<String>,
 }
 
-/// A device that waits for its person.
+/// A device that waits for the user's approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceView {
+    /// The user code.
     #[serde(rename = "user_code")]
     pub user_code: String,
     /// `pending`, `approved`, `denied` or `used`.
     pub status: String,
+    /// Name of the client.
     pub client_name: String,
-    /// Where the device asked from.
+    /// Network address of the device.
     pub address: String,
-    /// What it asks for: `read`, `read write` or `read write admin`.
+    /// Requested scopes: `read`, `read write` or `read write admin`.
     pub scope: String,
+    /// Time of the request.
     #[schema(format = DateTime)]
     pub requested_at: String,
+    /// Time at which the request expires.
     #[schema(format = DateTime)]
     pub expires_at: String,
 }
@@ -174,261 +208,148 @@ pub struct DeviceView {
 /// Body of `POST /api/device/approve` and `/deny`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 pub struct DeviceDecision {
+    /// The user code.
     pub user_code: String,
-    /// Less than the device asks for; as it asks when absent.
+    /// Granted scopes, at most the requested ones; the requested scopes when null.
     pub scope: Option<String>,
-    /// The projects that it is let into; all of the reader's when absent.
+    /// Projects that the device can access; all projects of the user when null.
     pub project_ids: Option<Vec<String>>,
 }
 
-/// Body of `POST /api/oauth/register`. RFC 7591, 2.
+/// Body of `POST /api/oauth/register`. RFC 7591, section 2.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 pub struct ClientRegistration {
+    /// Redirect URIs of the client.
     pub redirect_uris: Option<Vec<String>>,
+    /// Name of the client, shown to users.
     pub client_name: Option<String>,
-    /// `none`: clients are public.
+    /// Must be `none`: clients are public.
     pub token_endpoint_auth_method: Option<String>,
+    /// Grant types that the client uses.
     pub grant_types: Option<Vec<String>>,
+    /// Response types that the client uses.
     pub response_types: Option<Vec<String>>,
 }
 
-/// RFC 7591, 3.2.1.
+/// Client registration response of RFC 7591, section 3.2.1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct RegisteredClient {
+    /// Id of the client.
     pub client_id: String,
-    /// Seconds since the epoch.
+    /// Time of the registration, seconds since the epoch.
     pub client_id_issued_at: i64,
+    /// Name of the client.
     pub client_name: String,
+    /// Redirect URIs of the client.
     pub redirect_uris: Vec<String>,
+    /// Always `none`.
     pub token_endpoint_auth_method: String,
+    /// Grant types that the client may use.
     pub grant_types: Vec<String>,
+    /// Response types that the client may use.
     pub response_types: Vec<String>,
 }
 
+/// Selects a client.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ClientQuery {
+    /// Id of the client.
     pub client_id: Option<String>,
+    /// Redirect URI of the authorization request.
     pub redirect_uri: Option<String>,
 }
 
-/// Who asks for consent.
+/// A client that requests the user's consent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClientView {
+    /// Id of the client.
     pub client_id: String,
+    /// Name of the client.
     pub client_name: String,
+    /// URI to which the browser returns.
     pub redirect_uri: String,
 }
 
-/// Body of `POST /api/oauth/approve` and `/deny`: what stood in the address of the consent page.
+/// Body of `POST /api/oauth/approve` and `/deny`: the parameters of the authorization request.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 pub struct ConsentRequest {
+    /// Id of the client.
     pub client_id: String,
+    /// URI to which the browser returns.
     pub redirect_uri: String,
-    /// PKCE.
+    /// PKCE code challenge.
     pub code_challenge: Option<String>,
-    /// `S256`
+    /// Must be `S256`.
     pub code_challenge_method: Option<String>,
+    /// Value that is returned to the client.
     pub state: Option<String>,
+    /// URL of the resource server, RFC 8707.
     pub resource: Option<String>,
-    /// `read`, `write`, `admin`, between spaces; `read write` when absent. The person may allow less.
+    /// `read`, `write`, `admin`, separated by spaces; `read write` when null. Users can grant less than was requested.
     pub scope: Option<String>,
-    /// The projects that the client is let into; all of the reader's when absent.
+    /// Projects that the client can access; all projects of the user when null.
     pub project_ids: Option<Vec<String>>,
 }
 
-/// Where the browser goes next.
+/// The result of the user's decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConsentAnswer {
+    /// URL to which the browser goes next.
     pub redirect_to: String,
 }
 
-/// RFC 8414.
+/// Authorization server metadata of RFC 8414.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct AuthorizationServer {
+    /// URL of this server.
     pub issuer: String,
+    /// URL of the authorization endpoint.
     pub authorization_endpoint: String,
+    /// URL of the token endpoint.
     pub token_endpoint: String,
+    /// URL of the registration endpoint.
     pub registration_endpoint: String,
+    /// URL of the device authorization endpoint.
     pub device_authorization_endpoint: String,
+    /// Supported response types.
     pub response_types_supported: Vec<String>,
+    /// Supported grant types.
     pub grant_types_supported: Vec<String>,
+    /// Supported PKCE methods.
     pub code_challenge_methods_supported: Vec<String>,
+    /// Supported client authentication methods.
     pub token_endpoint_auth_methods_supported: Vec<String>,
+    /// Supported scopes.
     pub scopes_supported: Vec<String>,
+    /// Whether authorization responses have the parameter `iss`, RFC 9207.
     pub authorization_response_iss_parameter_supported: bool,
 }
 
-/// RFC 9728.
+/// Protected resource metadata of RFC 9728.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ProtectedResource {
+    /// URL of the resource.
     pub resource: String,
+    /// URLs of its authorization servers.
     pub authorization_servers: Vec<String>,
+    /// Supported ways to send a token.
     pub bearer_methods_supported: Vec<String>,
+    /// Supported scopes.
     pub scopes_supported: Vec<String>,
 }
 
-/// What an acknowledge link is about.
+/// The subject of an acknowledgement link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AckView {
+    /// What is acknowledged.
     pub subject: String,
     /// `open` or `acknowledged`.
     pub status: String,
+    /// Time of the acknowledgement; null while open.
     #[schema(format = DateTime)]
     pub acknowledged_at: Option<String>,
-}
-
-/// `GET /api/auth/providers`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct ProvidersAnswer {
-    /// Whether people sign in with a password.
-    pub password: bool,
-    /// Whether people sign in with passkeys.
-    pub passkeys: bool,
-    pub providers: Vec<ProviderView>,
-    /// Whether the first account can be registered.
-    pub registration: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct ProviderView {
-    /// `google`, `github` or `oidc`.
-    pub id: String,
-    pub name: String,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub struct StartQuery {
-    /// Where to go afterwards: a path of this server; anything else is ignored.
-    pub redirect: Option<String>,
-    /// Asks the provider to have the person sign in again there, for step-up.
-    pub fresh: Option<bool>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
-pub struct CallbackQuery {
-    pub code: Option<String>,
-    pub state: Option<String>,
-    pub error: Option<String>,
-}
-
-/// Body of `POST /api/auth/finish-setup`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct FinishSetupRequest {
-    pub organization_name: String,
-    /// IANA name; UTC when absent.
-    pub timezone: Option<String>,
-    pub project_name: String,
-    pub framework: Option<String>,
-    /// The code that the server printed at its start.
-    pub setup_code: Option<String>,
-}
-
-/// `GET /api/me/two-factor`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct TwoFactorView {
-    pub totp: bool,
-    pub recovery_codes_left: i64,
-    pub passkeys: Vec<PasskeyView>,
-}
-
-/// One's own password, once more.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
-pub struct PasswordRequest {
-    pub password: String,
-}
-
-/// An authenticator that is being set up.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct TotpSetup {
-    /// Base32, to be typed.
-    pub secret: String,
-    /// `otpauth://totp/...`
-    pub uri: String,
-    /// The same as a picture.
-    pub qr_svg: String,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
-pub struct CodeRequest {
-    /// Six digits.
-    pub code: String,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct RecoveryCodes {
-    /// Each opens once.
-    pub recovery_codes: Vec<String>,
-}
-
-/// Body of `POST /api/login/mfa`: one of the codes, a passkey and its challenge, or a password.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct SecondFactorRequest {
-    pub mfa_token: String,
-    /// Six digits.
-    pub code: Option<String>,
-    pub recovery_code: Option<String>,
-    pub challenge_id: Option<String>,
-    pub passkey: Option<AuthenticationResponse>,
-    /// Where `methods` names `password`.
-    pub password: Option<String>,
-    /// Where `methods` names `email`: the code that `POST /api/login/mfa/mail` sends.
-    pub mail_code: Option<String>,
-}
-
-/// Body of `POST /api/login/mfa/mail`.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct LinkMailRequest {
-    pub mfa_token: String,
-}
-
-/// The password was right; `POST /api/login/mfa` is next.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct SecondFactorNeeded {
-    /// Always true.
-    pub mfa_required: bool,
-    /// For five minutes.
-    pub mfa_token: String,
-    /// `totp`, `passkey`, `recovery`.
-    pub methods: Vec<String>,
-}
-
-/// Sign-in elsewhere, as the operator has set it up for the whole server. Secrets are not shown.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct SsoView {
-    /// Passwords are taken too.
-    pub password_login: bool,
-    pub providers: Vec<SsoProviderView>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct SsoProviderView {
-    /// `google`, `github` or `oidc`.
-    pub id: String,
-    pub name: String,
-    /// Always true: those that are not set up are not listed.
-    pub enabled: bool,
-    #[schema(required)]
-    pub issuer: Option<String>,
-    pub client_id: String,
-    /// People who were not invited are let in.
-    pub auto_create: bool,
-    #[schema(required)]
-    pub role_claim: Option<String>,
-    /// Values of the claim, and the roles they mean.
-    pub role_map: BTreeMap<String, String>,
 }

@@ -7,21 +7,23 @@ use utoipa::ToSchema;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct DemoRequest {
-    /// Minutes of traffic up to now, 1 to 240; 60 when absent.
+    /// Minutes of traffic up to now, 1 to 240; 60 when null.
     pub history_minutes: Option<u64>,
 }
 
-/// How far the loading of demo data is.
+/// State of the demo data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DemoState {
-    /// There is none.
+    /// There is no demo data.
     None,
+    /// Demo data is being loaded.
     Loading,
+    /// Demo data is loaded.
     Loaded,
-    /// The server stopped while it was being loaded.
+    /// The server stopped while it loaded the data.
     Interrupted,
-    /// The server could not store it; `message` says why.
+    /// The server could not store the data; `message` has the reason.
     Failed,
 }
 
@@ -29,16 +31,17 @@ pub enum DemoState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DemoView {
+    /// State of the demo data.
     pub state: DemoState,
-    /// The project that holds it; null without one.
+    /// The project with the demo data; null without one.
     #[schema(format = "uuid")]
     pub project_id: Option<String>,
-    /// Of the traffic, 0 to 100.
+    /// Share of the traffic that is loaded, 0 to 100.
     pub percent: u8,
-    /// Stored by the loading that runs or ended last since the server's start.
+    /// Number of spans stored by the running or latest load since the server's start.
     pub spans: u64,
-    /// Why the loading failed; null otherwise.
+    /// Why the load failed; null unless it did.
     pub message: Option<String>,
-    /// No project of the organization has ever received anything.
+    /// Whether no project of the organization has received any telemetry.
     pub is_empty: bool,
 }

@@ -1,4 +1,4 @@
-//! What was received and what became of it.
+//! Counts of received requests and records by outcome.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -7,41 +7,45 @@ use utoipa::ToSchema;
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct DropsRequest {
+    /// Start of the time range, inclusive; 24 hours before `toDate` when null.
     #[schema(format = DateTime)]
     pub from_date: Option<String>,
+    /// End of the time range, exclusive; now when null.
     #[schema(format = DateTime)]
     pub to_date: Option<String>,
 }
 
-/// Records that were received and not stored, or not stored whole.
+/// Records that were received and not stored, or stored incomplete.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct DropCount {
     /// `traces`, `metrics` or `logs`.
     pub signal: String,
     /// Why: `unmatched_root`, `invalid_id`, `unsupported_metric_type`, `empty_point`, `not_finite`, `sampled`,
-    /// `healthcheck`, `invalid_time`, `too_old`, `duplicate`;
-    /// `disk_budget` of a record that was stored and dropped again to make room on the disk;
-    /// `shared_attributes_too_large` of a record that is stored without some attributes of its resource or scope;
-    /// `too_many_names` of one whose Endpoint, Task or AI Trace is stored as `(other)`;
-    /// or, of a request, why it was refused.
+    /// `healthcheck`, `invalid_time`, `too_old`, `duplicate`; `disk_budget`: the record was stored and removed later to
+    /// free disk space; `shared_attributes_too_large`: the record is stored without some attributes of its resource or
+    /// scope; `too_many_names`: its Endpoint, Task or AI Trace is stored as `(other)`; for a request, why it was
+    /// refused.
     pub reason: String,
+    /// Number of records, or of refused requests.
     pub count: u64,
 }
 
-/// Requests, or records of `series`.
+/// Requests of one signal by outcome and reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RequestCount {
+    /// `traces`, `metrics` or `logs`.
     pub signal: String,
     /// `accepted` or `rejected`.
     pub outcome: String,
-    /// Empty when accepted.
+    /// Why the requests were rejected; empty when accepted.
     pub reason: String,
+    /// Number of requests.
     pub count: u64,
-    /// What the last sender that was refused so heard; absent when that was before the server's start.
+    /// Error message of the latest request rejected for this reason; absent when that was before the server's start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_message: Option<String>,
-    /// When that was.
+    /// Time of that request; absent like `lastMessage`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub last_at: Option<String>,
@@ -51,52 +55,66 @@ pub struct RequestCount {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RefusalView {
+    /// Time of the request.
     #[schema(format = DateTime)]
     pub time: String,
+    /// Network address of the sender.
     pub address: String,
+    /// Path of the request.
     pub path: String,
-    /// The first four characters of the token; empty when there was none.
+    /// First four characters of the token; empty when there was none.
     pub token_start: String,
+    /// User agent of the sender.
     pub user_agent: String,
     /// `bad_token` or `grpc`.
     pub reason: String,
-    /// One sentence.
+    /// The reason in one sentence.
     pub message: String,
 }
 
-/// `GET /api/refusals`: newest first.
+/// `GET /api/refusals`: refused requests, newest first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Refusals {
+    /// The refused requests.
     pub data: Vec<RefusalView>,
 }
 
+/// Stored records of one signal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct KeptCount {
+    /// `traces`, `metrics` or `logs`.
     pub signal: String,
+    /// Number of records.
     pub count: u64,
 }
 
-/// One figure of one minute.
+/// Count of one outcome in one minute.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct DropPoint {
     /// Start of the minute.
     #[schema(format = DateTime)]
     pub timestamp: String,
+    /// `traces`, `metrics` or `logs`.
     pub signal: String,
-    /// `accepted`, `rejected` (requests); `kept`, `dropped`, `trimmed` (records).
+    /// Of requests `accepted` or `rejected`; of records `kept`, `dropped` or `trimmed`.
     pub outcome: String,
+    /// Why records were dropped or trimmed, or requests rejected; else empty.
     pub reason: String,
+    /// Number of requests or records.
     pub count: u64,
 }
 
-/// The latest span, whenever it came.
+/// The latest span of the project, at any time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LastSpan {
+    /// Name of the span.
     pub name: String,
+    /// `service.name` of its resource.
     pub service_name: String,
+    /// Trace id.
     pub trace_id: String,
-    /// The span's start.
+    /// Start of the span.
     #[schema(format = DateTime)]
     pub received_at: String,
 }
@@ -107,15 +125,16 @@ pub struct LastSpan {
 pub struct Drops {
     /// Dropped and trimmed records, and rejected requests, by signal and reason.
     pub data: Vec<DropCount>,
+    /// Requests by signal, outcome and reason.
     pub requests: Vec<RequestCount>,
-    /// Stored records.
+    /// Stored records by signal.
     pub kept: Vec<KeptCount>,
-    /// Per minute; the latest 2000 minutes of the range at most.
+    /// Counts per minute, of at most the latest 2000 minutes of the range.
     pub series: Vec<DropPoint>,
-    /// Spans since the server's start that describe a model call without `gen_ai.*` and were not promoted: the setting
-    /// `aiConventions` does.
+    /// Number of spans since the server's start that describe a model call without `gen_ai.*` and are no AI Traces,
+    /// because the setting `aiConventions` is off.
     pub unpromoted_ai_spans: u64,
-    /// Absent when nothing was ever stored.
+    /// The latest span; absent when none was ever stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_span: Option<LastSpan>,
 }

@@ -1,4 +1,4 @@
-//! Issues: groups of exceptions, their occurrences, what to do with them.
+//! Issues: groups of exceptions, their occurrences, archiving.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -7,21 +7,26 @@ use super::AttributeMap;
 use super::page::{OrderBy, PageInfo, PageRequest, SortDirection, TrendPoint};
 use super::span::TraceType;
 
-/// What owns an exception: the nearest of these above its span.
+/// Kinds of owners. The owner of an exception is the nearest Endpoint or Task at or above its span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OwnerType {
+    /// An Endpoint.
     Endpoint,
+    /// A Task.
     Task,
 }
 
-/// What Issues can be sorted by.
+/// Orders of Issues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IssueOrder {
+    /// By the latest occurrence.
     #[default]
     LastSeen,
+    /// By the first occurrence.
     FirstSeen,
+    /// By the number of occurrences.
     Count,
 }
 
@@ -29,86 +34,113 @@ pub enum IssueOrder {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct IssueListRequest {
+    /// Start of the time range, inclusive; 24 hours before `toDate` when null.
     #[schema(format = DateTime)]
     pub from_date: Option<String>,
+    /// End of the time range, exclusive; now when null.
     #[schema(format = DateTime)]
     pub to_date: Option<String>,
     /// `last_seen` (default), `first_seen` or `count`.
     #[schema(value_type = Option<IssueOrder>)]
     pub order_by: OrderBy<IssueOrder>,
+    /// `desc` when null.
     pub sort_direction: Option<SortDirection>,
-    /// Part of the type, message or stack trace, in any case; or a whole hash.
+    /// Substring of the type, message or stack trace, ASCII case ignored; or a whole hash.
     pub search: Option<String>,
-    /// `all` (default), `issues` or `messages` (OTLP brings no messages).
+    /// `all` (default), `issues` or `messages` (always empty for OTLP).
     pub search_type: Option<String>,
+    /// Include archived Issues.
     pub include_archived: bool,
+    /// The page; the first 20 Issues when null.
     pub pagination: Option<PageRequest>,
 }
 
-/// An Issue: all exceptions of one normalised stack trace. Counts are weighted by sampling.
+/// An Issue: the exceptions of one normalized stack trace. Counts are weighted by sampling.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IssueGroup {
-    /// 16 hexadecimal digits.
+    /// Hash of the normalized stack trace: 16 hexadecimal digits.
     pub exception_hash: String,
-    /// Of the latest occurrence.
+    /// Stack trace of the latest occurrence.
     pub stack_trace: String,
+    /// Title of the Issue.
     pub title: String,
+    /// Exception type of the latest occurrence; empty when absent.
     pub exception_type: String,
+    /// Message of the latest occurrence; empty when absent.
     pub message: String,
+    /// Number of occurrences in the range.
     pub count: u64,
-    /// In the range asked for.
+    /// Time of the first occurrence in the range.
     #[schema(format = DateTime)]
     pub first_seen: String,
+    /// Time of the latest occurrence in the range.
     #[schema(format = DateTime)]
     pub last_seen: String,
-    /// One point per hour, or per whole number of hours so that at most 168 points cover the range; zeros included.
+    /// Occurrences per hour, or per number of hours for which 168 points cover the range; zeros included.
     pub hourly_trend: Vec<TrendPoint>,
+    /// Whether the Issue is archived.
     pub archived: bool,
-    /// Owner of the latest occurrence; null when nobody owns it.
+    /// Kind of the latest occurrence's owner; null without an owner.
     #[schema(required)]
     pub owner_type: Option<OwnerType>,
+    /// Name of the latest occurrence's owner; empty without an owner.
     pub owner_name: String,
 }
 
-/// One exception.
+/// One recorded exception.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Occurrence {
+    /// Row id.
     #[schema(format = "uuid")]
     pub id: String,
+    /// Hash of the normalized stack trace: 16 hexadecimal digits.
     pub exception_hash: String,
+    /// Stack trace, with symbols where they are available.
     pub stack_trace: String,
-    /// As it was sent, where symbols changed it.
+    /// Stack trace as sent; null unless symbolication changed it.
     #[schema(required)]
     pub raw_stack_trace: Option<String>,
+    /// `exception.type`; empty when absent.
     pub exception_type: String,
+    /// `exception.message`; empty when absent.
     pub message: String,
+    /// Time of the exception.
     #[schema(format = DateTime)]
     pub recorded_at: String,
+    /// Trace id; empty when absent.
     pub trace_id: String,
+    /// Id of the exception's span; empty when absent.
     pub span_id: String,
-    /// `endpoint`, `task` or empty: the kind of the owner.
+    /// Kind of the owner: `endpoint` or `task`; empty without an owner.
     pub trace_type: String,
+    /// `service.name` of the resource; empty when absent.
     pub server_name: String,
+    /// Version of the application; empty when unknown.
     pub app_version: String,
-    /// Always false over OTLP.
+    /// Always false for OTLP.
     pub is_message: bool,
-    /// The span's attributes, the event's on top.
+    /// Attributes of the span or log record, overridden by those of the exception event.
     pub attributes: AttributeMap,
+    /// Kind of the owner; null without an owner.
     #[schema(required)]
     pub owner_type: Option<OwnerType>,
+    /// Name of the owner; empty without an owner.
     pub owner_name: String,
-    /// Row id of the owner; empty when nobody owns it.
+    /// Row id of the owner; empty without an owner.
     pub owner_id: String,
 }
 
-/// An exception in short, on the page of its owner.
+/// Summary of an exception, on the page of its owner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExceptionBrief {
+    /// Hash of the normalized stack trace: 16 hexadecimal digits.
     pub exception_hash: String,
+    /// Stack trace, with symbols where they are available.
     pub stack_trace: String,
+    /// Time of the exception.
     #[schema(format = DateTime)]
     pub recorded_at: String,
 }
@@ -117,45 +149,57 @@ pub struct ExceptionBrief {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RelatedEntity {
+    /// Kind of the entity.
     pub trace_type: TraceType,
+    /// Row id of the entity.
     #[schema(format = "uuid")]
     pub id: String,
+    /// Name of the entity.
     pub name: String,
+    /// HTTP status; 0 when absent.
     pub status_code: i32,
-    /// Nanoseconds.
+    /// Duration in nanoseconds.
     pub duration: i64,
+    /// Start of the entity's span.
     #[schema(format = DateTime)]
     pub recorded_at: String,
+    /// Trace id.
     pub trace_id: String,
 }
 
-/// Body of `POST /api/exception-stack-traces/{hash}`.
+/// Body of `POST /api/exception-stack-traces/{hash}`. Without both bounds, the range is all time.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct IssueDetailRequest {
-    /// Without a range: all time.
+    /// Start of the time range, inclusive; 24 hours before `toDate` when only this is null.
     #[schema(format = DateTime)]
     pub from_date: Option<String>,
+    /// End of the time range, exclusive; now when only this is null.
     #[schema(format = DateTime)]
     pub to_date: Option<String>,
+    /// The page of occurrences; the first 20 when null.
     pub pagination: Option<PageRequest>,
 }
 
+/// A value of an attribute.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct TagValue {
+    /// The value.
     pub value: String,
+    /// Number of occurrences with the value.
     pub count: u64,
 }
 
-/// How the values of one attribute are spread over the occurrences.
+/// Distribution of the values of one attribute over the occurrences.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct TagDistribution {
+    /// Key of the attribute.
     pub key: String,
-    /// Most frequent first; at most ten.
+    /// The most frequent values first, at most ten.
     pub values: Vec<TagValue>,
-    /// Values there are, with those that `values` leaves out.
+    /// Number of distinct values, including those not in `values`.
     pub distinct: u64,
-    /// Occurrences that have one of them.
+    /// Number of occurrences with the attribute.
     pub count: u64,
 }
 
@@ -163,16 +207,18 @@ pub struct TagDistribution {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IssueDetail {
+    /// The Issue.
     pub group: IssueGroup,
-    /// Latest first.
+    /// Occurrences of this page, latest first.
     pub occurrences: Vec<Occurrence>,
+    /// Position of this page in the occurrences.
     pub pagination: PageInfo,
-    /// The owner of the latest occurrence.
+    /// The owner of the latest occurrence on this page; absent without an owner.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub related_entity: Option<RelatedEntity>,
-    /// Over the latest 1000 occurrences; service and version first, then attributes by name.
+    /// Distributions over the latest 1000 occurrences: service, version, then attributes by key.
     pub tags: Vec<TagDistribution>,
-    /// Occurrences that `tags` is about: what its counts are shares of.
+    /// Number of occurrences in `tags`.
     pub tagged_count: u64,
 }
 
@@ -180,24 +226,30 @@ pub struct IssueDetail {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OccurrenceDetail {
+    /// The occurrence.
     pub exception: Occurrence,
+    /// Its owner; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub related_entity: Option<RelatedEntity>,
 }
 
-/// Body of archive and unarchive.
+/// Body of the operations that archive and unarchive Issues.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 pub struct HashesRequest {
-    /// At most 1000, 16 hexadecimal digits each.
+    /// At most 1000 hashes, 16 hexadecimal digits each.
     pub hashes: Vec<String>,
 }
 
+/// Result of archiving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Archived {
+    /// Number of archived Issues.
     pub archived: u64,
 }
 
+/// Result of unarchiving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Unarchived {
+    /// Number of unarchived Issues.
     pub unarchived: u64,
 }

@@ -13,66 +13,83 @@ use super::span::ProjectName;
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LogView {
-    /// The project that it was sent to.
+    /// Project of the record.
     pub project: ProjectName,
-    /// Made from the record's content, so that it stays the same between requests.
+    /// Id computed from the record's content, equal in every response.
     #[schema(format = "uuid")]
     pub id: String,
+    /// Time of the record.
     #[schema(format = DateTime)]
     pub timestamp: String,
-    /// Empty when absent.
+    /// Time at which the record was observed; empty when absent.
     pub observed_timestamp: String,
-    /// Upper case; empty when unknown.
+    /// Severity in upper case; empty when unknown.
     pub severity_text: String,
-    /// OTLP number, 0 to 24.
+    /// OTLP severity number, 0 to 24; 0 when unknown.
     pub severity_number: u8,
+    /// `service.name` of the resource; empty when absent.
     pub service_name: String,
-    /// Text, or JSON of any other value.
+    /// The body: a string, or JSON of any other value.
     pub body: String,
-    /// Empty when absent.
+    /// Trace id; empty when absent.
     pub trace_id: String,
-    /// Empty when absent.
+    /// Span id; empty when absent.
     pub span_id: String,
+    /// Attributes of the resource.
     pub resource_attributes: AttributeMap,
+    /// Name of the instrumentation scope.
     pub scope_name: String,
+    /// Attributes of the instrumentation scope.
     pub scope_attributes: AttributeMap,
+    /// Attributes of the record.
     pub log_attributes: AttributeMap,
+    /// Name of the event; empty when absent.
     pub event_name: String,
 }
 
+/// Where an attribute of a log record is looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LogScope {
+    /// In the resource.
     Resource,
+    /// In the instrumentation scope.
     Scope,
+    /// In the record.
     Log,
-    /// The record's own, its scope's or its resource's.
+    /// In the record, its scope and its resource.
     #[default]
     Any,
 }
 
+/// Selects records whose attribute equals a value.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 pub struct LogAttributeFilter {
+    /// Where the attribute is looked up; `any` when absent.
     #[serde(default)]
     pub scope: LogScope,
+    /// Key of the attribute.
     pub key: String,
+    /// The value as a string.
     pub value: String,
 }
 
+/// What a search matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LogSearch {
-    /// `search` is part of the body.
+    /// The body contains `search`.
     #[default]
     Body,
-    /// `search` is part of the value of one of the record's own attributes.
+    /// An attribute value of the record, its scope or its resource contains `search`.
     Attribute,
 }
 
-/// What log records can be sorted by.
+/// Orders of log records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LogOrder {
+    /// By time.
     #[default]
     Timestamp,
 }
@@ -81,48 +98,60 @@ pub enum LogOrder {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LogListRequest {
+    /// Start of the time range, inclusive; 24 hours before `toDate` when null.
     #[schema(format = DateTime)]
     pub from_date: Option<String>,
+    /// End of the time range, exclusive; now when null.
     #[schema(format = DateTime)]
     pub to_date: Option<String>,
     /// `timestamp`.
     #[schema(value_type = Option<LogOrder>)]
     pub order_by: OrderBy<LogOrder>,
+    /// `desc` when null.
     pub sort_direction: Option<SortDirection>,
-    /// In any case. Over more than 24 hours it needs a service, a trace, a severity or an attribute filter (422).
+    /// Substring, ASCII case ignored. A body search over more than 24 hours needs a service, a trace, a severity or an
+    /// attribute filter (422).
     pub search: Option<String>,
+    /// What `search` matches; `body` when absent.
     pub search_type: LogSearch,
-    /// OTLP number: this and above.
+    /// Minimum OTLP severity number; 0 or null: all records.
     #[schema(minimum = 0, maximum = 24)]
     pub min_severity: Option<u8>,
+    /// Only records of this service; all when null.
     pub service_name: Option<String>,
-    /// 32 hexadecimal digits, dashes allowed.
+    /// Only records of this trace: 32 hexadecimal digits, dashes allowed.
     pub trace_id: Option<String>,
-    /// 16 hexadecimal digits.
+    /// Only records of this span: 16 hexadecimal digits.
     pub span_id: Option<String>,
-    /// Leave the records of this trace out.
+    /// Exclude records of this trace.
     pub exclude_trace_id: Option<String>,
-    /// With `traceId`: the records of every project that the caller may open. 422 without one. Ignored by the histogram.
+    /// With `traceId`: records of every project that the user can open. 422 without `traceId`. Ignored by the
+    /// histogram.
     pub all_projects: bool,
-    /// Only records that carry a trace id and a span id: the Logs tab of a trace.
+    /// Only records with a trace id and a span id, as in the Logs tab of a trace.
     pub linked_only: bool,
-    /// All must hold; at most 20.
+    /// Conditions that must all be met; at most 20.
     pub attribute_filters: Vec<LogAttributeFilter>,
+    /// The page; the first 20 records when null.
     pub pagination: Option<PageRequest>,
 }
 
-/// One bucket.
+/// One bucket of the histogram.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct LogBucket {
+    /// Start of the bucket.
     #[schema(format = DateTime)]
     pub timestamp: String,
-    /// Records by severity text ("" when unknown).
+    /// Number of records by severity text; "" when unknown.
     pub counts: BTreeMap<String, u64>,
 }
 
+/// Log records of one service.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ServiceCount {
+    /// Name of the service.
     pub name: String,
+    /// Number of records.
     pub count: u64,
 }
 
@@ -130,9 +159,10 @@ pub struct ServiceCount {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LogHistogram {
-    /// Buckets with a record, by time.
+    /// Buckets with at least one record, by time.
     pub buckets: Vec<LogBucket>,
+    /// Width of a bucket in minutes.
     pub interval_minutes: i64,
-    /// Most records first; at most 200.
+    /// Services by number of records, descending; at most 200.
     pub services: Vec<ServiceCount>,
 }

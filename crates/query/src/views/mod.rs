@@ -1,9 +1,9 @@
-//! What the dashboard API says and hears: plain structs, one file per resource, and nothing that computes.
+//! Request and response bodies of the dashboard API: plain structs, one file per resource, without computation.
 //!
-//! Conventions of every struct (docs/api.md): camelCase; times are RFC 3339 UTC text with nanoseconds where present;
-//! durations are integer nanoseconds; ids are lower-case hexadecimal (trace 32, span 16) or dashed UUIDs (rows, projects);
-//! attribute maps are text to text, values that are no text as JSON. A field is always present: `null` means "absent",
-//! an empty text means "none".
+//! Conventions of every struct (docs/api.md): camelCase; times are RFC 3339 strings in UTC with nanoseconds where
+//! present; durations are integer nanoseconds; ids are lower-case hexadecimal (trace 32, span 16) or dashed UUIDs
+//! (rows, projects); attribute maps have string values, with other values as JSON. A field is always present: `null`
+//! means "absent", an empty string means "none".
 
 pub mod account;
 pub mod ai;
@@ -20,6 +20,7 @@ pub mod passkeys;
 pub mod people;
 pub mod services;
 pub mod setup;
+pub mod sign_in;
 pub mod span;
 pub mod symbols;
 pub mod task;
@@ -30,6 +31,6 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Attributes by key; values that are no text are JSON text.
+/// Attributes by key; values that are not strings are JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, ToSchema)]
 pub struct AttributeMap(pub BTreeMap<String, String>);

@@ -6,29 +6,36 @@ use utoipa::{IntoParams, ToSchema};
 use super::endpoint::EndpointGroup;
 use super::issue::IssueGroup;
 
-/// Range of the overview; the last 24 hours by default.
+/// Time range of the overview; the last 24 hours by default.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(default)]
 pub struct OverviewQuery {
+    /// Start of the time range, inclusive; 24 hours before `to` when absent.
     #[param(format = DateTime)]
     pub from: Option<String>,
+    /// End of the time range, exclusive; now when absent.
     #[param(format = DateTime)]
     pub to: Option<String>,
 }
 
-/// Stored rows in the range; entities weighted by sampling.
+/// Stored rows in the range, weighted by sampling where rows are sampled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Counts {
+    /// Requests.
     pub endpoints: u64,
+    /// Runs of Tasks.
     pub tasks: u64,
-    /// Without runs of tools.
+    /// AI Traces except runs of tools.
     pub ai_traces: u64,
-    /// Occurrences.
+    /// Occurrences of Issues.
     pub issues: u64,
+    /// Spans.
     pub spans: u64,
+    /// Log records.
     pub logs: u64,
+    /// Metric points.
     pub metric_points: u64,
 }
 
@@ -36,11 +43,12 @@ pub struct Counts {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Overview {
-    /// Latest first; at most five, none archived.
+    /// The latest Issues that are not archived; at most five.
     pub recent_issues: Vec<IssueGroup>,
-    /// By impact; at most five.
+    /// The Endpoints with the highest impact; at most five.
     pub worst_endpoints: Vec<EndpointGroup>,
-    /// Something was stored for the project, ever.
+    /// Whether anything was ever stored for the project.
     pub has_data: bool,
+    /// Numbers of stored rows in the range.
     pub counts: Counts,
 }

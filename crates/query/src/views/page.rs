@@ -1,4 +1,4 @@
-//! Lists: how one is asked for and how it is answered.
+//! Lists: requests, pages and orders.
 
 use std::marker::PhantomData;
 
@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Number;
 use utoipa::ToSchema;
 
-/// Which page of a list.
+/// Selects a page of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PageRequest {
-    /// From 1.
+    /// Number of the page, from 1.
     #[schema(minimum = 1, default = 1)]
     pub page: i64,
     /// Rows per page.
@@ -24,35 +24,42 @@ impl Default for PageRequest {
     }
 }
 
-/// Where the answered page is in the whole list.
+/// The position of a page in its list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PageInfo {
+    /// Number of the page, from 1.
     pub page: u64,
+    /// Maximum number of rows per page.
     pub page_size: u64,
-    /// Rows in the whole list.
+    /// Number of rows in the list.
     pub total: u64,
+    /// Number of pages.
     pub total_pages: u64,
 }
 
 /// One page of a list.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Page<T> {
-    /// Never null.
+    /// Rows of the page.
     pub data: Vec<T>,
+    /// Position of this page in the list.
     pub pagination: PageInfo,
 }
 
+/// Sort directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SortDirection {
+    /// Ascending.
     Asc,
+    /// Descending.
     #[default]
     Desc,
 }
 
-/// `orderBy` of a list whose orders are `O`: the name of one of them, checked when the list is read. An empty name is
-/// none.
+/// `orderBy` of a list: the name of one of the orders `O`, which is checked when the list is read. An empty name means
+/// the default.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(transparent)]
 pub struct OrderBy<O> {
@@ -68,41 +75,45 @@ impl<O> Default for OrderBy<O> {
 }
 
 impl<O> OrderBy<O> {
+    /// The name as requested, unchecked; `None` when null or empty.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref().filter(|name| !name.is_empty())
     }
 }
 
-/// Every list body. Both times default to the last 24 hours.
+/// Body of the lists of Endpoints, Tasks and AI Traces.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", bound = "")]
 pub struct ListRequest<O> {
+    /// Start of the time range, inclusive; 24 hours before `toDate` when null.
     #[schema(format = DateTime, default = json!(null))]
     pub from_date: Option<String>,
-    /// Must not be before `fromDate` (422).
+    /// End of the time range, exclusive; now when null. Must not be before `fromDate` (422).
     #[schema(format = DateTime, default = json!(null))]
     pub to_date: Option<String>,
-    /// One of the orders the operation names; anything else is 400.
+    /// One of the orders of the list; any other value is 400. The list's default when null.
     #[serde(default)]
     #[schema(value_type = Option<O>, default = json!(null))]
     pub order_by: OrderBy<O>,
+    /// `desc` when null.
     #[schema(default = json!(null))]
     pub sort_direction: Option<SortDirection>,
-    /// Part of a name, in any case.
+    /// Substring, ASCII case ignored: of the name, or of attribute values on the page of one name.
     #[schema(default = json!(null))]
     pub search: Option<String>,
-    /// `root`: only entry points without a parent; `non_root`: only those another trace started; empty: both.
+    /// `root`: only rows without a parent; `non_root`: only rows with a parent; empty or null: both.
     #[schema(default = json!(null))]
     pub root_filter: Option<String>,
+    /// The page; the first 20 rows when null.
     #[schema(default = json!(null))]
     pub pagination: Option<PageRequest>,
 }
 
-/// The body of an entity's page: when it was recorded, so that only 24 hours either side are read.
+/// Body of the page of one Endpoint, Task or AI Trace.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct DetailRequest {
-    /// Without it the row is looked for in all time.
+    /// Time of the row, within 24 hours of which the row is searched first; null: all time is searched.
     #[schema(format = DateTime)]
     pub recorded_at: Option<String>,
 }
@@ -113,16 +124,17 @@ pub struct TrendPoint {
     /// Start of the bucket.
     #[schema(format = DateTime)]
     pub timestamp: String,
+    /// Number of occurrences in the bucket.
     pub count: u64,
 }
 
-/// One point of a chart, of one of its lines.
+/// One point of a chart line.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ValuePoint {
     /// Start of the bucket.
     #[schema(format = DateTime)]
     pub timestamp: String,
-    /// Integers beyond 2^53 are exact where the function takes one point's value: `min`, `max`, `last`.
+    /// The value. Integers beyond 2^53 are exact for functions that return a point's value: `min`, `max`, `last`.
     #[schema(value_type = f64)]
     pub value: Number,
 }

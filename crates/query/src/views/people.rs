@@ -1,4 +1,4 @@
-//! Organisations, members, invitations, forgotten passwords, the audit log.
+//! Organizations, members, invitations, forgotten passwords, the audit log.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -8,45 +8,56 @@ use super::passkeys::AuthenticationResponse;
 /// Body of `POST /api/organizations`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 pub struct NewOrganizationRequest {
+    /// Name of the organization.
     pub name: String,
-    /// IANA name; UTC when absent.
+    /// IANA name of the organization's time zone; UTC when null.
     pub timezone: Option<String>,
 }
 
-/// What an organisation's admins set.
+/// Settings of an organization.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OrganizationSettingsView {
+    /// Number of the organization.
     pub id: i64,
+    /// Name of the organization.
     pub name: String,
+    /// IANA name of the organization's time zone.
     pub timezone: String,
-    /// Members without a second factor open nothing in it.
+    /// Whether members without a second factor are denied access to the organization.
     pub require_two_factor: bool,
 }
 
-/// Body of `PUT /api/organizations/{id}/settings`: what is absent stays.
+/// Body of `PUT /api/organizations/{id}/settings`. Null fields are not changed.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OrganizationSettingsRequest {
+    /// Name of the organization.
     pub name: Option<String>,
+    /// IANA name of the organization's time zone.
     pub timezone: Option<String>,
-    /// Only who has a second factor turns it on.
+    /// Whether members need a second factor. Only users with a second factor can turn it on.
     pub require_two_factor: Option<bool>,
 }
 
+/// A member of an organization.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MemberView {
+    /// Number of the account.
     pub user_id: i64,
+    /// E-mail address.
     pub email: String,
+    /// Name of the person.
     pub name: String,
-    /// `owner`, `admin`, `user` or `readonly`.
+    /// Role in the organization: `owner`, `admin`, `user` or `readonly`.
     pub role: String,
+    /// Time at which the member joined.
     #[schema(format = DateTime)]
     pub joined_at: String,
-    /// Signs in with a second factor.
+    /// Whether the member signs in with a second factor.
     pub two_factor: bool,
-    /// Instead of the role above.
+    /// Roles in single projects, which replace `role` there.
     pub project_roles: Vec<ProjectRole>,
 }
 
@@ -54,64 +65,79 @@ pub struct MemberView {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProjectRole {
+    /// Id of the project.
     #[schema(format = "uuid")]
     pub project_id: String,
-    /// `user` or `readonly`.
+    /// Role in the project: `user` or `readonly`.
     pub role: String,
 }
 
 /// Body of `PUT /api/organizations/{id}/members/{userId}`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 pub struct RoleRequest {
-    /// `admin`, `user` or `readonly`.
+    /// New role: `admin`, `user` or `readonly`.
     pub role: String,
 }
 
-/// A member's roles in single projects: these and no others.
+/// A member's roles in single projects. The list is complete: other project roles are removed.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ProjectRoles {
+    /// The roles.
     pub project_roles: Vec<ProjectRole>,
 }
 
 /// Body of `POST /api/organizations/{id}/invitations`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 pub struct InvitationRequest {
+    /// E-mail address of the person.
     pub email: String,
-    /// `admin`, `user` or `readonly`.
+    /// Role of the new member: `admin`, `user` or `readonly`.
     pub role: String,
 }
 
-/// An invitation that is open or has run out.
+/// An invitation that is open or expired.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InvitationView {
+    /// Number of the invitation.
     pub id: i64,
+    /// E-mail address of the person.
     pub email: String,
+    /// Role of the new member.
     pub role: String,
+    /// Name of the member who sent it.
     pub inviter_name: String,
+    /// Time of creation.
     #[schema(format = DateTime)]
     pub created_at: String,
+    /// Time of expiry.
     #[schema(format = DateTime)]
     pub expires_at: String,
 }
 
-/// What the holder of an invitation's link sees.
+/// An invitation, for the person who has its link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InvitedView {
+    /// E-mail address of the person.
     pub email: String,
+    /// Name of the organization.
     pub organization_name: String,
+    /// Name of the member who sent it.
     pub inviter_name: String,
-    /// The address has an account, which has to sign in to accept.
+    /// Whether the address has an account, which must sign in to accept.
     pub exists_as_user: bool,
+    /// Role of the new member.
     pub role: String,
 }
 
 /// Body of `POST /api/invitations/{token}/accept`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 pub struct AcceptRequest {
+    /// Name of the person.
     pub name: String,
+    /// Password of the new account.
     #[schema(min_length = 8)]
     pub password: String,
 }
@@ -119,13 +145,16 @@ pub struct AcceptRequest {
 /// Body of `POST /api/forgot-password`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 pub struct ForgotPasswordRequest {
+    /// E-mail address of the account.
     pub email: String,
 }
 
 /// `GET /api/password-reset/{token}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ResetView {
+    /// Whether the link can be used.
     pub valid: bool,
+    /// E-mail address of the account; absent when the link is not valid.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
 }
@@ -134,56 +163,63 @@ pub struct ResetView {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResetPasswordRequest {
+    /// The new password.
     #[schema(min_length = 8)]
     pub password: String,
-    /// Ends the account's personal access tokens too.
+    /// Whether to revoke the account's personal access tokens too; false when null.
     pub end_personal_access_tokens: Option<bool>,
 }
 
-/// Body of `PUT /api/me`: what is absent stays.
+/// Body of `PUT /api/me`. Null fields are not changed.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 pub struct ProfileRequest {
+    /// Name of the person.
     pub name: Option<String>,
-    /// IANA name.
+    /// IANA name of the time zone.
     pub timezone: Option<String>,
     /// `system`, `light` or `dark`.
     pub theme: Option<String>,
 }
 
-/// Lines of the audit log, newest first.
+/// Entries of the audit log, newest first.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct AuditPage {
+    /// Entries of this page.
     pub data: Vec<AuditLineView>,
-    /// `before` of the next page; none on the last.
+    /// `before` of the next page; null on the last page.
     pub next: Option<i64>,
 }
 
-/// Who changed what, when, from where.
+/// An entry of the audit log.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditLineView {
+    /// Number of the entry.
     pub id: i64,
+    /// Time of the action.
     #[schema(format = DateTime)]
     pub at: String,
-    /// None: not a person.
+    /// The person; null when the action was not by a person.
     pub actor: Option<AuditActor>,
-    /// Such as `project.rename`.
+    /// What was done, such as `project.rename`.
     pub action: String,
-    /// Such as `project:<uuid>`.
+    /// The object, such as `project:<uuid>`.
     pub target: String,
-    /// Address it came from; empty when from this machine's command line.
+    /// Network address of the actor; empty for the command line of the server's machine.
     pub ip: String,
-    /// The client's own words about itself, cut short; absent from before it was recorded.
+    /// User agent of the client, truncated; null when it was not recorded.
     pub user_agent: Option<String>,
+    /// Details of the action; the keys depend on `action`.
     #[schema(value_type = Object)]
     pub detail: serde_json::Value,
 }
 
+/// The actor of an audit log entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct AuditActor {
-    /// None: had not signed in.
+    /// Number of the account; null when the actor was not signed in.
     pub id: Option<i64>,
-    /// An e-mail address, or what else acted.
+    /// E-mail address, or the name of another actor.
     pub email: String,
 }
 
@@ -191,41 +227,45 @@ pub struct AuditActor {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RevokeSessionsRequest {
-    /// Ends one's personal access tokens too.
+    /// Whether to revoke the user's personal access tokens too; false when null.
     pub end_personal_access_tokens: Option<bool>,
-    /// Removes one's passkeys too.
+    /// Whether to remove the user's passkeys too; false when null.
     pub end_passkeys: Option<bool>,
 }
 
-/// One of one's sessions.
+/// A session of the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionView {
+    /// Number of the session.
     pub id: i64,
-    /// The session of this request.
+    /// Whether it is the session of this request.
     pub current: bool,
-    /// Of the browser or program that signed in.
+    /// User agent of the client that signed in.
     pub user_agent: String,
-    /// Where it was last seen.
+    /// Network address of the latest request.
     pub address: String,
+    /// Time of the sign-in.
     #[schema(format = DateTime)]
     pub created_at: String,
-    /// To the minute.
+    /// Time of the latest request, with a precision of one minute.
     #[schema(format = DateTime)]
     pub last_seen_at: String,
+    /// Time of expiry.
     #[schema(format = DateTime)]
     pub expires_at: String,
 }
 
-/// How one can prove who one is.
+/// Ways in which the user can authenticate again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StepUpWays {
     /// `password`, `totp`, `passkey`.
     pub methods: Vec<String>,
-    /// For `totp` and `passkey`, five minutes; a challenge comes from `POST /api/login/mfa/passkey/start`.
+    /// Token for `totp` and `passkey`, valid for five minutes, see `POST /api/login/mfa/passkey/start`; null without
+    /// these methods.
     pub mfa_token: Option<String>,
-    /// Providers to sign in with anew: `GET /api/auth/start/{provider}?fresh=true`.
+    /// Providers for a new sign-in: `GET /api/auth/start/{provider}?fresh=true`.
     pub providers: Vec<String>,
 }
 
@@ -233,17 +273,22 @@ pub struct StepUpWays {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StepUpRequest {
+    /// The user's password.
     pub password: Option<String>,
+    /// `mfaToken` of the step-up methods, for a code or passkey.
     pub mfa_token: Option<String>,
-    /// Six digits.
+    /// Code of the authenticator app: six digits.
     pub code: Option<String>,
+    /// `challengeId` of the passkey options.
     pub challenge_id: Option<String>,
+    /// The passkey's response, with `challengeId`.
     pub passkey: Option<AuthenticationResponse>,
 }
 
-/// What needs a fresh proof is allowed until then.
+/// Confirmation of a step-up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct StepUpAnswer {
+    /// End of the period in which operations that require step-up are allowed.
     #[schema(format = DateTime)]
     pub until: String,
 }

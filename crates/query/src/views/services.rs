@@ -1,15 +1,17 @@
-//! Which services send to a project, and what became of it.
+//! The services that send to a project, and the entities made of their records.
 
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-/// Range of the services listed; the last 24 hours by default.
+/// Time range; the last 24 hours by default.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(default)]
 pub struct ServicesQuery {
+    /// Start of the time range, inclusive; 24 hours before `to` when absent.
     #[param(format = DateTime)]
     pub from: Option<String>,
+    /// End of the time range, exclusive; now when absent.
     #[param(format = DateTime)]
     pub to: Option<String>,
 }
@@ -18,16 +20,16 @@ pub struct ServicesQuery {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SignalSeen {
-    /// In the range.
+    /// Number of records in the range.
     pub count: u64,
-    /// In the last hour of the range.
+    /// Number of records in the last hour of the range.
     pub last_hour: u64,
-    /// When the last of them was received, by the minute; null without any.
+    /// Minute of the latest receipt; null when there was none.
     #[schema(format = DateTime)]
     pub last_seen: Option<String>,
 }
 
-/// A service, as its latest resource describes it.
+/// A service, with the attributes of its latest resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ServiceSeen {
@@ -41,7 +43,7 @@ pub struct ServiceSeen {
     pub sdk_version: Option<String>,
     /// `service.version`
     pub version: Option<String>,
-    /// When anything was received last, by the minute.
+    /// Minute of the latest receipt of any signal.
     #[schema(format = DateTime)]
     pub last_seen: String,
     /// Spans.
@@ -52,25 +54,29 @@ pub struct ServiceSeen {
     pub logs: SignalSeen,
 }
 
-/// What spans and log records were promoted to, in the last hour of the range.
+/// Endpoints, Tasks, AI Traces or Issues in the last hour of the range.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PromotedCount {
-    /// Distinct ones.
+    /// Number of distinct names, or of Issues.
     pub names: u64,
-    /// Occurrences, weighted by sampling.
+    /// Number of occurrences, weighted by sampling.
     pub count: u64,
-    /// The most frequent name, or the Issue's hash; null without any.
+    /// The most frequent name, or the hash of the most frequent Issue; null when there are none.
     pub first: Option<String>,
 }
 
+/// Endpoints, Tasks, AI Traces and Issues in the last hour of the range.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Promoted {
+    /// Endpoints.
     pub endpoints: PromotedCount,
+    /// Tasks.
     pub tasks: PromotedCount,
-    /// Without runs of tools.
+    /// AI Traces except runs of tools.
     pub ai_traces: PromotedCount,
+    /// Issues.
     pub issues: PromotedCount,
 }
 
@@ -78,9 +84,10 @@ pub struct Promoted {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Services {
-    /// Latest first.
+    /// Services, the latest receipt first; at most 200.
     pub services: Vec<ServiceSeen>,
-    /// There are more services than are listed.
+    /// Whether there are more services than are listed.
     pub truncated: bool,
+    /// Endpoints, Tasks, AI Traces and Issues in the last hour of the range.
     pub promoted: Promoted,
 }

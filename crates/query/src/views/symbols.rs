@@ -1,4 +1,4 @@
-//! Uploaded debug files and source maps, and what stack traces still wait for.
+//! Uploaded debug files and source maps, and the files that stack traces need.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -7,53 +7,57 @@ use utoipa::ToSchema;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SymbolFile {
-    /// Names it in `DELETE /api/symbols`.
+    /// Key of the file in `DELETE /api/symbols`.
     pub key: String,
     /// `dsym`, `elf`, `dart`, `mapping`, `source_map` or `script`.
     pub kind: String,
-    /// As its sender called it.
+    /// File name given by the sender.
     pub name: String,
-    /// Of the app, when the sender said it: the latest that it was sent for.
+    /// Latest version of the application for which the file was uploaded; null when the sender gave none.
     #[schema(required)]
     pub version: Option<String>,
-    /// Every version that the same content was sent for, the latest first.
+    /// All versions for which the same content was uploaded, latest first.
     pub versions: Vec<String>,
+    /// Size in bytes.
     pub bytes: u64,
-    /// Without it nothing can be looked up in a native file.
+    /// Whether a native file has debug information, without which it resolves nothing.
     pub has_debug_info: bool,
-    /// Of native code: `arm64`, `arm64e`, `x64`, `arm`, `ia32`, `riscv64` or `any`.
+    /// Architecture of native code: `arm64`, `arm64e`, `x64`, `arm`, `ia32`, `riscv64` or `any`; null for other files.
     #[schema(required)]
     pub arch: Option<String>,
+    /// Time of the upload.
     #[schema(format = DateTime)]
     pub uploaded_at: String,
-    /// Null: it was uploaded before that was noted.
+    /// The sender; null when it was not recorded.
     #[schema(required)]
     pub uploaded_by: Option<UploadedBy>,
-    /// When a stack trace was resolved with it last, to about an hour; null: never.
+    /// Latest time a stack trace was resolved with the file, within about an hour; null: never.
     #[schema(required, format = DateTime)]
     pub last_used_at: Option<String>,
 }
 
-/// Who sent a file. An upload token is the project's, not a person's.
+/// The sender of a file. An upload token belongs to the project, not to a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UploadedBy {
     /// The kind of credential: `upload_token`.
     pub credential: String,
-    /// As the tool calls itself; may be empty.
+    /// User agent of the upload tool; may be empty.
     pub user_agent: String,
-    /// Its network address, for those who may read the audit log; else null.
+    /// Network address of the sender; null for users who may not read the audit log.
     #[schema(required)]
     pub address: Option<String>,
 }
 
+/// Result of a removal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SymbolFileRemoved {
+    /// Whether the file existed.
     pub removed: bool,
 }
 
-/// A file that stack traces asked for in vain.
+/// A file that is needed to resolve stack traces and is not uploaded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MissingSymbols {
@@ -61,45 +65,52 @@ pub struct MissingSymbols {
     pub kind: String,
     /// The debug id; empty when only a file name is known.
     pub debug_id: String,
-    /// A script's file name, or the architecture of native code; may be empty.
+    /// File name of a script, or architecture of native code; may be empty.
     pub name: String,
-    /// The path of a script's URL, which tells scripts of one name apart; else empty.
+    /// Path of a script's URL, which distinguishes scripts of one name; else empty.
     pub path: String,
 }
 
-/// The same with how many stack traces asked for it.
+/// A missing file with the stack traces that need it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitingForSymbols {
+    /// The file.
     #[serde(flatten)]
     pub missing: MissingSymbols,
+    /// Number of stack traces that need it.
     pub traces: u64,
+    /// Time of the first stack trace.
     #[schema(format = DateTime)]
     pub first_seen: String,
+    /// Time of the latest stack trace.
     #[schema(format = DateTime)]
     pub last_seen: String,
 }
 
-/// A stack trace to try.
+/// A stack trace to resolve.
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResolveRequest {
+    /// The stack trace.
     pub stack_trace: String,
-    /// As `telemetry.sdk.language`; without it the form of the frames decides.
+    /// `telemetry.sdk.language`; when null, derived from the form of the frames.
     pub language: Option<String>,
-    /// Of the build, where the trace does not say it.
+    /// Debug id of the build, if the stack trace does not contain it.
     pub debug_id: Option<String>,
 }
 
+/// A resolved stack trace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResolvedTrace {
-    /// As sent, where nothing was found.
+    /// The stack trace; unchanged when nothing was resolved.
     pub stack_trace: String,
-    /// Raw frames recognised.
+    /// Number of recognized raw frames.
     pub frames: usize,
-    /// Of these, resolved.
+    /// Number of these frames that were resolved.
     pub resolved: usize,
+    /// Files that are needed and not uploaded.
     pub missing: Vec<MissingSymbols>,
 }
 
@@ -107,21 +118,24 @@ pub struct ResolvedTrace {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FrameSource {
-    /// `file`, `line` and `column` are those of the resolved frame.
+    /// File of the resolved frame.
     pub file: String,
+    /// Line of the resolved frame, from 1.
     pub line: u32,
+    /// Column of the resolved frame, from 1.
     pub column: u32,
-    /// Number of the first of `lines`.
+    /// Line number of the first element of `lines`.
     pub first_line: u32,
-    /// At most five before the frame's line and five after it, each cut to some 200 bytes.
+    /// Source lines: at most five before and five after the frame's line, each truncated to about 200 bytes.
     pub lines: Vec<String>,
-    /// Where in the frame's line, as it is here, the column is: UTF-16 units from its beginning.
+    /// Position of the column in the frame's line as returned, in UTF-16 units from 0; null past its end.
     #[schema(required)]
     pub mark: Option<u32>,
 }
 
+/// The source around the frames of a stack trace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct FrameSources {
-    /// In the order of the frames; those whose source is known, each place once, at most 64.
+    /// Frames with known source, in the order of the stack trace, each place once; at most 64.
     pub frames: Vec<FrameSource>,
 }

@@ -9,29 +9,41 @@ use super::issue::{ExceptionBrief, Occurrence};
 use super::page::{PageInfo, TrendPoint};
 use super::span::{SpanGraphStatus, SpanView};
 
-/// What single runs can be sorted by.
+/// Orders of single runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskOrder {
+    /// By start.
     #[default]
     RecordedAt,
+    /// By duration.
     Duration,
 }
 
-/// What Tasks can be sorted by. `task` and `task_name` are the same.
+/// Orders of Tasks. `task` and `task_name` are equivalent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskGroupOrder {
+    /// By impact.
     #[default]
     Impact,
+    /// By the number of runs.
     Count,
+    /// By P50 of the duration.
     P50Duration,
+    /// By P95 of the duration.
     P95Duration,
+    /// By P99 of the duration.
     P99Duration,
+    /// By mean duration.
     AvgDuration,
+    /// By the start of the latest run.
     LastSeen,
+    /// By name.
     Task,
+    /// By name.
     TaskName,
+    /// By error rate.
     ErrorRate,
 }
 
@@ -39,53 +51,74 @@ pub enum TaskGroupOrder {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskRow {
+    /// Row id.
     #[schema(format = "uuid")]
     pub id: String,
+    /// Project of the row.
     #[schema(format = "uuid")]
     pub project_id: String,
+    /// Name of the Task.
     pub task_name: String,
-    /// Nanoseconds.
+    /// Duration in nanoseconds.
     pub duration: i64,
+    /// Start of the span.
     #[schema(format = DateTime)]
     pub recorded_at: String,
-    /// Always 0 over OTLP.
+    /// Always 0 for OTLP.
     pub status_code: i32,
+    /// `client.address`; empty when absent.
     #[serde(rename = "clientIP")]
     pub client_ip: String,
+    /// Attributes of the span.
     pub attributes: AttributeMap,
+    /// Version of the application; empty when unknown.
     pub app_version: String,
+    /// `service.name` of the resource; empty when absent.
     pub server_name: String,
+    /// Trace id.
     pub trace_id: String,
+    /// Span id.
     pub span_id: String,
-    /// Empty for a root.
+    /// Id of the parent span; empty for a root.
     pub parent_span_id: String,
+    /// Whether the run is streaming and excluded from latency statistics.
     pub is_stream: bool,
+    /// Whether the span has no parent.
     pub is_root: bool,
 }
 
-/// All runs of one Task in the range. Counts are weighted by sampling.
+/// The runs of one Task in the range. Counts are weighted by sampling.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskGroup {
+    /// Name of the Task.
     pub task_name: String,
+    /// Number of runs.
     pub count: u64,
-    /// Nanoseconds.
+    /// P50 of the duration, nanoseconds.
     pub p50_duration: i64,
+    /// P95 of the duration, nanoseconds.
     pub p95_duration: i64,
+    /// P99 of the duration, nanoseconds.
     pub p99_duration: i64,
+    /// Mean duration, nanoseconds.
     pub avg_duration: i64,
+    /// Start of the latest run.
     #[schema(format = DateTime)]
     pub last_seen: String,
-    /// `count x (P95 - P50)`, nanoseconds: the default order.
+    /// `count x (P95 - P50)`, nanoseconds; the default order.
     pub impact: f64,
+    /// Number of failed runs.
     pub error_count: u64,
+    /// Whether any row is the root of its trace.
     pub has_root: bool,
+    /// Whether any row is not the root of its trace.
     pub has_non_root: bool,
-    /// At most 24 buckets over the range; all of them, zeros included.
+    /// Runs over the range in at most 24 buckets, empty buckets included.
     pub trend: Vec<TrendPoint>,
 }
 
-/// Which Task.
+/// Selects a Task.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct TaskQuery {
@@ -93,27 +126,34 @@ pub struct TaskQuery {
     pub task: String,
 }
 
-/// Figures of one Task over the range.
+/// Statistics of one Task over the range, weighted by sampling.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskStats {
+    /// Number of runs.
     pub count: u64,
-    /// Milliseconds.
+    /// Mean duration, milliseconds.
     pub avg_duration: f64,
+    /// Median of the duration, milliseconds.
     pub median_duration: f64,
+    /// P95 of the duration, milliseconds.
     pub p95_duration: f64,
+    /// P99 of the duration, milliseconds.
     pub p99_duration: f64,
-    /// Runs per minute, over the time from the project's first to its last run in the range; at least a minute.
+    /// Runs per minute between the project's first and last run in the range, at least one minute.
     pub throughput: f64,
-    /// 0 to 1.
+    /// Share of failed runs, 0 to 1.
     pub error_rate: f64,
 }
 
 /// `POST /api/tasks/task`.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct TaskPage {
+    /// The runs of this page.
     pub data: Vec<TaskRow>,
+    /// Statistics of the Task over the range.
     pub stats: TaskStats,
+    /// Position of this page in the list.
     pub pagination: PageInfo,
 }
 
@@ -121,34 +161,41 @@ pub struct TaskPage {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct TaskChartRequest {
+    /// Start of the time range, inclusive; 24 hours before `toDate` when null.
     #[schema(format = DateTime)]
     pub from_date: Option<String>,
+    /// End of the time range, exclusive; now when null.
     #[schema(format = DateTime)]
     pub to_date: Option<String>,
+    /// The metric; `total_time` when absent.
     pub metric_type: ChartMetric,
-    /// 0 or absent: chosen by the range.
+    /// Width of a bucket in minutes; 0 or null: chosen by the range.
     pub interval_minutes: Option<i64>,
-    /// One Task alone; otherwise the top five and "Other".
+    /// Only this Task; when null, the top five Tasks and "Other".
     pub task: Option<String>,
 }
 
-/// One value of one line.
+/// One point of a chart line.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct TaskChartPoint {
+    /// Start of the bucket.
     #[schema(format = DateTime)]
     pub timestamp: String,
+    /// Name of the line.
     pub task: String,
-    /// Milliseconds; runs for `count`.
+    /// Milliseconds; for `count`, the number of runs.
     pub value: f64,
 }
 
-/// Buckets without runs are absent.
+/// A chart of Tasks. Buckets without runs are absent.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskChart {
-    /// The lines: at most five names, then "Other" when there are more.
+    /// Names of the lines: at most five, then "Other" when there are more.
     pub tasks: Vec<String>,
+    /// Points of all lines.
     pub series: Vec<TaskChartPoint>,
+    /// Width of a bucket in minutes.
     pub interval_minutes: i64,
 }
 
@@ -156,16 +203,19 @@ pub struct TaskChart {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskDetail {
+    /// The run.
     pub task: TaskRow,
-    /// The whole trace of this project, 24 hours either side, in waterfall order.
+    /// Spans of the trace in this project, within 24 hours of it, in waterfall order.
     pub spans: Vec<SpanView>,
+    /// Whether `spans` is complete.
     pub span_graph_status: SpanGraphStatus,
+    /// Whether `spans` is not empty.
     pub has_spans: bool,
-    /// The first exception this Task owns.
+    /// The first exception that this run owns; absent when it owns none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exception: Option<ExceptionBrief>,
-    /// All exceptions of the trace.
+    /// Exceptions of the trace.
     pub exceptions: Vec<Occurrence>,
-    /// Captured messages; OTLP brings none.
+    /// Captured messages; always empty for OTLP.
     pub messages: Vec<Occurrence>,
 }

@@ -13,39 +13,51 @@ use super::task::TaskRow;
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TraceNode {
+    /// Project of the entity.
     #[schema(format = "uuid")]
     pub project_id: String,
+    /// Name of the project.
     pub project_name: String,
+    /// Kind of the entity.
     pub trace_type: TraceType,
+    /// Trace id.
     pub trace_id: String,
+    /// Id of the entity's span.
     pub span_id: String,
+    /// The request, if `traceType` is `endpoint`; else absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<EndpointRow>,
+    /// The run, if `traceType` is `task`; else absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskRow>,
+    /// The AI Trace, if `traceType` is `ai_trace`; else absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ai_trace: Option<AiTraceRow>,
-    /// The spans below this entity that belong to no nearer one.
+    /// Spans at and below this entity that belong to no nearer one.
     pub spans: Vec<SpanView>,
+    /// Completeness of the spans.
     pub span_graph_status: SpanGraphStatus,
-    /// The first exception among its spans.
+    /// The first exception of its spans; absent when there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exception: Option<ExceptionBrief>,
-    /// Span id of the nearest entity above this one, in any project; empty when there is none.
+    /// Span id of the nearest entity above, in any project; empty when there is none.
     pub parent_entity_span_id: String,
 }
 
-/// `POST /api/distributed-traces/{traceId}`: everything with that trace id in the projects the user may open.
+/// `POST /api/distributed-traces/{traceId}`: everything with the trace id in the projects that the user can open.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DistributedTrace {
+    /// Trace id.
     pub trace_id: String,
-    /// By start.
+    /// Endpoints, Tasks and AI Traces of the trace, by start.
     pub nodes: Vec<TraceNode>,
-    /// The whole trace in waterfall order.
+    /// Spans of the trace in waterfall order.
     pub spans: Vec<SpanView>,
-    /// The projects that have a part in it.
+    /// Projects with rows of the trace.
     pub projects: Vec<ProjectName>,
+    /// Exceptions of the trace.
     pub exceptions: Vec<Occurrence>,
+    /// Whether `spans` is complete.
     pub span_graph_status: SpanGraphStatus,
 }

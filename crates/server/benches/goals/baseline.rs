@@ -1,4 +1,4 @@
-//! The bound to compare with: hyper reads the body, prost decodes it, everything is discarded.
+//! The baseline server: hyper reads the body, prost decodes it, and the result is discarded.
 
 use std::convert::Infallible;
 use std::io::Read;

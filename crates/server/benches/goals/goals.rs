@@ -1,4 +1,4 @@
-//! The goals: the only place that says what is wanted.
+//! The goals of the benchmarks and their target values.
 
 use Bound::{AtLeast, AtMost};
 
@@ -28,7 +28,7 @@ const fn goal(id: &'static str, what: &'static str, unit: &'static str, bound: B
     Goal { id, what, unit, bound }
 }
 
-/// A measured goal. `note`: what else was seen.
+/// A measured goal. `note` is shown beside the value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
     pub id: &'static str,

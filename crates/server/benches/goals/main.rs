@@ -1,7 +1,7 @@
-//! `make bench`: every goal measured on the real binary, one table at the end.
+//! `make bench`: measures every goal on the release binary and prints one table.
 //!
-//! - `goals`: what is wanted. `measure/`: what is, one file per group. `table`: the one printer.
-//! - `server`: processes to measure; `baseline`: the bound that ours is compared with. `settings`: what to run.
+//! - `goals`: target values. `measure/`: measurements, one file per group of goals. `table`: output.
+//! - `server`: processes to measure. `baseline`: the server to compare with. `settings`: what to run.
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::allow_attributes, reason = "a benchmark prints its table")]
 
 mod baseline;
@@ -78,7 +78,7 @@ fn main() {
 }
 
 fn report(settings: &Settings, bare: Vec<String>, results: &[Measured], lines: &[reads::Line]) {
-    let date = time::show(Clock::system().now_ns()).split('T').next().unwrap_or_default().to_owned();
+    let date = time::to_rfc3339(Clock::system().now_ns()).split('T').next().unwrap_or_default().to_owned();
     let run =
         table::Run { date, commit: settings.commit.clone(), machine: machine_shape(), shape: settings.shape(), bare };
     let mut text = table::markdown(&run, results);
@@ -103,7 +103,7 @@ fn report(settings: &Settings, bare: Vec<String>, results: &[Measured], lines: &
     println!("\n{text}");
 }
 
-/// Cores and the family of the processor; nothing that tells one machine from another of its kind.
+/// Cores and processor family, without anything that identifies the machine.
 fn machine_shape() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = text.lines().find(|line| line.starts_with("model name")).and_then(|line| line.split(':').nth(1));

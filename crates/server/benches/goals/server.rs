@@ -1,4 +1,4 @@
-//! Servers to measure: ours on some data, and the bound that it is compared with.
+//! Server processes to measure: Tidewatch on a data directory, and the baseline.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -10,7 +10,7 @@ use tidewatch_bench::http::Target;
 use tidewatch_bench::process;
 use tidewatch_bench::query::{Read, Reader, Repeats};
 
-/// A process that listens; killed when dropped.
+/// A listening process, killed when dropped.
 pub struct Server {
     process: Child,
     pub url: String,
@@ -19,7 +19,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// hyper and prost, see `baseline`.
+    /// Starts the baseline server: hyper and prost, see `baseline`.
     pub fn baseline() -> Server {
         let address = free_address();
         let mut command = Command::new(std::env::current_exe().expect("the path of this benchmark"));
@@ -27,7 +27,7 @@ impl Server {
         Self::start(command, &address)
     }
 
-    /// Tidewatch on a data directory, with more options.
+    /// Starts Tidewatch on a data directory with additional options.
     pub fn tidewatch(binary: &Path, data: &Path, options: &[&str]) -> Server {
         let address = free_address();
         let mut command = Command::new(binary);
@@ -64,7 +64,7 @@ impl Server {
         Reader { target, headers: vec!["Content-Type: application/json".to_owned()], project: None }
     }
 
-    /// Registers the first account, or signs in; gives a reader and the project's token.
+    /// Registers the first account or signs in. Returns a reader and the project's token.
     pub fn sign_in(&self) -> (Reader, String) {
         let mut reader = self.reader();
         let register = json!({
@@ -79,18 +79,18 @@ impl Server {
         (reader, token)
     }
 
-    /// Where exports go.
+    /// The URL of exports.
     pub fn otlp(&self) -> String {
         format!("{}/api/otel", self.url)
     }
 
-    /// As a crash would.
+    /// Sends SIGKILL.
     pub fn kill(mut self) {
         self.process.kill().ok();
         self.process.wait().ok();
     }
 
-    /// SIGTERM, and waits until it is gone.
+    /// Sends SIGTERM and waits for the process to end.
     pub fn stop(mut self) {
         Command::new("kill").arg(self.pid().to_string()).status().ok();
         self.process.wait().ok();
@@ -109,7 +109,7 @@ fn free_address() -> String {
     listener.local_addr().expect("a bound socket").to_string()
 }
 
-/// A folder that is removed afterwards, on the disk where data is kept.
+/// A temporary folder on the disk of the data sets, removed when dropped.
 pub struct Scratch(pub PathBuf);
 
 impl Scratch {
@@ -120,7 +120,7 @@ impl Scratch {
         Scratch(path)
     }
 
-    /// The same data in a folder of its own: parts never change, so they are linked; everything else is copied.
+    /// A copy of a data directory. Parts are hard links, because they never change; everything else is copied.
     pub fn clone_of(data: &Path, under: &Path, name: &str) -> Scratch {
         let scratch = Scratch::new(under, name);
         clone_folder(data, &scratch.0);

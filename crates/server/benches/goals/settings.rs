@@ -1,20 +1,20 @@
-//! What a run is asked to do: environment variables, as `make bench` passes them.
+//! Settings of a run, from the environment variables of `make bench`.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 pub struct Settings {
-    /// The release binary, and the benches that count for themselves.
+    /// Paths of the release binary and of the in-process benches.
     pub tidewatch: PathBuf,
     pub stages: PathBuf,
     pub allocations: PathBuf,
-    /// Five minutes instead of an hour.
+    /// Shorter rounds on less data: five minutes instead of an hour.
     pub quick: bool,
-    /// Spans of the large data set.
+    /// Number of spans in the large data set.
     pub spans: u64,
-    /// Where data sets and results are kept.
+    /// Folder of data sets and results.
     pub folder: PathBuf,
-    /// Only goals whose id starts with one of these; empty: all.
+    /// Prefixes of the goals to measure; empty: all goals.
     only: Vec<String>,
     pub commit: String,
 }
@@ -38,12 +38,12 @@ impl Settings {
         }
     }
 
-    /// Is one of the goals with this prefix asked for?
+    /// Whether a goal with this prefix is to be measured.
     pub fn wants(&self, group: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|only| only.starts_with(group) || group.starts_with(only))
     }
 
-    /// A round of load.
+    /// Duration of one round of load.
     pub fn round(&self) -> Duration {
         Duration::from_secs(if self.quick { 2 } else { 6 })
     }
@@ -52,7 +52,7 @@ impl Settings {
         if self.quick { 3 } else { 5 }
     }
 
-    /// How long a server is kept busy to see flush and merge.
+    /// Duration of the load that includes flushes and merges.
     pub fn long(&self) -> Duration {
         Duration::from_secs(if self.quick { 8 } else { 60 })
     }

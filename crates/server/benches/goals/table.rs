@@ -1,4 +1,4 @@
-//! The one printer: a table that is Markdown and reads well in a terminal, and the same as JSON.
+//! Output: a Markdown table that is readable in a terminal, and the same as JSON.
 
 use std::fmt::Write as _;
 
@@ -6,15 +6,15 @@ use serde_json::{Value, json};
 
 use crate::goals::{Bound, GOALS, Goal, Measured};
 
-/// What a run was.
+/// Description of a run.
 pub struct Run {
     pub date: String,
     pub commit: String,
-    /// Cores and family only.
+    /// Cores and processor family.
     pub machine: String,
-    /// Data, rounds, lengths.
+    /// Data sets, rounds, durations.
     pub shape: String,
-    /// Lines about the bare machine.
+    /// Measurements of the machine itself.
     pub bare: Vec<String>,
 }
 
@@ -57,7 +57,7 @@ fn row(goal: &Goal, result: Option<&Measured>) -> [String; 6] {
     [goal.id.to_owned(), goal.what.to_owned(), wanted, measured, verdict.to_owned(), note]
 }
 
-/// Three digits that matter.
+/// Formats a number with three significant digits.
 pub fn number(value: f64) -> String {
     match value.abs() {
         1000.0.. => {

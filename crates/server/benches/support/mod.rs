@@ -17,7 +17,7 @@ use tidewatch_store::columns::Rows;
 pub struct Payload {
     pub name: &'static str,
     pub signal: Signal,
-    /// Spans, records or points.
+    /// Number of spans, log records or points.
     pub units: usize,
     pub protobuf: Vec<u8>,
     pub gzip: Vec<u8>,
@@ -29,13 +29,13 @@ pub struct Row<'a> {
     pub ns_per_unit: f64,
 }
 
-/// CPU time of this thread, nanoseconds.
+/// CPU time of this thread in nanoseconds.
 pub fn cpu_ns() -> u64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux with schedstat");
     text.split(' ').next().and_then(|field| field.parse().ok()).expect("schedstat starts with a number")
 }
 
-/// CPU time of all threads of a process, nanoseconds.
+/// CPU time of all threads of a process in nanoseconds.
 pub fn process_cpu_ns(pid: u32) -> u64 {
     let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).expect("a running process");
     tasks
@@ -74,7 +74,7 @@ fn gunzip(bytes: &[u8]) -> Vec<u8> {
 
 pub type Stage<'p> = (&'static str, Box<dyn FnMut() + 'p>);
 
-/// Every stage of a payload. Ratios are against `prost decode`.
+/// All stages of a payload. Ratios are relative to `prost decode`.
 pub fn stages(payload: &Payload) -> Vec<Stage<'_>> {
     let context = ProjectContext {
         project: ProjectId([7; 16]),
@@ -132,7 +132,7 @@ fn serde_decode(payload: &Payload, json: &[u8]) {
     }
 }
 
-/// What a thread of the server reuses from request to request.
+/// The memory that a server thread reuses between requests.
 #[derive(Default)]
 struct Workspace {
     arena: Bump,
@@ -141,7 +141,7 @@ struct Workspace {
     metrics: MetricBatch<'static>,
 }
 
-/// Decodes into reused lists, and hands batch and arena on.
+/// Decodes into reused lists, then evaluates `$then` with the batch and the arena.
 macro_rules! decoded {
     ($decode:path, $workspace:ident.$signal:ident, $encoding:expr, $body:expr, |$batch:ident, $arena:ident| $then:expr) => {{
         let Workspace { arena: $arena, $signal: kept, .. } = &mut *$workspace;

@@ -1,11 +1,12 @@
-//! `tidewatch backup` and `tidewatch restore`: a copy of a data directory that is consistent while the server serves.
+//! `tidewatch backup` and `tidewatch restore`: a consistent copy of a data directory, also while the server runs.
 //!
-//! - `manifest`: what a backup holds, with sizes and checksums. `source`: a serving process, or a directory that nobody
-//!   uses. `write`: the copy. `socket`: how the command reaches the server. `restore`: the way back.
+//! - [`crate::backup_manifest`]: the files of a backup with sizes and checksums. [`source`]: a running server, or a
+//!   directory that no process uses. [`write`]: makes the copy. [`socket`]: connects the command to the server.
+//!   [`restore`]: copies a backup back.
 //!
-//! Order makes the copy consistent: journal segments are held, then the catalog is copied, then the parts that this copy
-//! lists, and the journal last. Everything that was acknowledged before the backup began is in its parts or its journal.
-//! The copy is a data directory: `tidewatch check` reads it.
+//! The order of steps makes the copy consistent: journal segments are pinned, then the catalog is copied, then the
+//! parts that this copy lists, and the journal last. Everything acknowledged before the backup began is in its parts or
+//! its journal. The copy is a data directory: `tidewatch check` reads it.
 
 pub mod restore;
 pub mod socket;
@@ -23,33 +24,37 @@ use socket::{Answer, Request};
 use source::Idle;
 use tidewatch_limits::clock::Clock;
 
+/// Arguments of `tidewatch backup`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct BackupArgs {
     /// A directory that does not exist yet, or is empty.
     pub target: PathBuf,
-    /// Copy the keys in `secrets/` too: whoever reads the backup can then sign in as anybody.
+    /// Copy the keys in `secrets/` too: anyone who reads the backup can then sign in as any user.
     #[arg(long)]
     pub with_secrets: bool,
+    /// Settings, for the data directory and the control database.
     #[command(flatten)]
     pub config: Config,
 }
 
+/// Arguments of `tidewatch restore`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct RestoreArgs {
     /// A directory that `tidewatch backup` wrote.
     pub from: PathBuf,
+    /// Settings, for the data directory.
     #[command(flatten)]
     pub config: Config,
 }
 
-/// Has the serving process write the backup, or writes it when no process uses the data directory; then verifies it.
-/// Blocks. `config`: with the file's settings.
-pub fn backup(arguments: &BackupArgs, config: &Config, say: fn(&str)) -> anyhow::Result<()> {
+/// Lets the running server write the backup, or writes it when no process uses the data directory; then verifies it.
+/// `config`: the effective settings. Blocks.
+pub fn backup(arguments: &BackupArgs, config: &Config, print_line: fn(&str)) -> anyhow::Result<()> {
     let data = &config.data_dir;
     let target = std::path::absolute(&arguments.target).context("cannot tell the target's path")?;
     ensure!(data.join("catalog.sqlite").exists(), "there is no store in {}; is --data-dir right?", data.display());
     let request = Request { target: target.clone(), with_secrets: arguments.with_secrets };
-    match socket::ask(data, &request)? {
+    match socket::send_request(data, &request)? {
         Some(Answer::Done { .. }) => {}
         Some(Answer::Failed { error }) => bail!("the server cannot write the backup: {error}"),
         None => {
@@ -65,33 +70,37 @@ pub fn backup(arguments: &BackupArgs, config: &Config, say: fn(&str)) -> anyhow:
         }
     }
     let manifest = verify(&target)?;
-    say(&format!("{}: {}, verified", target.display(), manifest.summary()));
+    print_line(&format!("{}: {}, verified", target.display(), manifest.summary()));
     if !manifest.with_secrets {
-        say("secrets/ is not in it: keep SECRETS_KEY or secrets/sealing.key elsewhere, a restored server needs it");
+        print_line(
+            "secrets/ is not in it: keep SECRETS_KEY or secrets/sealing.key elsewhere, a restored server needs it",
+        );
     }
     if manifest.control_database != backup_manifest::SQLITE {
-        say("the control database is in PostgreSQL and not in it: make a copy with pg_dump at the same time");
+        print_line("the control database is in PostgreSQL and not in it: make a copy with pg_dump at the same time");
     }
     Ok(())
 }
 
-/// Writes a backup into an empty data directory, and verifies it. Blocks. `config`: with the file's settings.
-pub fn restore(arguments: &RestoreArgs, config: &Config, say: fn(&str)) -> anyhow::Result<()> {
+/// Restores a backup into an empty data directory, and verifies it. `config`: the effective settings. Blocks.
+pub fn restore(arguments: &RestoreArgs, config: &Config, print_line: fn(&str)) -> anyhow::Result<()> {
     let data = &config.data_dir;
     let manifest = restore::restore(&arguments.from, data)?;
     let checked = check::check_directory(data, false)?;
     ensure!(checked.findings.is_empty(), "the restored directory is not whole: {}", checked.findings.join("; "));
-    say(&format!("{}: {}, verified", data.display(), manifest.summary()));
+    print_line(&format!("{}: {}, verified", data.display(), manifest.summary()));
     if !manifest.with_secrets {
-        say("secrets/ is not in it: put secrets/ back, or give SECRETS_KEY and JWT_SECRET, before the server starts");
+        print_line(
+            "secrets/ is not in it: put secrets/ back, or give SECRETS_KEY and JWT_SECRET, before the server starts",
+        );
     }
     if manifest.control_database != backup_manifest::SQLITE {
-        say("the control database was in PostgreSQL: restore it there, with pg_restore or psql");
+        print_line("the control database was in PostgreSQL: restore it there, with pg_restore or psql");
     }
     Ok(())
 }
 
-/// Every file has its size and checksum, and the whole is a store without findings.
+/// Verifies size and checksum of every file, and checks the copy as a data directory.
 fn verify(target: &Path) -> anyhow::Result<Manifest> {
     let manifest = Manifest::read(target)?;
     for entry in &manifest.files {

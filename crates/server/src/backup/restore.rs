@@ -1,4 +1,5 @@
-//! A backup back into an empty data directory. The catalog comes last: without it no server starts on what is there.
+//! Copies a backup into an empty data directory. The catalog is copied last: no server starts on a directory without
+//! it.
 
 use std::fs;
 use std::path::Path;
@@ -10,13 +11,13 @@ use crate::backup_manifest::{Manifest, NAME};
 use tidewatch_runtime::files;
 
 const LAST: &str = "catalog.sqlite";
-/// What an empty file system may have at its root.
+/// A folder that an empty file system may have in its root.
 const LOST_AND_FOUND: &str = "lost+found";
 
-/// Every file is verified while it is copied. Blocks.
+/// Copies the files of a backup into `data`, and verifies each one. Returns the manifest. Blocks.
 pub fn restore(from: &Path, data: &Path) -> anyhow::Result<Manifest> {
     let manifest = Manifest::read(from)?;
-    files::make_data_directory(data).with_context(|| format!("cannot make {}", data.display()))?;
+    files::create_data_directory(data).with_context(|| format!("cannot make {}", data.display()))?;
     for entry in fs::read_dir(data).with_context(|| format!("cannot list {}", data.display()))? {
         let name = entry?.file_name();
         ensure!(name == LOST_AND_FOUND, "{} is not empty: it has {}", data.display(), name.display());

@@ -1,7 +1,7 @@
-//! `admin.sock` in the data directory: how `tidewatch backup` reaches the serving process.
+//! `admin.sock` in the data directory: connects `tidewatch backup` to the running server.
 //!
 //! One request and one answer per connection, each a line of JSON. Only processes of the server's own user and of root
-//! are answered, whatever the permissions of the directory are.
+//! are accepted, whatever the permissions of the directory.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -22,19 +22,21 @@ use super::write;
 use crate::app::App;
 use tidewatch_limits as limits;
 
+/// File name of the socket.
 pub const NAME: &str = "admin.sock";
 
-/// Write a backup.
+/// A request to write a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Request {
-    /// Absolute; missing or an empty directory.
+    /// Absolute path that does not exist or is an empty directory.
     pub target: PathBuf,
+    /// Whether to copy the keys in `secrets/`.
     pub with_secrets: bool,
 }
 
 impl Request {
-    /// Of one line of JSON.
+    /// Parses one line of JSON. An error if it is malformed or the target is not absolute.
     pub fn parse(line: &[u8]) -> anyhow::Result<Request> {
         let request: Request = serde_json::from_slice(line).context("the request cannot be read")?;
         ensure!(request.target.is_absolute(), "the target {} is not absolute", request.target.display());
@@ -42,14 +44,25 @@ impl Request {
     }
 }
 
+/// The answer to a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Answer {
-    Done { files: usize, bytes: u64 },
-    Failed { error: String },
+    /// The backup is written.
+    Done {
+        /// Number of files.
+        files: usize,
+        /// Their total size in bytes.
+        bytes: u64,
+    },
+    /// The backup failed.
+    Failed {
+        /// Why, as a sentence.
+        error: String,
+    },
 }
 
-/// Answers until `stopped`. Without the socket the server serves all the same, and says so.
+/// Answers requests until `stopped`. If the socket cannot be created, a warning is logged and the server continues.
 pub async fn serve(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
     let path = app.config.data_dir.join(NAME);
     let listener = match listen(&path) {
@@ -76,7 +89,7 @@ pub async fn serve(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
     let _ = fs::remove_file(&path);
 }
 
-/// The data directory is locked by this process: a socket that is there belongs to nobody.
+/// This process holds the lock of the data directory, so an existing socket is stale.
 fn listen(path: &Path) -> io::Result<UnixListener> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -98,7 +111,7 @@ async fn answer(app: Arc<App>, mut stream: UnixStream, one_at_a_time: Arc<Mutex<
     });
     let mut line = serde_json::to_vec(&answer).expect("an answer has a text");
     line.push(b'\n');
-    // One that has gone away finds the backup, or none.
+    // A client that has disconnected finds the backup, or none.
     let _ = stream.write_all(&line).await;
 }
 
@@ -113,7 +126,7 @@ async fn act(app: Arc<App>, stream: &mut UnixStream, one_at_a_time: &Mutex<()>) 
     let read = tokio::time::timeout(limits::ADMIN_REQUEST_MAX, reader.read_until(b'\n', &mut line));
     read.await.context("the request did not come in time")?.context("cannot read the request")?;
     let Request { target, with_secrets } = Request::parse(&line)?;
-    let _turn = one_at_a_time.try_lock().context("another backup is being written")?;
+    let _guard = one_at_a_time.try_lock().context("another backup is being written")?;
     tracing::info!(target = %target.display(), with_secrets, "writing a backup to {}", target.display());
     let made_ns = app.clock.now_ns();
     let data = app.config.data_dir.clone();
@@ -125,8 +138,9 @@ async fn act(app: Arc<App>, stream: &mut UnixStream, one_at_a_time: &Mutex<()>) 
     Ok(Answer::Done { files: manifest.files.len(), bytes: manifest.bytes() })
 }
 
-/// Asks the process that serves `data`; `None`: there is none. Blocks until it is done.
-pub fn ask(data: &Path, request: &Request) -> anyhow::Result<Option<Answer>> {
+/// Sends a request to the server that uses `data`, and waits for the answer. `None`: no server listens. Blocks until
+/// the backup is done.
+pub fn send_request(data: &Path, request: &Request) -> anyhow::Result<Option<Answer>> {
     let path = data.join(NAME);
     let mut stream = match BlockingStream::connect(&path) {
         Ok(stream) => stream,

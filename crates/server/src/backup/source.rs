@@ -1,4 +1,4 @@
-//! What a backup is made of: the store of a serving process, or a data directory that nobody uses.
+//! Sources of a backup: the store of the running server, or a data directory that no process uses.
 
 use std::any::Any;
 use std::path::{Path, PathBuf};
@@ -15,38 +15,41 @@ use tidewatch_accounts::Location;
 
 /// A store that can be copied. Every method blocks.
 pub trait Source {
-    /// While the value lives, no part and no key file is unlinked.
+    /// Prevents parts and key files from being unlinked until the value is dropped.
     fn hold_files(&self) -> Box<dyn Any>;
 
-    /// While the value lives, no segment of the journal is removed or used again.
+    /// Prevents journal segments from being removed or reused until the value is dropped.
     fn hold_journal(&self) -> Box<dyn Any>;
 
+    /// Copies the catalog to the file `to`.
     fn copy_catalog(&self, to: &Path) -> anyhow::Result<()>;
 
-    /// False: it is in PostgreSQL.
+    /// Copies the control database to the file `to`. Returns false if it is in PostgreSQL.
     fn copy_control(&self, to: &Path) -> anyhow::Result<bool>;
 
-    /// The journal's segments as far as they are durable at this moment.
+    /// The journal's segments with their current durable lengths.
     fn segments(&self) -> anyhow::Result<Vec<DurableSegment>>;
 }
 
-/// A serving process.
+/// The store of this process.
 pub struct Serving {
+    /// The application.
     pub app: Arc<App>,
+    /// The runtime that async calls run on.
     pub runtime: Handle,
 }
 
 impl Source for Serving {
     fn hold_files(&self) -> Box<dyn Any> {
-        Box::new(self.app.intake.lake().hold_files())
+        Box::new(self.app.durable_store.lake().hold_files())
     }
 
     fn hold_journal(&self) -> Box<dyn Any> {
-        Box::new(self.app.intake.pause_trim())
+        Box::new(self.app.durable_store.pause_trim())
     }
 
     fn copy_catalog(&self, to: &Path) -> anyhow::Result<()> {
-        Ok(self.app.intake.lake().copy_catalog(to)?)
+        Ok(self.app.durable_store.lake().copy_catalog(to)?)
     }
 
     fn copy_control(&self, to: &Path) -> anyhow::Result<bool> {
@@ -54,11 +57,11 @@ impl Source for Serving {
     }
 
     fn segments(&self) -> anyhow::Result<Vec<DurableSegment>> {
-        Ok(self.app.intake.durable_segments())
+        Ok(self.app.durable_store.durable_segments())
     }
 }
 
-/// A data directory whose lock the caller holds.
+/// A data directory that no process uses. The caller holds its lock.
 pub struct Idle {
     data: PathBuf,
     control: Location,
@@ -66,6 +69,7 @@ pub struct Idle {
 }
 
 impl Idle {
+    /// `config`: the effective settings. An error if the control database's settings cannot be read.
     pub fn new(config: &Config) -> anyhow::Result<Idle> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         Ok(Idle {

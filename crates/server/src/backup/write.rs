@@ -1,4 +1,4 @@
-//! Writes a backup. Parts are hard links where the file system allows it, since they never change.
+//! Writes a backup. Parts are hard links where the file system supports them, because parts never change.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, DirBuilder, File};
@@ -20,7 +20,8 @@ const CATALOG: &str = "catalog.sqlite";
 /// Attempts to copy a file that may be renamed or replaced in between.
 const TRIES: usize = 3;
 
-/// Blocks. `target`: absolute, missing or empty.
+/// Writes a backup to `target`: an absolute path that does not exist or is an empty directory. Returns its manifest.
+/// Blocks.
 pub fn write(
     source: &dyn Source,
     data: &Path,
@@ -30,18 +31,18 @@ pub fn write(
 ) -> anyhow::Result<Manifest> {
     make_empty(data, target)?;
     let mut copy = Copy { data, target, parts: HashMap::new(), others: Vec::new() };
-    // Most parts are copied before the journal is held: it must not grow for as long as they take.
+    // Most parts are copied before the journal is pinned, to limit its growth meanwhile.
     {
         let _files = source.hold_files();
         copy.listed_parts(source)?;
     }
-    copy.tree(Path::new("blobs"))?;
-    copy.uploads_of_one_moment()?;
-    copy.file_if_there(Path::new("ai-prices.json"))?;
+    copy.copy_tree(Path::new("blobs"))?;
+    copy.copy_torn_uploads_again()?;
+    copy.copy_if_exists(Path::new("ai-prices.json"))?;
     // Tables that journal records were priced with.
-    copy.tree(Path::new("ai-prices"))?;
+    copy.copy_tree(Path::new("ai-prices"))?;
     if with_secrets {
-        copy.tree(Path::new("secrets"))?;
+        copy.copy_tree(Path::new("secrets"))?;
     }
     let control_database = copy.control(source)?;
 
@@ -64,13 +65,14 @@ pub fn write(
 struct Copy<'a> {
     data: &'a Path,
     target: &'a Path,
-    /// Parts and key files, by path below the data directory.
+    /// Parts and key files, by path relative to the data directory.
     parts: HashMap<PathBuf, Entry>,
     others: Vec<Entry>,
 }
 
 impl Copy<'_> {
-    /// Copies the catalog and every file that it lists and that is not copied yet; removes those that it lists no longer.
+    /// Copies the catalog and every listed file that is not copied yet, and removes copies of files that are not listed
+    /// any longer.
     fn listed_parts(&mut self, source: &dyn Source) -> anyhow::Result<()> {
         let catalog = self.target.join(CATALOG);
         if catalog.exists() {
@@ -84,9 +86,9 @@ impl Copy<'_> {
                 self.parts.insert(file.path.clone(), entry);
             }
         }
-        let gone: Vec<PathBuf> =
+        let unlisted: Vec<PathBuf> =
             self.parts.keys().filter(|path| !listed.iter().any(|file| file.path == **path)).cloned().collect();
-        for path in gone {
+        for path in unlisted {
             let place = self.target.join(&path);
             fs::remove_file(&place).with_context(|| format!("cannot remove {}", place.display()))?;
             self.parts.remove(&path);
@@ -114,8 +116,8 @@ impl Copy<'_> {
         copy_bytes(&source, &place, to, u64::MAX)
     }
 
-    /// Every file below a folder of the data directory; what goes meanwhile is left out.
-    fn tree(&mut self, folder: &Path) -> anyhow::Result<()> {
+    /// Copies every file below a folder of the data directory. Files that are removed meanwhile are skipped.
+    fn copy_tree(&mut self, folder: &Path) -> anyhow::Result<()> {
         let mut folders = vec![folder.to_path_buf()];
         while let Some(folder) = folders.pop() {
             let path = self.data.join(&folder);
@@ -128,8 +130,8 @@ impl Copy<'_> {
                 let name = folder.join(entry.file_name());
                 match entry.file_type() {
                     Ok(kind) if kind.is_dir() => folders.push(name),
-                    // Written aside, and not in its place yet.
-                    Ok(kind) if kind.is_file() && !is_hidden(&name) => self.file_if_there(&name)?,
+                    // A hidden file is a temporary one, not yet renamed.
+                    Ok(kind) if kind.is_file() && !is_hidden(&name) => self.copy_if_exists(&name)?,
                     _ => {}
                 }
             }
@@ -137,8 +139,8 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// Copies again what was uploaded between the copy of a file and the copy of its `.info`, which records its hash.
-    fn uploads_of_one_moment(&mut self) -> anyhow::Result<()> {
+    /// Copies uploads again that changed between the copies of a file and of its `.info`, which records its hash.
+    fn copy_torn_uploads_again(&mut self) -> anyhow::Result<()> {
         for _ in 0..TRIES {
             let hashes = self.others.iter().map(|entry| (entry.path.as_str(), entry.xxh3.as_str())).collect();
             let is_torn = |original: &String| self.is_torn(original, &hashes);
@@ -151,7 +153,7 @@ impl Copy<'_> {
                     self.others.retain(|entry| entry.path != path);
                     match fs::remove_file(self.target.join(&path)) {
                         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
-                        _ => self.file_if_there(Path::new(&path))?,
+                        _ => self.copy_if_exists(Path::new(&path))?,
                     }
                 }
             }
@@ -159,21 +161,21 @@ impl Copy<'_> {
         Ok(())
     }
 
-    /// Uploads of which the file or its `.info` is copied.
+    /// Uploads whose file or `.info` is copied.
     fn originals(&self) -> BTreeSet<String> {
         let paths = self.others.iter().map(|entry| entry.path.as_str());
         let uploads = paths.filter(|path| is_upload(Path::new("blobs"), Path::new(path)));
         uploads.map(|path| path.strip_suffix(".info").unwrap_or(path).to_owned()).collect()
     }
 
-    /// `hashes`: of the copies, by path.
+    /// Whether the copied file does not match the hash in the copied `.info`. `hashes`: of the copies, by path.
     fn is_torn(&self, original: &str, hashes: &HashMap<&str, &str>) -> bool {
         let info = fs::read(self.target.join(info_of(original))).ok();
         let info = info.and_then(|text| serde_json::from_slice::<Info>(&text).ok());
         info.is_none_or(|info| hashes.get(original) != Some(&info.hash.as_str()))
     }
 
-    fn file_if_there(&mut self, name: &Path) -> anyhow::Result<()> {
+    fn copy_if_exists(&mut self, name: &Path) -> anyhow::Result<()> {
         let place = self.target.join(name);
         make_parent(&place).with_context(|| format!("cannot make the folder of {}", place.display()))?;
         match copy_bytes(&self.data.join(name), &place, name, u64::MAX) {
@@ -185,22 +187,22 @@ impl Copy<'_> {
         }
     }
 
-    /// Which control database it is.
+    /// Copies the control database. Returns its kind for the manifest.
     fn control(&mut self, source: &dyn Source) -> anyhow::Result<&'static str> {
         let name = Path::new("control.sqlite");
         if !source.copy_control(&self.target.join(name)).context("cannot copy the control database")? {
             return Ok(manifest::POSTGRESQL);
         }
-        self.written(name)?;
+        self.add_written_file(name)?;
         Ok(manifest::SQLITE)
     }
 
     fn catalog(&mut self) -> anyhow::Result<()> {
-        self.written(Path::new(CATALOG))
+        self.add_written_file(Path::new(CATALOG))
     }
 
-    /// A file that SQLite wrote.
-    fn written(&mut self, name: &Path) -> anyhow::Result<()> {
+    /// Adds a file that SQLite wrote to the copy.
+    fn add_written_file(&mut self, name: &Path) -> anyhow::Result<()> {
         let place = self.target.join(name);
         let read = || -> io::Result<Entry> {
             let file = File::open(&place)?;
@@ -221,7 +223,7 @@ impl Copy<'_> {
     }
 }
 
-/// The directory, readable to its owner alone.
+/// Creates the target directory, readable only to its owner. An error if it is not empty.
 fn make_empty(data: &Path, target: &Path) -> anyhow::Result<()> {
     let data = fs::canonicalize(data).with_context(|| format!("cannot find {}", data.display()))?;
     DirBuilder::new()
@@ -236,12 +238,13 @@ fn make_empty(data: &Path, target: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Creates the parent folders of a file, readable only to their owner.
 pub fn make_parent(place: &Path) -> io::Result<()> {
     let folder = place.parent().ok_or_else(|| io::Error::other("a file lies in a folder"))?;
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-/// The first `bytes_max` bytes of a file, with its permissions, synced.
+/// Copies the first `bytes_max` bytes of a file with its permissions, and syncs the copy.
 pub fn copy_bytes(from: &Path, to: &Path, name: &Path, bytes_max: u64) -> io::Result<Entry> {
     let source = File::open(from)?;
     let mut copy = File::create_new(to)?;
@@ -251,7 +254,7 @@ pub fn copy_bytes(from: &Path, to: &Path, name: &Path, bytes_max: u64) -> io::Re
     Ok(Entry::new(name, bytes, xxh3))
 }
 
-/// Makes every name below a directory durable.
+/// Syncs every folder below a directory, which makes the names of files durable.
 pub fn sync_folders(root: &Path) -> anyhow::Result<()> {
     let mut folders = vec![root.to_path_buf()];
     while let Some(folder) = folders.pop() {

@@ -12,16 +12,16 @@ use anyhow::{Context, bail};
 use clap::Command;
 use toml::{Table, Value};
 
-/// What a file sets: the setting's name and its text, as on the command line.
+/// Settings of a file: name and value, the value as on the command line.
 pub type FileSettings = BTreeMap<String, String>;
 
-/// Reads the file; each key must be a setting of `command`.
+/// Reads the file. An error if it cannot be read, or if a key is not a setting of `command`.
 pub fn read(path: &Path, command: &Command) -> anyhow::Result<FileSettings> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     parse(&text, command).with_context(|| format!("{} cannot be used", path.display()))
 }
 
-/// The settings in a file of this text.
+/// Parses the content of a file.
 pub fn parse(text: &str, command: &Command) -> anyhow::Result<FileSettings> {
     let table: Table = text.parse()?;
     let known: Vec<&str> = settings(command).map(|argument| argument.get_id().as_str()).collect();
@@ -40,7 +40,7 @@ pub fn parse(text: &str, command: &Command) -> anyhow::Result<FileSettings> {
     Ok(found)
 }
 
-/// The settings of a command: everything but what clap adds and the file itself.
+/// The settings of a command: its arguments without those that clap adds and the file itself.
 pub fn settings(command: &Command) -> impl Iterator<Item = &clap::Arg> {
     command.get_arguments().filter(|argument| {
         argument.get_env().is_some() && !matches!(argument.get_id().as_str(), "help" | "version" | "config")
@@ -52,28 +52,28 @@ fn as_text(value: &Value) -> Option<String> {
         Value::String(text) => Some(text.clone()),
         Value::Integer(number) => Some(number.to_string()),
         Value::Float(number) => Some(number.to_string()),
-        Value::Boolean(truth) => Some(truth.to_string()),
-        Value::Array(values) => values.iter().map(as_text).collect::<Option<Vec<_>>>().map(|texts| texts.join(",")),
+        Value::Boolean(flag) => Some(flag.to_string()),
+        Value::Array(values) => values.iter().map(as_text).collect::<Option<Vec<_>>>().map(|strings| strings.join(",")),
         Value::Datetime(_) | Value::Table(_) => None,
     }
 }
 
-/// The same command, with the file's values in place of its defaults.
+/// The command with the file's values as defaults.
 pub fn with_defaults(command: Command, file: &FileSettings) -> Command {
     file.iter().fold(command, |command, (key, value)| {
-        // clap keeps defaults for as long as the process lives; there are a few, read once.
+        // clap requires defaults that live as long as the process; there are few, read once.
         let value: &'static str = String::leak(value.clone());
         command.mut_arg(key.clone(), |argument| argument.default_value(value))
     })
 }
 
-/// The known name with the fewest changes, when that is close enough to be meant.
+/// The known name with the smallest edit distance, if that is small enough to be a typo.
 pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     let (changes, near) = known.iter().map(|name| (changes(word, name), *name)).min()?;
     (changes <= 1 + word.len() / 3).then_some(near)
 }
 
-/// Letters to insert, remove or replace until one word is the other.
+/// The edit distance of two words: letters to insert, remove or replace.
 fn changes(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_keys_name_their_neighbour() {
+    fn unknown_keys_suggest_the_nearest_setting() {
         refused("retention_day = 7", "retention_day is no setting; did you mean retention_days?");
         refused("trusted_proxy = \"*\"", "did you mean trusted_proxies?");
         refused("colour = \"red\"", "colour is no setting");
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_between_words() {
+    fn edit_distances() {
         for (one, other, expected) in
             [("", "", 0), ("a", "", 1), ("abc", "abc", 0), ("abc", "acb", 2), ("kitten", "sitting", 3)]
         {

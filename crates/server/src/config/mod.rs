@@ -1,21 +1,22 @@
-//! What an operator may set: a name, a type, a default and one sentence each.
+//! The operator's settings, each with a name, a type, a default and one sentence of help.
 //!
-//! [`file`]: the configuration file below flags and environment. [`show`]: settings for people. [`sso`]: sign-in elsewhere.
+//! [`file`]: the configuration file below flags and environment. [`Loaded`]: parsing and validation. [`show`]: settings
+//! as shown to people.
 
 pub mod file;
+mod load;
 pub mod show;
 
-use std::ffi::OsString;
+pub use load::Loaded;
+
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
+use clap::ArgAction;
 use clap::builder::BoolishValueParser;
-use clap::parser::ValueSource;
-use clap::{ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
-use self::file::FileSettings;
 use crate::listen::ListenAddress;
 use crate::listen::client_ip::{Trust, TrustError};
 use crate::listen::tls::Tls;
@@ -23,14 +24,14 @@ use crate::own_traces::target::Target;
 use tidewatch_accounts::Location;
 use tidewatch_accounts::Quota;
 use tidewatch_accounts::mail::settings::MailSettings;
-use tidewatch_accounts::secrets::given::{given, key};
+use tidewatch_accounts::secrets::secret_settings::{key_setting, secret_setting};
 use tidewatch_accounts::secrets::webauthn::RelyingParty;
-use tidewatch_ingest::intake::IntakeOptions;
+use tidewatch_ingest::durable_store::DurableStoreOptions;
 use tidewatch_limits as limits;
 use tidewatch_limits::RouteLimits;
 use tidewatch_runtime::machine;
 
-/// `REPORT_MAX_BODY_MB` counts in these.
+/// Unit of `REPORT_MAX_BODY_MB`.
 const MB: usize = 1 << 20;
 
 /// Command line of `tidewatch serve`; each option is an environment variable too.
@@ -156,6 +157,7 @@ pub struct Config {
     /// `off` lets the first visitor own the server.
     #[arg(long, env = "TIDEWATCH_SETUP_CODE", hide_env_values = true, hide = true)]
     pub setup_code: Option<String>,
+    /// Settings of outgoing mail.
     #[command(flatten)]
     pub mail: MailSettings,
     /// Seconds after which rows in memory are flushed.
@@ -176,14 +178,15 @@ pub struct Config {
     /// 0 means none.
     #[arg(long, env = "TIDEWATCH_DISK_FREE_MIN", default_value_t = 0)]
     pub disk_free_min: u64,
+    /// Settings of sign-in with other providers.
     #[command(flatten)]
     pub sso: tidewatch_accounts::sso::settings::SsoSettings,
 }
 
 impl Config {
-    /// What the store is opened with.
-    pub fn intake_options(&self) -> IntakeOptions {
-        IntakeOptions {
+    /// Options of the telemetry store.
+    pub fn durable_store_options(&self) -> DurableStoreOptions {
+        DurableStoreOptions {
             data_dir: self.data_dir.clone(),
             body_bytes_max: self.otlp_body_bytes_max,
             flush_rows: self.flush_rows,
@@ -198,7 +201,7 @@ impl Config {
         }
     }
 
-    /// Defaults with another address and directory.
+    /// The defaults with this address and data directory.
     pub fn new(listen: SocketAddr, data_dir: impl Into<PathBuf>) -> Config {
         Config {
             config_file: None,
@@ -246,17 +249,17 @@ impl Config {
         }
     }
 
-    /// This server as authenticators know it; `None`: there are no passkeys.
+    /// The relying party for passkeys; `None`: passkeys are disabled.
     pub fn relying_party(&self) -> Option<RelyingParty> {
         if self.sso.disable_password_login { None } else { RelyingParty::at(&self.base_url()) }
     }
 
-    /// Where uploads lie until they are stored elsewhere.
+    /// Folder for uploads until they are stored.
     pub fn upload_folder(&self) -> PathBuf {
         self.data_dir.join("uploads")
     }
 
-    /// Where exporters reach this server, without a trailing slash.
+    /// Public base URL of this server, without a trailing slash.
     pub fn base_url(&self) -> String {
         match &self.base_url {
             Some(url) => url.trim_end_matches('/').to_owned(),
@@ -264,27 +267,28 @@ impl Config {
         }
     }
 
-    /// Its users see this server through TLS.
+    /// Whether users reach this server through TLS.
     pub fn is_https(&self) -> bool {
         self.base_url.as_deref().is_some_and(|url| url.starts_with("https://"))
     }
 
-    /// Spec: authentication, rules 3 and 4.
+    /// Trusted proxies. Spec: authentication, rules 3 and 4. An error if a setting is malformed.
     pub fn trust(&self) -> Result<Trust, TrustError> {
         Trust::new(self.trusted_proxies.as_deref(), self.trusted_proxy_header.as_deref())
     }
 
-    /// The largest body the ingest gate lets in with what is made of it, or inflated and as received together.
+    /// Maximum memory for one body in the ingest gate: the body with what is decoded from it, or inflated and as
+    /// received together.
     pub fn ingest_body_bytes_max(&self) -> usize {
-        self.otlp_body_bytes_max.saturating_mul(limits::MADE_OF_BODY_MAX).max(2 * self.report().body_bytes_max)
+        self.otlp_body_bytes_max.saturating_mul(limits::BODY_EXPANSION_MAX).max(2 * self.report().body_bytes_max)
     }
 
-    /// Reports and profiles, with the operator's size.
+    /// Limits of reports and profiles, with the operator's size.
     pub fn report(&self) -> RouteLimits {
         RouteLimits { body_bytes_max: self.report_body_mb_max.saturating_mul(MB), ..limits::REPORT }
     }
 
-    /// What any project may send.
+    /// The quota of every project.
     pub fn project_quota(&self) -> Quota {
         Quota {
             bytes_a_day: self.project_daily_mb.saturating_mul(1 << 20),
@@ -293,17 +297,17 @@ impl Config {
         }
     }
 
-    /// Uploads that one project may keep; `None`: any number.
+    /// Maximum number of uploads of one project; `None`: no limit.
     pub fn symbols_project_files_max(&self) -> Option<u64> {
         (self.symbols_project_files > 0).then_some(self.symbols_project_files)
     }
 
-    /// Bytes of uploads that one project may keep; `None`: any number.
+    /// Maximum size of the uploads of one project in bytes; `None`: no limit.
     pub fn symbols_project_bytes_max(&self) -> Option<u64> {
         (self.symbols_project_mb > 0).then(|| self.symbols_project_mb.saturating_mul(1 << 20))
     }
 
-    /// Spec: limits, "Ingest concurrency": 2 x cores, floor 4.
+    /// Number of ingest slots. Spec: limits, "Ingest concurrency": 2 x cores, floor 4.
     pub fn ingest_concurrent(&self) -> usize {
         let slots = match self.ingest_concurrent_max {
             0 => 2 * cores(),
@@ -312,35 +316,35 @@ impl Config {
         slots.max(limits::INGEST_CONCURRENT_MIN)
     }
 
-    /// Settings that are taken, but hardly as they were meant; each in one sentence.
-    pub fn doubts(&self) -> Vec<String> {
-        let mut doubts = Vec::new();
+    /// Warnings about settings that are accepted, but probably not as intended; one sentence each.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
         let least = limits::INGEST_CONCURRENT_MIN;
         if (1..least).contains(&self.ingest_concurrent_max) {
             let set = self.ingest_concurrent_max;
-            doubts.push(format!(
+            warnings.push(format!(
                 "INGEST_MAX_CONCURRENT is {set}, below the floor of {least}: {least} are worked on at once"
             ));
         }
         let set = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.trim().is_empty());
         if set(&self.trusted_proxy_header) && !set(&self.trusted_proxies) {
-            doubts.push(
-                "TRUSTED_PROXY_HEADER is believed from every peer: whoever reaches this server without the proxy chooses \
+            warnings.push(
+                "TRUSTED_PROXY_HEADER is believed from every peer: a client that reaches this server without the proxy chooses \
                  the address that limits and the audit log see; name the proxy in TRUSTED_PROXIES"
                     .to_owned(),
             );
         }
         if self.trusted_proxies.as_deref().is_some_and(|list| list.split(',').any(|word| word.trim() == "*")) {
-            doubts.push(
-                "TRUSTED_PROXIES is *: whoever reaches this server without a proxy chooses the address that limits and \
+            warnings.push(
+                "TRUSTED_PROXIES is *: a client that reaches this server without a proxy chooses the address that limits and \
                  the audit log see; name the proxies"
                     .to_owned(),
             );
         }
-        doubts
+        warnings
     }
 
-    /// Everything that can be known to be wrong before the server starts.
+    /// Validates everything that can be validated before the server starts.
     pub fn check(&self) -> anyhow::Result<()> {
         self.trust()?;
         self.login_key()?;
@@ -360,7 +364,7 @@ impl Config {
         Ok(())
     }
 
-    /// The certificate for `tls:` addresses, when there is one.
+    /// The certificate for `tls:` addresses; `None`: it is not set. An error if it cannot be loaded.
     pub fn tls(&self) -> anyhow::Result<Option<Tls>> {
         match (&self.tls_certificate, &self.tls_key) {
             (Some(certificate), Some(key)) => Tls::load(certificate, key).map(Some),
@@ -368,7 +372,7 @@ impl Config {
         }
     }
 
-    /// Where our own spans go, when they go anywhere.
+    /// Destination of the server's own spans; `None`: they are disabled.
     pub fn own_traces(&self) -> anyhow::Result<Option<Target>> {
         let Some(endpoint) = &self.traces_endpoint else { return Ok(None) };
         let headers = match (&self.traces_headers, &self.traces_headers_file) {
@@ -380,30 +384,30 @@ impl Config {
         Target::new(endpoint, &headers, self.traces_ratio, &self.listen).map(Some)
     }
 
-    /// The operator's own key, when there is one.
+    /// The operator's key for logins; `None`: it is not set.
     pub fn login_key(&self) -> anyhow::Result<Option<Vec<u8>>> {
-        key(&self.jwt_secret, &self.jwt_secret_file, "login key")
+        key_setting(&self.jwt_secret, &self.jwt_secret_file, "login key")
     }
 
-    /// The operator's own key for secrets in the database, when there is one.
+    /// The operator's key for secrets in the database; `None`: it is not set.
     pub fn sealing_key(&self) -> anyhow::Result<Option<Vec<u8>>> {
-        key(&self.secrets_key, &self.secrets_key_file, "secrets key")
+        key_setting(&self.secrets_key, &self.secrets_key_file, "secrets key")
     }
 
-    /// Where accounts and settings are.
+    /// Location of the control database.
     pub fn control_database(&self) -> anyhow::Result<Location> {
-        let Some(url) = given(&self.database_url, &self.database_url_file, "database address")? else {
+        let Some(url) = secret_setting(&self.database_url, &self.database_url_file, "database address")? else {
             return Ok(Location::file(&self.data_dir.join("control.sqlite")));
         };
         Location::postgres(&url).context("database_url does not begin with postgres://")
     }
 
-    /// The control database is a file of the data directory.
+    /// Whether the control database is a file in the data directory.
     pub fn has_local_control(&self) -> bool {
         self.database_url.is_none() && self.database_url_file.is_none()
     }
 
-    /// Bytes that all questions together may hold.
+    /// Memory budget of all queries in bytes.
     pub fn query_memory_bytes(&self) -> usize {
         let bytes = match self.query_memory_mb {
             0 => usize::try_from(machine::memory_bytes()).unwrap_or(usize::MAX) / limits::QUARTERS,
@@ -412,6 +416,7 @@ impl Config {
         bytes.max(limits::QUERY_BYTES_MIN)
     }
 
+    /// Number of query threads.
     pub fn query_concurrent(&self) -> usize {
         match self.query_threads {
             0 => cores(),
@@ -420,77 +425,8 @@ impl Config {
     }
 }
 
-/// Settings that a running server takes up on SIGHUP; certificates are read again besides.
+/// Settings that take effect on SIGHUP. Certificates are reloaded too.
 pub const RELOADED: &[&str] = &["trusted_proxies", "trusted_proxy_header"];
-
-/// A configuration with all its sources, checked.
-pub struct Loaded {
-    pub config: Config,
-    command: Command,
-    matches: ArgMatches,
-    file: FileSettings,
-}
-
-impl Loaded {
-    /// Reads `words` (the program's own first) as the subcommand `names` of `root`, with the file's values for what
-    /// neither flags nor environment say.
-    pub fn new(
-        root: Command,
-        names: &[&str],
-        words: impl IntoIterator<Item = OsString>,
-        file: Option<&Path>,
-    ) -> anyhow::Result<Loaded> {
-        let mut file_settings = FileSettings::new();
-        if let Some(path) = file {
-            file_settings = file::read(path, &Config::augment_args(Command::new("settings")))?;
-        }
-        let root = within(root, names, &|command| file::with_defaults(command, &file_settings));
-        let mut matches = root.clone().try_get_matches_from(words)?;
-        let mut command = root;
-        for name in names {
-            let (_, inner) = matches.remove_subcommand().context("the words name another subcommand")?;
-            command = command.find_subcommand(name).context("there is no such subcommand")?.clone();
-            matches = inner;
-        }
-        refuse_secret_flags(&command, &matches)?;
-        let config = Config::from_arg_matches(&matches)?;
-        config.check()?;
-        Ok(Loaded { config, command, matches, file: file_settings })
-    }
-
-    /// Settings whose values are other than in `before`, by name.
-    pub fn changed_since(&self, before: &Loaded) -> Vec<String> {
-        show::changed(&self.command, &before.matches, &self.matches)
-    }
-
-    /// One line per setting.
-    pub fn shown(&self) -> String {
-        show::effective(&self.command, &self.matches, &self.file)
-    }
-}
-
-/// Every user of the machine reads the words of a command; a secret comes through the environment or a file.
-fn refuse_secret_flags(command: &Command, matches: &ArgMatches) -> anyhow::Result<()> {
-    let secrets = file::settings(command).filter(|argument| argument.is_hide_env_values_set());
-    for argument in secrets {
-        if matches.value_source(argument.get_id().as_str()) == Some(ValueSource::CommandLine) {
-            let (flag, id) = (argument.get_long().unwrap_or_default(), argument.get_id());
-            let variable = argument.get_env().unwrap_or_default().to_string_lossy();
-            bail!(
-                "--{flag} would show the secret to every user of this machine; set {variable}, {variable}_FILE, or {id} in the file"
-            );
-        }
-    }
-    Ok(())
-}
-
-/// The command with the subcommand `names` changed.
-fn within(command: Command, names: &[&str], change: &dyn Fn(Command) -> Command) -> Command {
-    match names {
-        [] => change(command),
-        [name, rest @ ..] => command.mut_subcommand(*name, |inner| within(inner, rest, change)),
-    }
-}
 
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(2, usize::from)

@@ -1,4 +1,5 @@
-//! Settings for people: what is set and by whom (`config show`), and the whole list (`docs/configuration.md`).
+//! Settings as shown to people: effective values with their sources (`config show`), and the list of all settings
+//! (`docs/configuration.md`).
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
@@ -10,7 +11,7 @@ use super::file::{FileSettings, settings};
 
 const SECRET: &str = "(secret)";
 
-/// One line per setting: its name, its value, and where that comes from.
+/// One line per setting: name, value and source.
 pub fn effective(command: &Command, matches: &ArgMatches, file: &FileSettings) -> String {
     let mut text = String::new();
     for argument in settings(command) {
@@ -33,7 +34,7 @@ pub fn effective(command: &Command, matches: &ArgMatches, file: &FileSettings) -
     text
 }
 
-/// The settings whose values differ.
+/// Names of the settings whose values differ.
 pub fn changed(command: &Command, before: &ArgMatches, now: &ArgMatches) -> Vec<String> {
     let values = |matches: &ArgMatches, id: &str| -> Vec<OsString> {
         matches.get_raw(id).into_iter().flatten().map(OsStr::to_owned).collect()
@@ -42,7 +43,7 @@ pub fn changed(command: &Command, before: &ArgMatches, now: &ArgMatches) -> Vec<
     ids.filter(|id| values(before, id) != values(now, id)).map(str::to_owned).collect()
 }
 
-/// `docs/configuration.md`.
+/// The content of `docs/configuration.md`.
 pub fn documentation(command: &Command) -> String {
     let mut text = String::from(
         "# Configuration\n\nGenerated from `crates/server/src/config` by a test (`make snapshots`); `tidewatch \
@@ -58,7 +59,7 @@ pub fn documentation(command: &Command) -> String {
     for argument in settings(command) {
         let id = argument.get_id();
         let flag = match argument.is_hide_env_values_set() {
-            // Refused: `config.rs`.
+            // Flags for secrets are rejected: `config/mod.rs`.
             true => "(no flag)".to_owned(),
             false => format!("`--{}`", argument.get_long().unwrap_or_default()),
         };

@@ -1,9 +1,9 @@
-//! Demo data loaded by the server itself: the shop's traffic of the last hour, through admission, quota, pipeline and
-//! journal as every other export.
+//! Loads demo data in the server itself: the shop's traffic of the last hour, through admission, quota, pipeline and
+//! journal like any other export.
 //!
-//! The control database knows that a project is a demo and whether all of it is loaded; this process knows how far its own
-//! loads are. A project that is neither loaded nor being loaded was interrupted. A load ends early when its project is
-//! deleted or the server stops.
+//! The control database records that a project is a demo and whether all of it is loaded; this process tracks the
+//! progress of its own loads. A project that is neither loaded nor being loaded was interrupted. A load ends early when
+//! its project is deleted or the server stops.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use tidewatch_domain::model::Signal;
 use crate::app::App;
 use crate::demos::{End, Load};
 use crate::error::ApiError;
-use tidewatch_accounts::{By, Demo, NewProject, Project};
+use tidewatch_accounts::{Actor, Demo, NewProject, Project};
 use tidewatch_bench::demo::traffic::Traffic;
 use tidewatch_ingest::accept;
 use tidewatch_ingest::accept::Export;
@@ -22,15 +22,15 @@ use tidewatch_ingest::coding::Coding;
 use tidewatch_ingest::outcome::{Refused, RejectReason};
 use tidewatch_limits as limits;
 use tidewatch_limits::admission::FULL;
+use tidewatch_limits::admission::body_permit::BodyPermit;
 use tidewatch_limits::admission::slots::Full;
-use tidewatch_limits::admission::turn::Turn;
 
-/// Of the project; several may have it.
+/// Name of the project; names are not unique.
 const NAME: &str = "Demo";
 const FRAMEWORK: &str = "opentelemetry";
-/// Things that happen in the shop per second.
+/// Actions in the shop per second.
 const RATE: f64 = 3.0;
-/// Traffic that is made, then stored, at a time.
+/// Length of the traffic that is generated and then stored in one step.
 const PIECE_NS: u64 = 60 * 1_000_000_000;
 
 /// Why a load ends early.
@@ -39,8 +39,8 @@ enum Early {
     Failed(String),
 }
 
-/// Makes the organization's demo project and begins to load it, unless demo data is there or on its way: false.
-pub async fn begin(app: &Arc<App>, by: &By, organization: i64, minutes: u64) -> Result<bool, ApiError> {
+/// Creates the organization's demo project and starts to load it. Returns false if demo data is loaded or being loaded.
+pub async fn begin(app: &Arc<App>, by: &Actor, organization: i64, minutes: u64) -> Result<bool, ApiError> {
     let _one = app.demos.one_at_a_time().await;
     let is_running = |project: &Project| app.demos.of(project.number).is_some_and(|load| load.is_running());
     let known = app.control.demo_project(organization);
@@ -50,7 +50,7 @@ pub async fn begin(app: &Arc<App>, by: &By, organization: i64, minutes: u64) -> 
     let new = NewProject { organization_id: organization, name: NAME.to_owned(), framework: FRAMEWORK.to_owned() };
     let (project, is_new) = app.control.begin_demo(by, &new, known.as_deref()).await?;
     if !is_new {
-        // Another node was faster.
+        // Another node has started it.
         return Ok(false);
     }
     let (number, load) = (project.number, Arc::new(Load::default()));
@@ -81,13 +81,13 @@ async fn fill(app: &Arc<App>, number: u32, load: &Load, minutes: u64) -> Result<
     let (started_ns, mut made_ns) = (traffic.clock_ns(), traffic.clock_ns());
     while made_ns < now_ns {
         let until_ns = (made_ns + PIECE_NS).min(now_ns);
-        // Making it is work for the CPU.
+        // Generating traffic uses CPU time.
         let piece = tokio::task::spawn_blocking(move || {
             while traffic.clock_ns() < until_ns {
-                traffic.go_on();
+                traffic.step();
             }
-            let spans = traffic.shop.outbox.span_count as u64;
-            let bodies = traffic.shop.outbox.take_bodies();
+            let spans = traffic.shop.exports.span_count as u64;
+            let bodies = traffic.shop.exports.take_bodies();
             (traffic, bodies, spans)
         });
         let (next, bodies, spans) =
@@ -108,7 +108,7 @@ async fn fill(app: &Arc<App>, number: u32, load: &Load, minutes: u64) -> Result<
     }
 }
 
-/// Stores one export; tries again for a while when the server is busy. What is refused is counted, as of every sender.
+/// Stores one export, with retries while the server is overloaded. Refusals are counted as for any client.
 async fn store(app: &Arc<App>, number: u32, signal: Signal, body: Bytes) -> Result<(), Early> {
     let mut closing = app.demos.closing();
     for attempt in 1.. {
@@ -132,11 +132,12 @@ async fn store(app: &Arc<App>, number: u32, signal: Signal, body: Bytes) -> Resu
 async fn export(app: &Arc<App>, project: &Project, signal: Signal, body: Bytes) -> Result<(), Refused> {
     let full = || Refused::overloaded(FULL);
     app.quotas.admit(&app.query, project, app.config.project_quota(), app.clock.now_ns()).await?;
-    let mut turn = Turn::enter(&app.admission, &app.bodies, project.number).await.map_err(|Full| full())?;
-    if !turn.grow_to(body.len()) {
+    let mut body_permit =
+        BodyPermit::enter(&app.admission, &app.bodies, project.number).await.map_err(|Full| full())?;
+    if !body_permit.grow_to(body.len()) {
         return Err(full());
     }
-    let export = Export { project, signal, encoding: Encoding::Protobuf, coding: Coding::Identity, body, turn };
+    let export = Export { project, signal, encoding: Encoding::Protobuf, coding: Coding::Identity, body, body_permit };
     let accepted = accept::accept(&app.ingest, export).await?;
     app.quotas.charge(project.number, accepted.bytes, accepted.records);
     Ok(())

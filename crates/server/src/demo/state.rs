@@ -1,16 +1,16 @@
-//! How far the demo data of an organization is, and whether anything else is there.
+//! Progress of the demo data of an organization, and whether it has any other telemetry.
 
 use crate::demos::Demos;
 use crate::error::ApiError;
 use tidewatch_accounts::Demo;
-use tidewatch_query::ask::Ask;
 use tidewatch_query::demo::is_empty;
+use tidewatch_query::executor::Executor;
 use tidewatch_query::views::demo::{DemoState, DemoView};
 
-/// `GET /api/organizations/{id}/demo`.
-pub async fn read(ask: &Ask, demos: &Demos, organization: i64) -> Result<DemoView, ApiError> {
-    let Some(project) = ask.context.control.demo_project(organization) else {
-        let is_empty = is_empty(ask, organization).await?;
+/// The view of `GET /api/organizations/{id}/demo`.
+pub async fn read(executor: &Executor, demos: &Demos, organization: i64) -> Result<DemoView, ApiError> {
+    let Some(project) = executor.context.control.demo_project(organization) else {
+        let is_empty = is_empty(executor, organization).await?;
         return Ok(DemoView {
             state: DemoState::None,
             project_id: None,

@@ -1,8 +1,8 @@
-//! An export from a data directory that no server uses, or from a backup.
+//! Exports from a data directory that no server uses, or from a backup.
 //!
-//! The directory stays as it is. A temporary directory beside it has a copy of the catalog and links to the parts; the
-//! store that is opened there replays the journal as a server would at its start, so that the export has what a server
-//! would answer. Stack traces of requests that only the journal has are as they were received, without symbols.
+//! The directory is not changed. A temporary directory gets a copy of the catalog and links to the parts. The store
+//! that is opened there replays the journal like a server at its start, so the export has the rows that a server would
+//! return. Stack traces of requests that only the journal has are raw, without symbols.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -21,16 +21,17 @@ use crate::check;
 use crate::config::Config;
 use crate::missing_accounts::copy_database;
 use tidewatch_accounts as accounts;
-use tidewatch_ingest::knowledge::Knowledge;
+use tidewatch_ingest::enrichment::EnrichmentSource;
 use tidewatch_ingest::prices::{self, PriceTable};
 use tidewatch_ingest::{pipeline, record};
 use tidewatch_query::export::columns::ProjectIds;
 use tidewatch_query::export::{self, Export};
 use tidewatch_store::TelemetryStore as _;
 
-/// A piece of an export has all the time that it needs.
+/// Deadline of one piece of an export, which no export reaches in practice.
 const PIECE_MAX: Duration = Duration::from_secs(3600);
 
+/// Writes the export of the settings' data directory. An error if a server uses it.
 pub fn export(request: &Request<'_>, config: &Config, output: &mut Output) -> anyhow::Result<()> {
     let data = &config.data_dir;
     ensure!(data.join("catalog.sqlite").exists(), "there is no store in {}; is --data-dir right?", data.display());
@@ -53,7 +54,7 @@ pub fn export(request: &Request<'_>, config: &Config, output: &mut Output) -> an
     Ok(())
 }
 
-/// Number and id of each project that is not deleted; `None` where the accounts are elsewhere.
+/// Number and id of each project that is not deleted; `None` if the control database is elsewhere.
 fn projects(data: &Path, view: &Path) -> anyhow::Result<Option<Vec<(u32, Uuid)>>> {
     if !data.join("control.sqlite").exists() {
         return Ok(None);
@@ -64,7 +65,7 @@ fn projects(data: &Path, view: &Path) -> anyhow::Result<Option<Vec<(u32, Uuid)>>
         .map(Some)
 }
 
-/// The projects that are exported.
+/// Numbers of the projects to export.
 fn numbers(request: &Request<'_>, known: &Option<Vec<(u32, Uuid)>>, highest: u32) -> anyhow::Result<Vec<u32>> {
     match (request.project, known) {
         (Some(id), Some(known)) => {
@@ -77,22 +78,24 @@ fn numbers(request: &Request<'_>, known: &Option<Vec<(u32, Uuid)>>, highest: u32
             })?;
             Ok(vec![number])
         }
-        // 0: requests of no project.
-        (None, Some(known)) => Ok(known.iter().map(|(number, _)| *number).chain(of_nobody(request.table)).collect()),
-        (None, None) => Ok((1..=highest).chain(of_nobody(request.table)).collect()),
+        // 0: counts of requests that belong to no project.
+        (None, Some(known)) => {
+            Ok(known.iter().map(|(number, _)| *number).chain(without_project(request.table)).collect())
+        }
+        (None, None) => Ok((1..=highest).chain(without_project(request.table)).collect()),
     }
 }
 
-fn of_nobody(table: Table) -> Option<u32> {
+fn without_project(table: Table) -> Option<u32> {
     (table == Table::IngestCounts).then_some(0)
 }
 
-/// The store of the directory, in `view`, with everything that the journal holds.
+/// Opens a store in `view` with the parts of the directory, and replays the journal.
 fn open(config: &Config, view: &Path) -> anyhow::Result<Lake> {
     let data = &config.data_dir;
     let catalog = copy_database(data, "catalog.sqlite", view)?;
     for file in lake_check::listed_files(&catalog).context("cannot read catalog.sqlite")? {
-        // A crash may have come before it got its name.
+        // A crash may have come before the file was renamed.
         let named = [&file.path, &file.temporary].into_iter().find(|path| data.join(path).exists());
         let path = named.with_context(|| format!("{} is missing", data.join(&file.path).display()))?;
         let link = view.join(path);
@@ -114,7 +117,7 @@ fn open(config: &Config, view: &Path) -> anyhow::Result<Lake> {
     Ok(lake)
 }
 
-/// Applies what no part has yet.
+/// Applies the journal records that no part covers.
 fn replay(data: &Path, view: &Path, lake: &Lake) -> anyhow::Result<()> {
     let folder = data.join("journal");
     if !folder.exists() {
@@ -125,8 +128,8 @@ fn replay(data: &Path, view: &Path, lake: &Lake) -> anyhow::Result<()> {
     let apply = |position, payload: &[u8]| -> anyhow::Result<()> {
         let (header, body) = record::decode(payload)?;
         let then = before.get(&header.prices).map(|prices| PriceTable { prices, id: header.prices });
-        let knowledge = Knowledge { prices: then.unwrap_or(prices), symbols: None };
-        let prepared = pipeline::prepare(&header, body, usize::MAX, &knowledge).map_err(|refused| refused.error)?;
+        let enrichment = EnrichmentSource { prices: then.unwrap_or(prices), symbols: None };
+        let prepared = pipeline::prepare(&header, body, usize::MAX, &enrichment).map_err(|refused| refused.error)?;
         lake.apply(position, prepared.request_key, header.received_ns, prepared.rows);
         if lake.is_behind() {
             lake.flush()?;
@@ -146,7 +149,7 @@ fn replay(data: &Path, view: &Path, lake: &Lake) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Records of the journal were priced with these.
+/// Copies the price tables that journal records were priced with.
 fn copy_prices(data: &Path, view: &Path) -> anyhow::Result<()> {
     let mut files = vec![Path::new("ai-prices.json").to_path_buf()];
     if let Ok(kept) = std::fs::read_dir(data.join("ai-prices")) {

@@ -1,7 +1,7 @@
 //! `tidewatch export`: a table's rows as a file, from a running server or from a data directory that no server uses.
 //!
-//! - [`remote`]: from a server, through `GET /api/export`. [`directory`]: from a data directory, which stays as it is.
-//! - [`output`]: the file, which has its name only when it is whole.
+//! - [`remote`]: from a server, through `GET /api/export`. [`directory`]: from a data directory, which is not changed.
+//! - [`output`]: the file, which is renamed to its final name once it is complete.
 
 mod directory;
 mod output;
@@ -21,6 +21,7 @@ use output::Output;
 use tidewatch_query::export::{self, Format};
 use tidewatch_query::time::Range;
 
+/// Arguments of `tidewatch export`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct ExportArgs {
     /// spans, endpoints, tasks, ai_traces, exceptions, logs, metric_points or ingest_counts.
@@ -41,15 +42,16 @@ pub struct ExportArgs {
     /// The file to write; standard output when not given.
     #[arg(long, short)]
     pub output: Option<PathBuf>,
-    /// Base address of a running server, which TIDEWATCH_ACCESS_TOKEN (a personal access token with the scope read) is for.
-    /// Without it the data directory is read, which no server may use meanwhile.
+    /// Base address of a running server, which TIDEWATCH_ACCESS_TOKEN (a personal access token with the scope read) is
+    /// for. Without it the data directory is read, which no server may use meanwhile.
     #[arg(long)]
     pub url: Option<String>,
+    /// Settings, for the data directory.
     #[command(flatten)]
     pub config: Config,
 }
 
-/// What is exported.
+/// What to export.
 struct Request<'a> {
     table: Table,
     range: Range,
@@ -57,8 +59,8 @@ struct Request<'a> {
     format: Format,
 }
 
-/// Writes the export. An error: the file is not there, or standard output lacks something. Blocks. `config`: with the
-/// file's settings.
+/// Writes the export. On error no file is left under the final name, and standard output is incomplete. `config`: the
+/// effective settings. Blocks.
 pub fn run(arguments: &ExportArgs, config: &Config) -> anyhow::Result<()> {
     let table = export::table(&arguments.table)
         .with_context(|| format!("there is no table {}; it is one of {}", arguments.table, export::table_names()))?;
@@ -77,7 +79,7 @@ pub fn run(arguments: &ExportArgs, config: &Config) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Nanoseconds since the epoch.
+/// Parses a time or a day to nanoseconds since the epoch.
 fn moment(text: &str, name: &str) -> anyhow::Result<i64> {
     let timestamp = match text.parse::<Timestamp>() {
         Ok(timestamp) => Some(timestamp),
@@ -87,7 +89,7 @@ fn moment(text: &str, name: &str) -> anyhow::Result<i64> {
     moment.with_context(|| format!("{name} is neither an RFC 3339 time nor a day: {text}"))
 }
 
-/// A line beside the export, which may be on standard output.
+/// Prints a line to standard error: the export may be on standard output.
 fn remark(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

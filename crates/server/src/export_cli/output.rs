@@ -7,15 +7,15 @@ use std::sync::Arc;
 
 use anyhow::Context;
 
-/// A file under a temporary name until it is whole, or standard output.
+/// A file under a temporary name until it is complete, or standard output.
 pub struct Output {
     writer: Box<dyn Write>,
-    file: Option<Named>,
+    file: Option<PendingFile>,
     bytes: u64,
 }
 
-/// Removed when it is dropped without its own name.
-struct Named {
+/// A temporary file, removed on drop unless it was renamed.
+struct PendingFile {
     file: Arc<File>,
     temporary: PathBuf,
     path: PathBuf,
@@ -23,7 +23,7 @@ struct Named {
 }
 
 impl Output {
-    /// `None`: standard output.
+    /// Creates the temporary file. `None`: standard output.
     pub fn create(path: Option<&Path>) -> anyhow::Result<Output> {
         let Some(path) = path else {
             return Ok(Output { writer: Box::new(io::stdout().lock()), file: None, bytes: 0 });
@@ -33,39 +33,40 @@ impl Output {
         let temporary = PathBuf::from(temporary);
         let cannot = || format!("cannot create {}", temporary.display());
         let file = Arc::new(File::create(&temporary).with_context(cannot)?);
-        let named = Named { file, temporary: temporary.clone(), path: path.to_path_buf(), is_whole: false };
-        let writer = Box::new(BufWriter::new(Arc::clone(&named.file)));
-        Ok(Output { writer, file: Some(named), bytes: 0 })
+        let pending = PendingFile { file, temporary: temporary.clone(), path: path.to_path_buf(), is_whole: false };
+        let writer = Box::new(BufWriter::new(Arc::clone(&pending.file)));
+        Ok(Output { writer, file: Some(pending), bytes: 0 })
     }
 
+    /// Appends bytes.
     pub fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
         self.bytes += bytes.len() as u64;
         let written = self.writer.write_all(bytes);
         written.with_context(|| self.cannot_write())
     }
 
-    /// The whole export was written: the file gets its name. How many bytes it has.
+    /// Syncs the file and renames it to its final name. Returns its size in bytes.
     pub fn finish(mut self) -> anyhow::Result<u64> {
         let flushed = self.writer.flush();
         flushed.with_context(|| self.cannot_write())?;
-        if let Some(named) = &mut self.file {
-            let cannot = || format!("cannot write {}", named.path.display());
-            named.file.sync_all().with_context(cannot)?;
-            std::fs::rename(&named.temporary, &named.path).with_context(cannot)?;
-            named.is_whole = true;
+        if let Some(pending) = &mut self.file {
+            let cannot = || format!("cannot write {}", pending.path.display());
+            pending.file.sync_all().with_context(cannot)?;
+            std::fs::rename(&pending.temporary, &pending.path).with_context(cannot)?;
+            pending.is_whole = true;
         }
         Ok(self.bytes)
     }
 
     fn cannot_write(&self) -> String {
         match &self.file {
-            Some(named) => format!("cannot write {}; nothing of it was kept", named.path.display()),
+            Some(pending) => format!("cannot write {}; nothing of it was kept", pending.path.display()),
             None => "cannot write to standard output".to_owned(),
         }
     }
 }
 
-impl Drop for Named {
+impl Drop for PendingFile {
     fn drop(&mut self) {
         if !self.is_whole {
             let _ = std::fs::remove_file(&self.temporary);
@@ -78,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_has_its_name_only_when_it_is_whole() {
+    fn a_file_gets_its_final_name_when_it_is_complete() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("spans.csv");
         let names = || std::fs::read_dir(folder.path()).expect("a folder").count();
@@ -96,20 +97,20 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_keeps_nothing() {
-        // What is written there finds no space.
+    fn a_full_disk_leaves_no_file() {
+        // Writes to this device fail for lack of space.
         let error = File::options().write(true).open("/dev/full").map(|full| {
             let full = Arc::new(full);
             let folder = tempfile::tempdir().expect("a temporary folder");
             let temporary = folder.path().join("spans.csv.part");
             std::fs::write(&temporary, "").expect("a file");
-            let named = Named {
+            let pending = PendingFile {
                 file: Arc::clone(&full),
                 temporary: temporary.clone(),
                 path: folder.path().join("spans.csv"),
                 is_whole: false,
             };
-            let mut output = Output { writer: Box::new(full), file: Some(named), bytes: 0 };
+            let mut output = Output { writer: Box::new(full), file: Some(pending), bytes: 0 };
             let error = output.write(b"half").expect_err("there is no space");
             drop(output);
             assert!(!temporary.exists());

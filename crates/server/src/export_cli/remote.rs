@@ -1,4 +1,4 @@
-//! An export from a running server.
+//! Exports from a running server.
 
 use std::io::Read as _;
 use std::time::Duration;
@@ -12,17 +12,18 @@ use url::Url;
 use super::output::Output;
 use super::{Request, remark};
 use crate::http::incomplete;
-use crate::symbols_cli::send::sentence;
+use crate::symbols_cli::send::error_message;
 use tidewatch_limits as limits;
 use tidewatch_query::time;
 use tidewatch_runtime::outbound;
 
-/// Longer than any export lasts.
+/// Timeout of a call, longer than any export takes.
 const CALL_MAX: Duration = limits::EXPORT_MAX.saturating_add(Duration::from_secs(3600));
-/// Not a flag: other users of the machine see those.
+/// Not a flag, because other users of the machine can read those.
 const TOKEN: &str = "TIDEWATCH_ACCESS_TOKEN";
 const BUFFER_BYTES: usize = 64 * 1024;
 
+/// Writes the export of the server at `base`. An error if the server refuses it or closes the connection.
 pub fn export(request: &Request<'_>, base: &str, output: &mut Output) -> anyhow::Result<()> {
     let token = std::env::var(TOKEN).with_context(|| format!("set {TOKEN} to a personal access token"))?;
     let server = Server { base: base.trim_end_matches('/'), token: token.trim(), agent: outbound::agent(CALL_MAX) };
@@ -30,7 +31,7 @@ pub fn export(request: &Request<'_>, base: &str, output: &mut Output) -> anyhow:
         Some(project) => (project.to_owned(), "false"),
         None => (server.any_project()?, "true"),
     };
-    let (from, to) = (time::show(request.range.from), time::show(request.range.to));
+    let (from, to) = (time::to_rfc3339(request.range.from), time::to_rfc3339(request.range.to));
     let query = [
         ("projectId", project.as_str()),
         ("allProjects", is_all),
@@ -60,7 +61,7 @@ struct Server<'a> {
 }
 
 impl Server<'_> {
-    /// An answer with 200; any other is an error.
+    /// Sends a request. An error for any status but 200.
     fn get(&self, path: &str, query: &[(&str, &str)]) -> anyhow::Result<Response<Body>> {
         let url = Url::parse_with_params(&format!("{}{path}", self.base), query)
             .with_context(|| format!("{} is no address", self.base))?;
@@ -70,12 +71,12 @@ impl Server<'_> {
             200 => Ok(response),
             status => {
                 let body = response.body_mut().read_to_string().unwrap_or_default();
-                bail!("{} answered {status}: {}", self.base, sentence(&body))
+                bail!("{} answered {status}: {}", self.base, error_message(&body))
             }
         }
     }
 
-    /// A project that the token may read.
+    /// The id of a project that the token may read.
     fn any_project(&self) -> anyhow::Result<String> {
         let mut response = self.get("/api/projects", &[])?;
         let answer: Value = response.body_mut().read_json().context("the server's list of projects is not JSON")?;

@@ -1,5 +1,5 @@
-//! Routes with what the OpenAPI document says about them. The handlers are known at once; the descriptions, megabytes of
-//! them, are made when the document is asked for.
+//! Routes with their OpenAPI descriptions. Handlers are registered at the start; the descriptions take megabytes and
+//! are built when the document is requested.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use crate::app::App;
 
-/// Handlers by path, and what describes them.
+/// Handlers by path, and their descriptions.
 #[derive(Default)]
 pub struct Api {
     router: Router<Arc<App>>,
@@ -19,18 +19,21 @@ pub struct Api {
     described: Vec<fn() -> UtoipaMethodRouter<Arc<App>>>,
 }
 
-/// What `routes!` makes of handlers.
+/// The result of `routes!`.
 pub struct Routes {
+    /// The handlers by path.
     pub handlers: Vec<(String, MethodRouter<Arc<App>>)>,
+    /// Builds the description of the handlers.
     pub describe: fn() -> UtoipaMethodRouter<Arc<App>>,
 }
 
 impl Api {
+    /// An API without routes.
     pub fn new() -> Api {
         Api::default()
     }
 
-    /// Serves and describes them.
+    /// Adds handlers with their descriptions.
     pub fn routes(mut self, routes: Routes) -> Api {
         for (path, handler) in &routes.handlers {
             self.router = self.router.route(path, handler.clone());
@@ -38,25 +41,26 @@ impl Api {
         self.described(routes)
     }
 
-    /// Changes how all of them are served.
+    /// Applies `change` to the router of all handlers added so far.
     pub fn served(mut self, change: impl FnOnce(Router<Arc<App>>) -> Router<Arc<App>>) -> Api {
         self.router = change(self.router);
         self
     }
 
-    /// Describes them; others serve them.
+    /// Adds only the descriptions of handlers that another router serves.
     pub fn described(mut self, routes: Routes) -> Api {
         self.paths.extend(routes.handlers.into_iter().map(|(path, _)| path));
         self.described.push(routes.describe);
         self
     }
 
-    /// Serves, but does not describe.
+    /// Adds handlers without descriptions.
     pub fn undescribed(mut self, router: Router<Arc<App>>) -> Api {
         self.router = self.router.merge(router);
         self
     }
 
+    /// Adds the handlers and descriptions of `other`.
     pub fn merge(mut self, other: Api) -> Api {
         self.router = self.router.merge(other.router);
         self.paths.extend(other.paths);
@@ -64,25 +68,26 @@ impl Api {
         self
     }
 
+    /// The router of all handlers.
     pub fn into_router(self) -> Router<Arc<App>> {
         self.router
     }
 
-    /// The paths that the document names, sorted.
+    /// The described paths, sorted.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.paths.iter().map(String::as_str)
     }
 
-    /// All descriptions, in the order of the routes.
+    /// Builds the document from all descriptions, in the order of the routes.
     pub fn document(&self) -> Document {
         let all = OpenApiRouter::new();
         self.described.iter().fold(all, |all, describe| all.routes(describe())).into_openapi()
     }
 }
 
-/// Handlers under `#[utoipa::path]`, with the methods and paths that stand there.
+/// Handlers with the methods and paths of their `#[utoipa::path]`.
 ///
-/// As the macro of `utoipa_axum`, whose inner rules say the name of what that attribute makes beside a handler.
+/// Like the macro of `utoipa_axum`, whose internal rules produce the names of the items that the attribute generates.
 macro_rules! routes {
     ($($($part:ident)::+),+ $(,)?) => {
         $crate::http::api::Routes {

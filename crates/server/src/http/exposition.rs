@@ -1,4 +1,4 @@
-//! `GET /metrics`: the server's own metrics for Prometheus, on a listener of their own (`--metrics-listen`), never on the
+//! `GET /metrics`: the server's own metrics for Prometheus, only on the listener of `--metrics-listen`, never on the
 //! public one. `docs/metrics.md` lists them.
 
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Registry;
 use tidewatch_store::Outcome;
 
-use super::connections::ConnectionCounts;
+use super::connection::connections::ConnectionCounts;
 use super::routes;
 use crate::app::App;
 use crate::error::ApiError;
@@ -35,7 +35,7 @@ pub fn router(app: Arc<App>, traffic: Arc<Traffic>, tracer: Option<Arc<Tracer>>)
     registry.register_collector(Box::new(Scrape { app, traffic, tracer }));
     let registry = Arc::new(registry);
     let text = async move || {
-        // The store takes locks for its statistics.
+        // Statistics of the store take locks, which may block.
         let encoded = tokio::task::spawn_blocking(move || {
             let mut text = String::new();
             encode_registry(&mut text, &registry).map(|()| text)
@@ -46,12 +46,13 @@ pub fn router(app: Arc<App>, traffic: Arc<Traffic>, tracer: Option<Arc<Tracer>>)
     Router::new().route("/metrics", get(text)).fallback(async || ApiError::not_found("no such path"))
 }
 
-/// Requests by route and status.
+/// Metrics of requests by route and status, and of connections.
 pub struct Traffic {
+    /// The counters of connections.
     pub connections: Arc<ConnectionCounts>,
-    /// Documented paths without parameters, and the places of their routes.
+    /// Documented paths without parameters, with the indexes of their routes.
     exact: HashMap<String, usize>,
-    /// The other documented paths, in segments.
+    /// The segments of the other documented paths, with the indexes of their routes.
     patterns: Vec<(Vec<String>, usize)>,
     routes: Vec<Route>,
 }
@@ -59,11 +60,11 @@ pub struct Traffic {
 struct Route {
     path: String,
     latency: Histogram,
-    /// By the status's first digit.
+    /// Counts by the first digit of the status.
     statuses: [AtomicU64; 6],
 }
 
-/// What no documented path takes: the UI, and what does not exist.
+/// The route of undocumented paths: the UI, and paths that do not exist.
 const OTHER: usize = 0;
 
 impl Default for Traffic {
@@ -81,7 +82,7 @@ impl Default for Traffic {
             } else {
                 traffic.exact.insert(path.to_owned(), at);
             }
-            // As exporters spell them: `http::routes`.
+            // The variants that exporters use (`http::routes`).
             if let Some(short) = path.strip_prefix("/api/otel") {
                 for spelled in [short.to_owned(), format!("{short}/"), format!("{path}/")] {
                     traffic.exact.insert(spelled, at);
@@ -103,7 +104,7 @@ impl Route {
 }
 
 impl Traffic {
-    /// Where requests to this path are counted.
+    /// The index of the route that counts requests to `path`.
     pub fn route(&self, path: &str) -> usize {
         if let Some(at) = self.exact.get(path) {
             return *at;
@@ -118,11 +119,12 @@ impl Traffic {
         self.patterns.iter().find(|(pattern, _)| matches(pattern)).map_or(OTHER, |(_, at)| *at)
     }
 
-    /// The documented path; `None`: there is none.
+    /// The documented path of a route. `None` for undocumented paths.
     pub fn documented(&self, route: usize) -> Option<&str> {
         (route != OTHER).then(|| self.routes[route].path.as_str())
     }
 
+    /// Counts a response: its route, its status, and the time from the request head to the response head.
     pub fn add(&self, route: usize, status: u16, took: Duration) {
         let route = &self.routes[route];
         route.latency.add(took);
@@ -134,8 +136,8 @@ impl Traffic {
         let ConnectionCounts { open, evicted, refused } = &*self.connections;
         let [open, evicted, refused] = [open, evicted, refused].map(|count| count.load(Ordering::Relaxed));
         families.gauge("tidewatch_connections", "Connections open now.", open)?;
-        families.counter("tidewatch_connections_evicted_total", "Idle ones closed for others.", evicted)?;
-        families.counter("tidewatch_connections_refused_total", "Those without a place.", refused)?;
+        families.counter("tidewatch_connections_evicted_total", "Idle connections closed for new ones.", evicted)?;
+        families.counter("tidewatch_connections_refused_total", "Connections closed without a slot.", refused)?;
         let seen =
             || self.routes.iter().filter(|route| route.statuses.iter().any(|count| count.load(Ordering::Relaxed) > 0));
         let mut requests = families.family(
@@ -154,7 +156,7 @@ impl Traffic {
         let mut latencies = families.family(
             MetricType::Histogram,
             "tidewatch_http_request_seconds",
-            "From a request's head to its answer's.",
+            "Time from the request head to the response head.",
         )?;
         for route in seen() {
             latencies.histogram(&[("route", &route.path)], &route.latency.snapshot())?;
@@ -163,7 +165,7 @@ impl Traffic {
     }
 }
 
-/// Reads every metric of the process when a scraper asks.
+/// Collects all metrics for a scrape.
 struct Scrape {
     app: Arc<App>,
     traffic: Arc<Traffic>,
@@ -202,7 +204,7 @@ impl Scrape {
             ),
             (
                 "tidewatch_journal_wait_seconds",
-                "From append until durable and visible.",
+                "Time from append until durable and visible.",
                 app.ingest.metrics.journal.snapshot(),
             ),
             ("tidewatch_flush_seconds", "Writing rows held in memory as parts.", app.store_metrics.flush.snapshot()),
@@ -210,7 +212,7 @@ impl Scrape {
             (
                 "tidewatch_journal_commit_seconds",
                 "Writing and syncing one group of the journal.",
-                Durations::of_cumulative(&app.intake.commit_latencies()),
+                Durations::of_cumulative(&app.durable_store.commit_latencies()),
             ),
         ] {
             families.family(MetricType::Histogram, name, help)?.histogram(&[], &durations)?;
@@ -221,22 +223,26 @@ impl Scrape {
     fn queues(&self, families: &mut Families<'_>) -> fmt::Result {
         let app = &self.app;
         let stats = app.store.stats();
-        let lost = app.intake.lake().lost().stats();
-        let journal = app.intake.journal_backlog();
+        let lost = app.durable_store.lake().lost().stats();
+        let journal = app.durable_store.journal_backlog();
         for (name, help, value) in [
             ("tidewatch_admission_waiting", "Exports that wait for a slot now.", app.admission.waiting()),
             ("tidewatch_upload_waiting", "Uploads that wait for a slot now.", app.uploads.waiting()),
-            ("tidewatch_questions_waiting", "Questions that wait for a thread now.", app.query.waiting()),
+            ("tidewatch_questions_waiting", "Queries that wait for a thread now.", app.query.waiting()),
             ("tidewatch_journal_waiting", "Exports that wait for the journal's next group.", journal.records),
             ("tidewatch_journal_waiting_bytes", "Their bytes, and those being written.", journal.bytes),
-            ("tidewatch_journal_bytes", "The journal on the disk.", app.intake.journal_bytes() as usize),
+            ("tidewatch_journal_bytes", "The journal on the disk.", app.durable_store.journal_bytes() as usize),
             ("tidewatch_flush_waiting", "Memtables that wait to be written as parts.", stats.sealed),
             ("tidewatch_memory_bytes", "Rows in memory.", stats.memory_bytes),
-            ("tidewatch_memory_held_bytes", "What they take, with their keys and room for more.", stats.held_bytes),
+            (
+                "tidewatch_memory_held_bytes",
+                "Memory allocated for rows, including keys and unused capacity.",
+                stats.held_bytes,
+            ),
             ("tidewatch_export_bytes_held", "Memory held by bodies of exports.", app.bodies.held()),
             (
                 "tidewatch_missing_files",
-                "Listed parts and key files that were missing or had another length at the start.",
+                "Parts and key files in the catalog that were missing or had another length at the start.",
                 stats.missing_files,
             ),
             ("tidewatch_lost_files", "Files in lost/, set aside rather than removed.", lost.files as usize),
@@ -244,8 +250,8 @@ impl Scrape {
             ("tidewatch_json_bytes_held", "Memory held by bodies of the API.", app.json_bodies.held()),
             (
                 "tidewatch_store_behind",
-                "1 while nothing is accepted because the store catches up.",
-                usize::from(app.intake.is_behind()),
+                "1 while exports are refused because the store catches up.",
+                usize::from(app.durable_store.is_behind()),
             ),
         ] {
             families.gauge(name, help, value as u64)?;
@@ -254,24 +260,28 @@ impl Scrape {
     }
 
     fn queries(&self, families: &mut Families<'_>) -> fmt::Result {
-        let (bytes_max, questions) = self.app.store.query_memory();
-        families.gauge("tidewatch_query_memory_bytes", "Memory held by questions.", questions.bytes as u64)?;
+        let (bytes_max, memory) = self.app.store.query_memory();
+        families.gauge("tidewatch_query_memory_bytes", "Memory held by queries.", memory.bytes as u64)?;
         families.gauge(
             "tidewatch_query_memory_peak_bytes",
-            "The most since the start.",
-            questions.peak_bytes as u64,
+            "Peak memory held by queries since the start.",
+            memory.peak_bytes as u64,
         )?;
-        families.gauge("tidewatch_query_memory_max_bytes", "What all questions may hold.", bytes_max as u64)?;
+        families.gauge(
+            "tidewatch_query_memory_max_bytes",
+            "Memory that all queries together may hold.",
+            bytes_max as u64,
+        )?;
         families.gauge(
             "tidewatch_query_memory_waiting",
-            "Threads of questions that wait.",
-            questions.waiting as u64,
+            "Threads of queries that wait for memory.",
+            memory.waiting as u64,
         )?;
-        families.counter("tidewatch_query_memory_waits_total", "Waits of questions for memory.", questions.waits)?;
+        families.counter("tidewatch_query_memory_waits_total", "Waits of queries for memory.", memory.waits)?;
         families.counter(
             "tidewatch_query_memory_wait_seconds_total",
-            "Time that questions waited for memory.",
-            questions.waited.as_secs_f64(),
+            "Time that queries waited for memory.",
+            memory.waited.as_secs_f64(),
         )
     }
 
@@ -291,7 +301,7 @@ impl Scrape {
             parts.sample(&[("table", table.table.name())], table.parts as u64)?;
         }
         let missing: u64 = store.gaps().iter().map(|gap| gap.rows).sum();
-        families.gauge("tidewatch_missing_rows", "Rows that were stored and set aside since.", missing)?;
+        families.gauge("tidewatch_missing_rows", "Stored rows that are no longer available.", missing)?;
         let mut suspects =
             families.family(MetricType::Gauge, "tidewatch_suspect_parts", "Parts that could not be read, by table.")?;
         for table in &stats.tables {
@@ -300,16 +310,16 @@ impl Scrape {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         families.counter(
             "tidewatch_removed_rows_total",
-            "Rows that were kept no longer.",
+            "Rows removed past their retention, or with their project.",
             count(&app.store_metrics.removed_rows),
         )?;
         families.counter(
             "tidewatch_disk_budget_rows_total",
-            "Rows of the oldest days, dropped for the disk budget.",
+            "Rows of the oldest days, removed for the disk budget.",
             count(&app.store_metrics.budget_rows),
         )?;
         families.gauge("tidewatch_disk_bytes", "Parts and key files on the disk.", stats.disk_bytes())?;
-        families.gauge("tidewatch_disk_bytes_max", "What they may take; 0: any number.", app.config.disk_bytes_max)?;
+        families.gauge("tidewatch_disk_bytes_max", "The disk budget; 0: none.", app.config.disk_bytes_max)?;
         families.gauge(
             "tidewatch_disk_free_bytes",
             "Free bytes of the data directory's file system.",
@@ -317,7 +327,7 @@ impl Scrape {
         )?;
         families.gauge(
             "tidewatch_clock_ahead_seconds",
-            "How far the clock is ahead of what retention trusts, on account of a jump.",
+            "How far the clock is ahead of the time that retention trusts, after a jump.",
             store.clock_ahead_ns().unsigned_abs() / NS_PER_SECOND,
         )?;
         families.counter(
@@ -328,11 +338,11 @@ impl Scrape {
         let mut records = families.family(
             MetricType::Counter,
             "tidewatch_records_total",
-            "Spans, log records and points by what became of them, and why.",
+            "Spans, log records and points by outcome and reason.",
         )?;
-        for counted in store.counted() {
+        for counted in store.outcome_counts() {
             let outcome = counted.outcome.as_ref();
-            // The others are requests.
+            // The other outcomes are those of requests.
             if [Outcome::Kept, Outcome::Dropped, Outcome::Trimmed].iter().any(|known| known.as_str() == outcome) {
                 let (signal, reason) = (&counted.signal, &counted.reason);
                 records.sample(&[("signal", signal), ("outcome", outcome), ("reason", reason)], counted.count)?;
@@ -343,9 +353,10 @@ impl Scrape {
 
     fn threads(&self, families: &mut Families<'_>) -> fmt::Result {
         let app = &self.app;
-        let mut alive = families.family(MetricType::Gauge, "tidewatch_thread_alive", "Whether a thread gets on.")?;
+        let mut alive =
+            families.family(MetricType::Gauge, "tidewatch_thread_alive", "Whether a thread makes progress.")?;
         let background = app.background.heartbeats();
-        let storing = app.intake.heartbeats().map(|heartbeat| (heartbeat, HEARTBEAT_SILENCE_MAX));
+        let storing = app.durable_store.heartbeats().map(|heartbeat| (heartbeat, HEARTBEAT_SILENCE_MAX));
         let others = background.iter().map(|heartbeat| (heartbeat, BACKGROUND_SILENCE_MAX));
         for (heartbeat, silence_max) in storing.chain(others) {
             let is_alive = heartbeat.missing(Instant::now(), silence_max).is_none();
@@ -354,15 +365,15 @@ impl Scrape {
         let mut set_aside = families.family(
             MetricType::Counter,
             "tidewatch_set_aside_total",
-            "What of the journal was set aside in lost/, by reason.",
+            "Unusable content of the journal copied to lost/, by reason.",
         )?;
-        for (reason, count) in app.intake.set_aside() {
+        for (reason, count) in app.durable_store.set_aside() {
             set_aside.sample(&[("reason", reason.as_str())], count)?;
         }
         let mut demos = families.family(
             MetricType::Counter,
             "tidewatch_demo_loads_total",
-            "Loads of demo data that ended, by how.",
+            "Finished loads of demo data, by result.",
         )?;
         for (end, count) in app.demos.ended() {
             demos.sample(&[("end", end.as_str())], count)?;
@@ -376,25 +387,29 @@ impl Scrape {
 
     fn symbols(&self, families: &mut Families<'_>) -> fmt::Result {
         let symbols = &self.app.symbols;
-        let (cache, (built, failed)) = (symbols.cache.figures(), symbols.builder.figures());
+        let (cache, (built, failed)) = (symbols.cache.stats(), symbols.builder.stats());
         families.gauge("tidewatch_symbol_cache_bytes", "Symbol artifacts in memory.", cache.bytes as u64)?;
         families.counter("tidewatch_symbol_cache_hits_total", "Artifacts found in memory.", cache.hits)?;
         families.counter("tidewatch_symbol_cache_misses_total", "Artifacts not found in memory.", cache.misses)?;
-        families.counter("tidewatch_symbol_artifacts_built_total", "Artifacts made from uploads.", built)?;
-        families.counter("tidewatch_symbol_artifacts_failed_total", "Uploads no artifact can be made from.", failed)?;
+        families.counter("tidewatch_symbol_artifacts_built_total", "Artifacts built from uploads.", built)?;
+        families.counter(
+            "tidewatch_symbol_artifacts_failed_total",
+            "Uploads that could not be converted to artifacts.",
+            failed,
+        )?;
         families.counter(
             "tidewatch_symbol_uploads_over_quota_total",
-            "Uploads refused because their project keeps too much.",
+            "Uploads refused because of their project's quota.",
             symbols.over_quota.load(Ordering::Relaxed),
         )
     }
 
     fn own_spans(&self, families: &mut Families<'_>) -> fmt::Result {
         let Some(tracer) = &self.tracer else { return Ok(()) };
-        let spans = tracer.figures();
+        let spans = tracer.stats();
         families.gauge("tidewatch_own_spans_waiting", "Own spans that wait to be sent.", spans.waiting)?;
-        families.counter("tidewatch_own_spans_sent_total", "Own spans that were taken.", spans.sent)?;
-        families.counter("tidewatch_own_spans_dropped_total", "Own spans given up.", spans.dropped)
+        families.counter("tidewatch_own_spans_sent_total", "Own spans that were delivered.", spans.sent)?;
+        families.counter("tidewatch_own_spans_dropped_total", "Own spans that were discarded.", spans.dropped)
     }
 
     fn refused_exports(&self, families: &mut Families<'_>) -> fmt::Result {
@@ -410,7 +425,7 @@ impl Scrape {
     }
 }
 
-/// 0 when it cannot be found out.
+/// The free bytes of the data directory's file system; 0 if they cannot be determined.
 fn free_bytes(app: &App) -> u64 {
     files::free_bytes(&app.config.data_dir).unwrap_or(0)
 }

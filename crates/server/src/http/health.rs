@@ -1,13 +1,13 @@
-//! Health routes: whether requests are served, whether exports can be stored, whether the threads that store are alive.
+//! Health routes: whether requests are served, whether exports can be stored, whether the storing threads are alive.
 //!
 //! | route | 200 | 503 |
 //! |---|---|---|
-//! | `/livez` | the threads that store get on, also while the store is being opened | a thread is missing: restart the process |
-//! | `/health`, `/readyz` | the store is open, and exports can be stored | it is being opened, a thread is missing, or the disk refuses |
+//! | `/livez` | the storing threads make progress, or the store is being opened | a thread is missing: restart the process |
+//! | `/health`, `/readyz` | the store is open, and exports can be stored | the store is being opened, a thread is missing, or the disk fails |
 //!
-//! `/livez` names missing threads that do not store (`background`) too: 200 with the status `degraded`.
+//! `/livez` also names missing threads that do not store (`background`): 200 with the status `degraded`.
 //!
-//! A 503 names what is wrong. Nothing of the disk's paths or of the data is in it: anybody may ask.
+//! A 503 names the problems. It contains no paths and no stored data, because the routes need no authentication.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,7 +21,7 @@ use crate::app::App;
 use tidewatch_limits as limits;
 use tidewatch_query::views::account::Health;
 
-/// Whether the server is ready: started, and able to store what comes.
+/// Whether the server is ready: started, and able to store telemetry.
 #[utoipa::path(
     get,
     path = "/health",
@@ -32,42 +32,42 @@ use tidewatch_query::views::account::Health;
 )]
 pub async fn ready(State(app): State<Arc<App>>) -> (StatusCode, Json<Health>) {
     let mut problems = missing_threads(&app);
-    if !app.intake.is_writable() {
+    if !app.durable_store.is_writable() {
         problems.push("the journal cannot be written".to_owned());
     }
     if app.store.write_failure().is_some() {
         problems.push("the last flush failed".to_owned());
     }
-    answer(problems)
+    health_response(problems)
 }
 
-/// Before the store is open.
+/// The response of `/health` and `/readyz` while the store is being opened.
 pub async fn starting() -> (StatusCode, Json<Health>) {
     (StatusCode::SERVICE_UNAVAILABLE, Json(Health { status: "starting".to_owned(), problems: Vec::new() }))
 }
 
-/// Whether the threads get on.
+/// Whether the threads make progress.
 pub async fn alive(State(app): State<Arc<App>>) -> (StatusCode, Json<Health>) {
     let of_store = missing_threads(&app);
     let others: Vec<String> = app.background.missing(Instant::now()).iter().map(Missing::to_string).collect();
     if of_store.is_empty() && !others.is_empty() {
         return (StatusCode::OK, Json(Health { status: "degraded".to_owned(), problems: others }));
     }
-    answer([of_store, others].concat())
+    health_response([of_store, others].concat())
 }
 
-/// Before the store is open: alive, though not ready.
+/// The response of `/livez` while the store is being opened: alive, but not ready.
 pub async fn alive_starting() -> Json<Health> {
     Json(Health { status: "starting".to_owned(), problems: Vec::new() })
 }
 
 fn missing_threads(app: &App) -> Vec<String> {
     let now = Instant::now();
-    let missing = app.intake.heartbeats().filter_map(|beat| beat.missing(now, limits::HEARTBEAT_SILENCE_MAX));
+    let missing = app.durable_store.heartbeats().filter_map(|beat| beat.missing(now, limits::HEARTBEAT_SILENCE_MAX));
     missing.map(|missing| missing.to_string()).collect()
 }
 
-fn answer(problems: Vec<String>) -> (StatusCode, Json<Health>) {
+fn health_response(problems: Vec<String>) -> (StatusCode, Json<Health>) {
     match problems.is_empty() {
         true => (StatusCode::OK, Json(Health { status: "ok".to_owned(), problems })),
         false => (StatusCode::SERVICE_UNAVAILABLE, Json(Health { status: "failing".to_owned(), problems })),

@@ -1,6 +1,6 @@
-//! The OpenAPI document: what every operation shares, and the whole.
+//! The OpenAPI document, and the parts that all operations share.
 //!
-//! Served at `/api/openapi.json`; `docs/openapi.json` is its snapshot, kept true by a test.
+//! It is served at `/api/openapi.json`; a test compares it with `docs/openapi.json`.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -11,82 +11,82 @@ use utoipa::{IntoParams, IntoResponses, Modify, OpenApi};
 
 pub use crate::error::ErrorBody;
 
-/// Which project a request is about.
+/// The project of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub struct ProjectQuery {
-    /// Missing or malformed: 400; of a project one may not open: 403.
+    /// The id of the project. Missing or malformed: 400. Not a project of the user: 403.
     #[param(format = "uuid")]
     pub project_id: String,
 }
 
-/// How every question can fail.
+/// The errors of every operation.
 #[derive(IntoResponses)]
 pub enum Failures {
-    /// The request cannot be read.
+    /// The request is malformed.
     #[response(status = 400)]
     Malformed(ErrorBody),
-    /// No token, or a bad one.
+    /// No credential, or an invalid one.
     #[response(status = 401)]
     Unauthorized(ErrorBody),
-    /// Not a project one may open.
+    /// The credential does not permit this.
     #[response(status = 403)]
     Forbidden(ErrorBody),
-    /// Readable, but against a rule of the operation.
+    /// The request violates a rule of the operation.
     #[response(status = 422)]
     Unprocessable(ErrorBody),
-    /// Too many questions at once; `Retry-After` says when to come back.
+    /// Too many concurrent requests. Retry after `Retry-After`.
     #[response(status = 503)]
     Overloaded(ErrorBody),
-    /// The deadline of the question passed.
+    /// The query exceeded its deadline.
     #[response(status = 504)]
     Deadline(ErrorBody),
 }
 
-/// How a look-up of one thing can fail besides.
+/// The additional error of a look-up.
 #[derive(IntoResponses)]
 pub enum NotFound {
-    /// No such thing in this project.
+    /// The object does not exist.
     #[response(status = 404)]
     NotFound(ErrorBody),
 }
 
-/// How a route with a per-IP limit can fail besides.
+/// The additional error of a route with a rate limit per address.
 #[derive(IntoResponses)]
 pub enum TooMany {
-    /// Too many requests of this address in this minute; `Retry-After` says when to come back.
+    /// Too many requests from this address in this minute. Retry after `Retry-After`.
     #[response(status = 429)]
     TooMany(ErrorBody),
 }
 
 #[derive(OpenApi)]
 #[openapi(
-    info(title = "Tidewatch", description = "Questions about the telemetry of a project, and the accounts that may ask.", license(name = "Apache-2.0", identifier = "Apache-2.0")),
+    info(title = "Tidewatch", description = "Queries of a project's telemetry, and management of accounts and projects.", license(name = "Apache-2.0", identifier = "Apache-2.0")),
     modifiers(&Bearer),
     security(("bearer" = []), ("session" = [])),
     tags(
         (name = "account", description = "Registration and login"),
-        (name = "organizations", description = "Organisations: members, invitations, settings, audit log"),
-        (name = "credentials", description = "Sign-in elsewhere, second factors, tokens of people, programs and clients"),
+        (name = "organizations", description = "Organizations: members, invitations, settings, audit log"),
+        (name = "credentials", description = "Sign-in with other providers, second factors, tokens of users, programs and clients"),
         (name = "projects", description = "Projects and their settings"),
         (name = "overview", description = "The home page of a project"),
-        (name = "endpoints", description = "Requests that were served, by method and route"),
+        (name = "endpoints", description = "Inbound HTTP requests, by method and route"),
         (name = "tasks", description = "Jobs, queue consumers and console commands"),
         (name = "ai-traces", description = "Calls of generative models"),
-        (name = "issues", description = "Exceptions by normalised stack trace"),
+        (name = "issues", description = "Exceptions by normalized stack trace"),
         (name = "logs", description = "Log records"),
         (name = "traces", description = "Spans and distributed traces"),
         (name = "metrics", description = "Metric series and their names"),
-        (name = "symbols", description = "Debug files and source maps; with a project's upload token"),
-        (name = "drops", description = "What was received and what became of it"),
+        (name = "symbols", description = "Debug files and source maps; uploads need a project's upload token"),
+        (name = "drops", description = "Counts of received records: stored or dropped, by reason"),
         (name = "export", description = "Tables as files"),
         (name = "health", description = "Readiness"),
     ),
 )]
 struct Frame;
 
-/// The whole document; `of_routes`: the part that the routes describe.
+/// The whole document. `of_routes`: the descriptions of the routes.
 pub fn complete(of_routes: Document) -> Document {
     let mut document = Frame::openapi();
     document.merge(of_routes);
@@ -94,8 +94,7 @@ pub fn complete(of_routes: Document) -> Document {
     document
 }
 
-/// The derive of a generic schema copies in the schema it is made for: the row of a page, the orders of a list. A `$ref`
-/// stands there instead, as everywhere else.
+/// Replaces schemas that the derive of a generic schema inlines (the row of a page, the orders of a list) by a `$ref`.
 fn parameters_by_reference(document: &mut Document) {
     let Some(components) = &mut document.components else { return };
     for (name, schema) in &mut components.schemas {
@@ -114,9 +113,9 @@ fn parameters_by_reference(document: &mut Document) {
     }
 }
 
-const ORDER_BY: &str = "One of the orders the operation names; anything else is 400.";
+const ORDER_BY: &str = "One of the orders of the operation; any other value is a 400.";
 
-/// A JWT from login or another token of a person, as `Authorization: Bearer`; or a page's session cookie.
+/// The security schemes: a JWT or another token of a user as `Authorization: Bearer`, or the session cookie of a page.
 struct Bearer;
 
 impl Modify for Bearer {

@@ -1,17 +1,17 @@
-//! All routes on one screen. Methods and paths of the documented ones stand at their handlers.
+//! All routes. The methods and paths of the documented ones are declared at their handlers.
 //!
-//! | path | who may call | body |
+//! | path | authorization | body |
 //! |---|---|---|
 //! | `POST /api/otel/v1/{traces,metrics,logs}`, also with a trailing slash and without `/api/otel` | a project token | `limits::OTLP` |
-//! | `OPTIONS` of these | anybody | |
-//! | `GET /health`, `/readyz`, `/livez`, `GET /api/openapi.json` | anybody | |
-//! | `GET /api/has-organizations`, `POST /api/register`, `POST /api/login` | anybody | `limits::ANONYMOUS` |
+//! | `OPTIONS` of these | none | |
+//! | `GET /health`, `/readyz`, `/livez`, `GET /api/openapi.json` | none | |
+//! | `GET /api/has-organizations`, `POST /api/register`, `POST /api/login` | none | `limits::ANONYMOUS` |
 //! | `GET /api/me/login-bundle`, `PUT /api/me/password`, `/api/projects...` | a login, and a role | `limits::JSON` |
-//! | `/api/auth/...`, `/api/oauth/register`, `/api/ack/...`, `/.well-known/...` of `auth/` | anybody | `limits::ANONYMOUS` |
+//! | `/api/auth/...`, `/api/oauth/register`, `/api/ack/...`, `/.well-known/...` of `auth/` | none | `limits::ANONYMOUS` |
 //! | the rest of `auth/` | a login | `limits::JSON` |
 //! | `/api/...` of `dashboard/` | a login and membership of `?projectId=` | `limits::JSON` |
 //! | `POST /api/symbols/upload`, `POST /api/sourcemaps/upload` | an upload token | `limits::UPLOAD` |
-//! | any other `GET` | anybody: the UI | |
+//! | any other `GET` | none: the UI | |
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ use crate::app::App;
 use crate::error::ApiError;
 use tidewatch_limits as limits;
 
-/// Everything the OpenAPI document knows about.
+/// The routes with OpenAPI descriptions, and their undocumented spellings.
 pub fn api() -> Api {
     Api::new()
         .merge(account::routes())
@@ -43,16 +43,17 @@ pub fn api() -> Api {
         .routes(routes!(health::ready))
 }
 
-/// The OTLP paths: as documented, and as exporters spell them.
+/// The OTLP paths: the documented ones, and the variants that exporters use.
 fn telemetry() -> Api {
-    let door = |handler: MethodRouter<Arc<App>>| handler.options(cors::preflight).fallback(otlp::wrong_method);
+    let with_preflight =
+        |handler: MethodRouter<Arc<App>>| handler.options(cors::preflight).fallback(otlp::wrong_method);
     let mut router = Router::new();
     for base in ["/api/otel", ""] {
         for end in ["", "/"] {
             router = router
-                .route(&format!("{base}/v1/traces{end}"), door(post(otlp::traces)))
-                .route(&format!("{base}/v1/metrics{end}"), door(post(otlp::metrics)))
-                .route(&format!("{base}/v1/logs{end}"), door(post(otlp::logs)));
+                .route(&format!("{base}/v1/traces{end}"), with_preflight(post(otlp::traces)))
+                .route(&format!("{base}/v1/metrics{end}"), with_preflight(post(otlp::metrics)))
+                .route(&format!("{base}/v1/logs{end}"), with_preflight(post(otlp::logs)));
         }
     }
     Api::new()
@@ -63,7 +64,7 @@ fn telemetry() -> Api {
         .undescribed(grpc::routes())
 }
 
-/// The whole service.
+/// The router of the public listeners.
 pub fn router(app: Arc<App>) -> Router {
     api()
         .into_router()
@@ -76,28 +77,28 @@ pub fn router(app: Arc<App>) -> Router {
         .with_state(app)
 }
 
-/// Answers in JSON are compressed by what `Accept-Encoding` prefers: zstd, brotli or gzip. The UI's files come
+/// Compresses JSON responses with the encoding that `Accept-Encoding` prefers: zstd, brotli or gzip. The UI's files are
 /// compressed already; exports and events are streams.
-fn compression() -> CompressionLayer<And<SizeAbove, JsonAnswers>> {
-    CompressionLayer::new().compress_when(SizeAbove::new(limits::COMPRESSED_BYTES_MIN).and(JsonAnswers))
+fn compression() -> CompressionLayer<And<SizeAbove, JsonResponses>> {
+    CompressionLayer::new().compress_when(SizeAbove::new(limits::COMPRESSED_BYTES_MIN).and(JsonResponses))
 }
 
 #[derive(Debug, Clone, Copy)]
-struct JsonAnswers;
+struct JsonResponses;
 
-impl Predicate for JsonAnswers {
+impl Predicate for JsonResponses {
     fn should_compress<B: HttpBody>(&self, response: &http::Response<B>) -> bool {
         let content_type = response.headers().get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
         content_type.split(|byte| *byte == b';').next() == Some(b"application/json")
     }
 }
 
-/// The whole API, as `/api/openapi.json` and `tidewatch openapi` show it.
+/// The OpenAPI document, as served at `/api/openapi.json` and printed by `tidewatch openapi`.
 pub fn document() -> OpenApi {
     openapi::complete(api().document())
 }
 
-/// What is served while the store is being opened and replayed.
+/// The router while the store is opened and the journal is replayed.
 pub fn starting() -> Router {
     Router::new()
         .route("/health", get(health::starting))

@@ -1,4 +1,4 @@
-//! Headers on every answer: who may frame it, what it may load, what browsers may guess. Spec: limits, row "Frames".
+//! The security headers of every response: framing, content security policy, MIME sniffing. Spec: limits, row "Frames".
 
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS,
@@ -17,7 +17,7 @@ const DENY: HeaderValue = HeaderValue::from_static("DENY");
 const NO_SNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 
-/// The same for a page that others may frame.
+/// The policy of pages that other sites may frame.
 const FRAMED_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; \
      connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; object-src 'none'; \
@@ -27,26 +27,27 @@ const CROSS_ORIGIN: HeaderValue = HeaderValue::from_static("cross-origin");
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
-/// What no page of ours asks for.
+/// Browser features that no page uses.
 const NO_DEVICES: HeaderValue = HeaderValue::from_static(
     "accelerometer=(), bluetooth=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), hid=(), \
      magnetometer=(), microphone=(), midi=(), payment=(), serial=(), usb=(), xr-spatial-tracking=()",
 );
-/// A year.
+/// One year.
 const TLS_ONLY: HeaderValue = HeaderValue::from_static("max-age=31536000; includeSubDomains");
-/// What is asked of the API is about one user at one time.
+/// Responses of the API depend on the user and the time.
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
-/// `/status/<slug>` alone, not a status page at the root of a custom domain. Spec: limits, row "Frames".
+/// Whether other sites may frame a path: only `/status/<slug>`, not a status page at the root of a custom domain. Spec:
+/// limits, row "Frames".
 pub fn may_be_framed(path: &str) -> bool {
     path.strip_prefix("/status/").is_some_and(|slug| !slug.is_empty() && !slug.contains('/'))
 }
 
-/// On every answer. UX 3.2.
+/// Sets the headers of a response. `is_https`: the client reaches the server through TLS. UX 3.2.
 pub fn guard(headers: &mut HeaderMap, may_be_framed: bool, is_https: bool) {
     if may_be_framed {
         headers.insert(CONTENT_SECURITY_POLICY, FRAMED_POLICY);
-        // A page that frames it may be isolated from other origins: then it frames only what says that it may be.
+        // A cross-origin isolated page can frame only resources with this header.
         headers.insert(RESOURCE_POLICY, CROSS_ORIGIN);
     } else {
         headers.insert(CONTENT_SECURITY_POLICY, POLICY);

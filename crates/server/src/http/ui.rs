@@ -1,8 +1,8 @@
-//! The embedded web UI. `build.rs` makes the table of files; nothing is read from disk.
+//! The embedded web UI. `build.rs` generates the table of files; nothing is read from disk.
 //!
-//! `/assets/*` carry a hash in their names and are kept forever; everything else is asked for each time (`ETag`).
-//! A path that is no file is the UI's own page when a browser asks for one; under `/assets/` it is a 404, so that a tab
-//! of an older version learns that it is old.
+//! Files in `/assets/` have a hash in their names and are cached without limit; other files are revalidated (`ETag`).
+//! Other paths return the UI's index page to browsers; unknown paths in `/assets/` return 404, so that a tab of an
+//! older version detects that it is outdated.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -21,11 +21,11 @@ use super::ingest::grpc;
 use crate::error::ApiError;
 
 struct File {
-    /// From the root, with a leading slash.
+    /// The URL path, with a leading slash.
     path: &'static str,
-    /// The first half of its SHA-256, in hex.
+    /// The first half of the file's SHA-256, in hex.
     hash: &'static str,
-    /// `None` when there is a gzip form to unpack.
+    /// `None` if `gzip` is present.
     identity: Option<&'static [u8]>,
     brotli: Option<&'static [u8]>,
     gzip: Option<&'static [u8]>,
@@ -36,7 +36,7 @@ static FILES: &[File] = include!(concat!(env!("OUT_DIR"), "/ui_files.rs"));
 static BY_PATH: LazyLock<HashMap<&'static str, &'static File>> =
     LazyLock::new(|| FILES.iter().map(|file| (file.path, file)).collect());
 
-/// Names this build of the UI, so that an open tab can notice a newer one. UX 3.2.
+/// The version of this build of the UI, with which an open tab detects a newer one. UX 3.2.
 pub static VERSION: LazyLock<HeaderValue> = LazyLock::new(|| {
     let version = BY_PATH.get(INDEX).map_or("none", |file| file.hash);
     HeaderValue::from_static(version)
@@ -44,17 +44,17 @@ pub static VERSION: LazyLock<HeaderValue> = LazyLock::new(|| {
 
 const INDEX: &str = "/index.html";
 const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
-const ASK_EACH_TIME: HeaderValue = HeaderValue::from_static("no-cache");
+const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
 
-/// What no route took.
+/// Serves requests that no route matches: files of the UI, its index page, or 404.
 pub async fn serve(method: Method, uri: Uri, headers: HeaderMap, body: Body) -> axum::response::Response {
     let path = uri.path();
     if grpc::is_grpc(&headers) {
         return grpc::unknown_method(body).await;
     }
-    // What lies under /status/ may be framed by others: the UI must not.
-    let is_ours = !["/api/", "/v1/", "/status/"].iter().any(|taken| path.starts_with(taken)) && path != "/api";
-    if !is_ours || (method != Method::GET && method != Method::HEAD) {
+    // Other sites may frame paths in /status/, but not the UI.
+    let may_be_ui = !["/api/", "/v1/", "/status/"].iter().any(|taken| path.starts_with(taken)) && path != "/api";
+    if !may_be_ui || (method != Method::GET && method != Method::HEAD) {
         return ApiError::not_found("no such path").into_response();
     }
     let found = match path {
@@ -66,12 +66,12 @@ pub async fn serve(method: Method, uri: Uri, headers: HeaderMap, body: Body) -> 
         is_page.then(|| BY_PATH.get(INDEX)).flatten()
     });
     match page {
-        Some(file) => answer(file, &headers),
+        Some(file) => file_response(file, &headers),
         None => ApiError::not_found("no such path").into_response(),
     }
 }
 
-fn answer(file: &'static File, headers: &HeaderMap) -> axum::response::Response {
+fn file_response(file: &'static File, headers: &HeaderMap) -> axum::response::Response {
     let takes = |coding: &str| accepts(headers, ACCEPT_ENCODING.as_str(), coding);
     let encoded = match file {
         File { brotli: Some(bytes), .. } if takes("br") => Some(("br", *bytes)),
@@ -79,14 +79,14 @@ fn answer(file: &'static File, headers: &HeaderMap) -> axum::response::Response 
         File { .. } => None,
     };
     let (coding, hash) = (encoded.map(|(coding, _)| coding), file.hash);
-    // Another encoding is another representation: a strong tag of its own.
+    // Each encoding is a representation of its own, with its own strong tag.
     let tag = format!("\"{hash}{}\"", coding.map(|coding| format!("-{coding}")).unwrap_or_default());
     let unchanged = headers.get_all(IF_NONE_MATCH).iter().any(|value| {
         value.to_str().is_ok_and(|value| value.split(',').any(|known| known.trim().trim_start_matches("W/") == tag))
     });
     let mut response = Response::new(Body::empty());
     let out = response.headers_mut();
-    out.insert(CACHE_CONTROL, if file.path.starts_with("/assets/") { FOREVER } else { ASK_EACH_TIME });
+    out.insert(CACHE_CONTROL, if file.path.starts_with("/assets/") { FOREVER } else { REVALIDATE });
     out.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
     out.insert(ETAG, HeaderValue::try_from(tag).expect("hexadecimal digits make a header"));
     if unchanged {
@@ -109,7 +109,7 @@ fn answer(file: &'static File, headers: &HeaderMap) -> axum::response::Response 
 }
 
 impl File {
-    /// The file without an encoding. Unpacked for each request: browsers take gzip.
+    /// The file without an encoding. Decompressed for each request, because browsers accept gzip.
     fn plain(&self) -> std::io::Result<Bytes> {
         let packed = match (self.identity, self.gzip) {
             (Some(bytes), _) => return Ok(Bytes::from_static(bytes)),

@@ -1,5 +1,4 @@
-//! Where the server listens and whom it trusts: addresses, the certificate of its own TLS ([`tls`]), and the addresses of
-//! clients behind proxies ([`client_ip`]).
+//! Listen addresses, the certificate for TLS ([`tls`]), and the addresses of clients behind proxies ([`client_ip`]).
 
 pub mod client_ip;
 pub mod tls;
@@ -11,8 +10,11 @@ use std::str::FromStr;
 /// An address to listen on: `127.0.0.1:8080`, `[::]:8080`, `tls:[::]:8443` or `unix:/run/tidewatch.sock`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ListenAddress {
+    /// HTTP over TCP.
     Tcp(SocketAddr),
+    /// HTTPS over TCP.
     Tls(SocketAddr),
+    /// HTTP over a Unix socket at this path.
     Unix(PathBuf),
 }
 
@@ -47,7 +49,7 @@ impl std::fmt::Display for ListenAddress {
 }
 
 impl ListenAddress {
-    /// How a client on this machine calls it.
+    /// The URL for clients on this machine.
     pub fn url(&self) -> String {
         match self {
             ListenAddress::Tcp(address) => format!("http://{address}"),

@@ -1,4 +1,4 @@
-//! TLS of our own: a certificate and its key from files, read again when they change. HTTP/2 and HTTP/1.1 by ALPN.
+//! TLS termination: a certificate and its key from files, reloaded when they change. HTTP/2 and HTTP/1.1 by ALPN.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,24 +19,26 @@ pub struct Tls {
 }
 
 struct Current {
-    /// What the files held.
+    /// Content of the files: certificate chain and key.
     read: [Vec<u8>; 2],
     acceptor: TlsAcceptor,
 }
 
 impl Tls {
-    /// PEM files: the chain, the server's own certificate first, and its key.
+    /// Loads PEM files: the chain, with the server's own certificate first, and its key. An error if they cannot be
+    /// used.
     pub fn load(certificate: &Path, key: &Path) -> anyhow::Result<Tls> {
         let current = Mutex::new(Current::load(certificate, key)?);
         Ok(Tls { certificate: certificate.to_owned(), key: key.to_owned(), current })
     }
 
-    /// For the next connection.
+    /// The acceptor for new connections.
     pub fn acceptor(&self) -> TlsAcceptor {
         self.current.lock().acceptor.clone()
     }
 
-    /// Whether there was something new. What cannot be used is an error, and the old certificate stays. Blocks.
+    /// Reloads the files. Returns whether they changed. Files that cannot be used are an error, and the old certificate
+    /// stays. Blocks.
     pub fn reload(&self) -> anyhow::Result<bool> {
         let current = Current::load(&self.certificate, &self.key)?;
         let mut known = self.current.lock();

@@ -1,7 +1,7 @@
-//! Standard error as a sink for log lines that never reports an error.
+//! Standard error as a sink for log lines that never returns an error.
 //!
-//! A log line that cannot be written (the reader of the pipe is gone, the disk of the log file is full) is counted and
-//! dropped: no thread of the server may fail because of its log.
+//! A log line that cannot be written (the reader of the pipe has exited, the disk of the log file is full) is counted
+//! and dropped: no thread of the server may fail because of its log.
 
 use std::io::{self, Stderr, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,7 +27,7 @@ impl<'w> MakeWriter<'w> for LogWriter {
     }
 }
 
-/// Takes every line. Errors of `sink` are counted in `lost`.
+/// Accepts every line. Errors of `sink` are counted in `lost`.
 pub struct Lossy<W> {
     sink: W,
     lost: &'static AtomicU64,
@@ -42,7 +42,7 @@ impl<W: Write> Write for Lossy<W> {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        // Standard error is not buffered: a line that was taken has been written.
+        // Standard error is not buffered: an accepted line has been written.
         let _ = self.sink.flush();
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Our own logs: one line per event on standard error; `RUST_LOG` chooses what is shown (default `info`).
+//! The server's own logs: one line per event on standard error. `RUST_LOG` sets the filter (default `info`).
 //!
 //! [`log_writer`] drops and counts lines that cannot be written: logging never fails and never panics.
 
@@ -18,7 +18,7 @@ use tidewatch_runtime::redact::Redacted;
 pub fn start() {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     let colours = std::io::stderr().is_terminal();
-    // Reporting an error of the writer on standard error would panic: it is standard error that failed.
+    // Reporting a write error on standard error would panic, because that is what failed.
     let format = tracing_subscriber::fmt::layer().log_internal_errors(false);
     let format = format.with_writer(Redacted(LogWriter)).with_ansi(colours).with_filter(Throttle::default());
     let _ = tracing_subscriber::registry().with(filter).with(format).try_init();

@@ -3,10 +3,10 @@
 //! - [`span`]: one span and its encoding. [`parent`]: `traceparent` of callers. [`target`]: where spans go.
 //! - [`sender`]: the thread that sends.
 //!
-//! A request adds to a bounded queue and never waits; what does not fit, and what the endpoint does not take, is counted
-//! and gone. A caller that does not sample is not traced; our own exports say so of themselves, so that sending spans
-//! makes no spans, here or at another Tidewatch. Spans of flushes and merges wait for the next request's: storing spans
-//! that tell of storing spans would never end.
+//! A request adds to a bounded queue and never waits. Spans that do not fit, and spans that the endpoint refuses, are
+//! counted and dropped. Requests of callers that do not sample are not traced. Own exports are marked as not sampled,
+//! so sending spans creates no spans, here or at another Tidewatch. Spans of flushes and merges are sent with the next
+//! request's spans: otherwise storing them would cause further flushes without end.
 
 pub mod parent;
 mod sender;
@@ -23,7 +23,7 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use parking_lot::{Condvar, Mutex};
 use tidewatch_domain::model::SpanKind;
 use tidewatch_journal::heartbeat::Heartbeat;
-use tidewatch_store::{Work, Worked};
+use tidewatch_store::{CompletedWork, Work};
 
 use self::parent::Parent;
 use self::span::{Span, Value};
@@ -32,7 +32,7 @@ use tidewatch_limits as limits;
 use tidewatch_limits::clock::Clock;
 use tidewatch_runtime::redact;
 
-/// Takes spans and sends them.
+/// Queues spans and sends them on a thread.
 pub struct Tracer {
     clock: Clock,
     shared: Arc<Shared>,
@@ -40,16 +40,16 @@ pub struct Tracer {
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// Which of the requests that begin a trace become spans: evenly, as many as the ratio says.
+/// Samples requests that begin a trace: evenly, with the given ratio.
 struct Sampling {
     ratio: f64,
-    /// In 2^-32; another whole one is another trace.
+    /// Accumulated ratio in units of 2^-32. Each carry to a whole is one sampled trace.
     owed: AtomicU64,
 }
 
 struct Shared {
     queue: Mutex<Queue>,
-    /// Signalled when there is something to send, and on the end.
+    /// Signalled when there is something to send, and on close.
     wake: Condvar,
     heartbeat: Heartbeat,
 }
@@ -57,35 +57,38 @@ struct Shared {
 #[derive(Default)]
 struct Queue {
     spans: VecDeque<Span>,
-    /// Spans of requests among them.
+    /// Number of request spans in `spans`.
     requests: usize,
-    /// Taken from them, and not yet taken by the endpoint.
+    /// Number of spans that are being sent.
     sending: usize,
     sent: u64,
     dropped: u64,
     is_closed: bool,
 }
 
-/// Spans by what became of them.
+/// Number of spans by state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Figures {
+pub struct OwnSpanStats {
+    /// Queued or being sent.
     pub waiting: u64,
+    /// Accepted by the endpoint.
     pub sent: u64,
+    /// Refused by the endpoint, not queued because the queue was full, or unsent at the end.
     pub dropped: u64,
 }
 
-/// A request that is to become a span.
+/// A sampled request that has not ended yet.
 pub struct Started {
     parent: Option<Parent>,
     start_ns: i64,
     method: &'static str,
-    /// As the client sent it; a span shows it through [`redact::path`].
+    /// As the client sent it; the span has it redacted by [`redact::path`].
     path: String,
     is_https: bool,
 }
 
 impl Tracer {
-    /// Starts the thread that sends.
+    /// Starts the sending thread.
     pub fn start(target: Target, clock: Clock) -> std::io::Result<Tracer> {
         let heartbeat = Heartbeat::new("own-traces");
         let shared = Arc::new(Shared { queue: Mutex::default(), wake: Condvar::new(), heartbeat });
@@ -95,11 +98,12 @@ impl Tracer {
         Ok(Tracer { clock, shared, sampling, thread: Mutex::new(Some(thread)) })
     }
 
+    /// Heartbeat of the sending thread.
     pub fn heartbeat(&self) -> &Heartbeat {
         &self.shared.heartbeat
     }
 
-    /// `None`: the caller does not sample, or there is none and it is not this one's turn.
+    /// Begins the span of a request. `None`: it is not sampled, by its caller or, without one, by the ratio.
     pub fn begin(&self, method: &Method, path: &str, headers: &HeaderMap, is_https: bool) -> Option<Started> {
         let parent = Parent::of(headers);
         let is_sampled = parent.as_ref().map_or_else(|| self.sampling.takes(), |parent| parent.is_sampled);
@@ -112,7 +116,7 @@ impl Tracer {
         Some(Started { parent, start_ns: self.clock.now_ns(), method: known(method), path, is_https })
     }
 
-    /// A request's span. `route`: `None` for the UI and what does not exist, which share one.
+    /// Ends the span of a request. `route`: `None` for the UI and for paths that do not exist, which share one route.
     pub fn end(&self, started: Started, route: Option<&str>, status: StatusCode, took: Duration) {
         let Started { parent, start_ns, method, path, is_https } = started;
         let path = redact::path(route, &path);
@@ -133,8 +137,8 @@ impl Tracer {
         self.shared.push(Span::new(SpanKind::Server, name, times, parent, attributes, has_failed));
     }
 
-    /// A flush or merge that has just ended: a trace of its own, shown as a Task.
-    pub fn worked(&self, worked: &Worked) {
+    /// Adds the span of completed background work: a trace of its own, shown as a Task.
+    pub fn work_completed(&self, worked: &CompletedWork) {
         let name = match worked.work {
             Work::Flush => "store flush",
             Work::Merge => "store merge",
@@ -148,12 +152,13 @@ impl Tracer {
         self.shared.push(Span::new(SpanKind::Internal, name.into(), times, None, attributes, worked.has_failed));
     }
 
-    pub fn figures(&self) -> Figures {
+    /// Number of spans by state, since the start.
+    pub fn stats(&self) -> OwnSpanStats {
         let queue = self.shared.queue.lock();
-        Figures { waiting: (queue.spans.len() + queue.sending) as u64, sent: queue.sent, dropped: queue.dropped }
+        OwnSpanStats { waiting: (queue.spans.len() + queue.sending) as u64, sent: queue.sent, dropped: queue.dropped }
     }
 
-    /// Sends what waits, when that works at once, and ends the thread. Blocks.
+    /// Makes one attempt to send queued spans, and ends the thread. Blocks.
     pub fn close(&self) {
         self.shared.queue.lock().is_closed = true;
         self.shared.wake.notify_all();
@@ -169,7 +174,7 @@ impl Sampling {
     const WHOLE: f64 = 4_294_967_296.0;
 
     fn new(ratio: f64) -> Sampling {
-        // The first is taken, so that even a small ratio shows something.
+        // The first trace is sampled, so that even a small ratio yields a span.
         Sampling { ratio, owed: AtomicU64::new(u64::from(u32::MAX)) }
     }
 
@@ -205,7 +210,7 @@ impl Shared {
 
 const OTHER_METHOD: &str = "_OTHER";
 
-/// A client may call its method anything; a span may not.
+/// The method if it is a known one, else `_OTHER`: clients may send any method name.
 fn known(method: &Method) -> &'static str {
     const KNOWN: [&str; 9] = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH", "TRACE", "CONNECT"];
     KNOWN.into_iter().find(|known| *known == method.as_str()).unwrap_or(OTHER_METHOD)
@@ -220,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_many_as_the_ratio_says() {
+    fn sampling_follows_the_ratio() {
         for (ratio, expected) in [(0.0, 0), (0.001, 1), (0.25, 25), (0.5, 50), (1.0, 100)] {
             let sampling = Sampling::new(ratio);
             assert_eq!((0..100).filter(|_| sampling.takes()).count(), expected, "{ratio}");

@@ -1,4 +1,4 @@
-//! A caller's `traceparent` and `tracestate`, as W3C Trace Context (level 1) has them.
+//! `traceparent` and `tracestate` of a caller, as specified by W3C Trace Context (level 1).
 
 use axum::http::HeaderMap;
 
@@ -7,15 +7,18 @@ use tidewatch_limits as limits;
 /// The caller's span.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parent {
+    /// Trace id.
     pub trace_id: [u8; 16],
+    /// Id of the caller's span.
     pub span_id: [u8; 8],
+    /// Whether the caller samples the trace.
     pub is_sampled: bool,
-    /// Passed on as it came.
+    /// `tracestate`, unchanged.
     pub state: String,
 }
 
 impl Parent {
-    /// `None` when there is none, or none that can be read: the request begins a trace of its own.
+    /// Reads the headers. `None`: they are missing or invalid, and the request begins a trace of its own.
     pub fn of(headers: &HeaderMap) -> Option<Parent> {
         let mut lines = headers.get_all("traceparent").iter();
         let (line, None) = (lines.next()?, lines.next()) else { return None };
@@ -28,7 +31,7 @@ impl Parent {
         Some(parent)
     }
 
-    /// `00-<trace id>-<span id>-<flags>`; later versions may say more after these.
+    /// Parses `00-<trace id>-<span id>-<flags>`; later versions may append fields.
     pub fn read(line: &str) -> Option<Parent> {
         let mut fields = line.trim().split('-');
         let [version] = hex(fields.next()?)?;
@@ -41,7 +44,7 @@ impl Parent {
     }
 }
 
-/// Lower case only, as the standard wants it.
+/// Parses lower-case hex digits; upper case is invalid by the standard.
 fn hex<const BYTES: usize>(text: &str) -> Option<[u8; BYTES]> {
     let digit = |byte: u8| match byte {
         b'0'..=b'9' => Some(byte - b'0'),
@@ -87,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn one_line_or_none() {
+    fn several_parents_are_invalid() {
         let mut headers = HeaderMap::new();
         assert_eq!(Parent::of(&headers), None);
         headers.append("traceparent", GOOD.parse().unwrap());
@@ -101,7 +104,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn outside_bytes_are_read_or_not(line in "\\PC*|[0-9a-f-]{50,60}") {
+        fn any_line_is_parsed_or_rejected(line in "\\PC*|[0-9a-f-]{50,60}") {
             let _ = Parent::read(&line);
         }
     }

@@ -1,5 +1,5 @@
-//! The thread that sends batches of our own spans. A batch that the endpoint cannot take now is sent again, as it was;
-//! what it refuses is counted as dropped.
+//! The thread that sends batches of own spans. A batch that fails temporarily is sent again unchanged; a refused batch
+//! is counted as dropped.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -12,25 +12,25 @@ use super::Shared;
 use super::span::{self, Span};
 use super::target::Target;
 use tidewatch_limits as limits;
-use tidewatch_runtime::background::Running;
+use tidewatch_runtime::background::HeartbeatGuard;
 use tidewatch_runtime::outbound;
 
-/// The content type of what is sent.
+/// Content type of exports.
 const PROTOBUF: &str = "application/x-protobuf";
 
-/// Why a batch was not taken.
+/// Why a batch was not accepted.
 enum Failed {
-    /// It may be taken after this.
-    ForNow {
+    /// It can be retried, after this delay if there is one.
+    Temporary {
         why: String,
         retry_after: Option<Duration>,
     },
-    ForGood(String),
+    Permanent(String),
 }
 
-/// Until the tracer is closed.
+/// Sends batches until the tracer is closed.
 pub fn run(shared: &Shared, target: &Target) {
-    let _running = Running(shared.heartbeat.clone());
+    let _running = HeartbeatGuard(shared.heartbeat.clone());
     let agent = outbound::agent(limits::OWN_SPANS_SEND_MAX);
     while let Some(batch) = shared.next_batch() {
         let send = || send_until_taken(shared, &agent, target, &batch);
@@ -46,7 +46,8 @@ pub fn run(shared: &Shared, target: &Target) {
     }
 }
 
-/// Whether it was taken. Spec of OTLP/HTTP: 429, 502, 503 and 504 are tried again, other refusals are not.
+/// Sends a batch with retries. Returns whether it was accepted. Spec of OTLP/HTTP: 429, 502, 503 and 504 are retried,
+/// other errors are not.
 fn send_until_taken(shared: &Shared, agent: &ureq::Agent, target: &Target, batch: &[Span]) -> bool {
     let body = span::export(batch);
     let mut pause = limits::OWN_SPANS_EVERY;
@@ -54,11 +55,11 @@ fn send_until_taken(shared: &Shared, agent: &ureq::Agent, target: &Target, batch
         shared.heartbeat.beat();
         let why = match send(agent, target, &body) {
             Ok(()) => return true,
-            Err(Failed::ForGood(why)) => {
+            Err(Failed::Permanent(why)) => {
                 tracing::warn!(spans = batch.len(), "our own spans are refused by {}: {why}", target.url);
                 return false;
             }
-            Err(Failed::ForNow { why, retry_after }) => {
+            Err(Failed::Temporary { why, retry_after }) => {
                 pause = (pause * 2).max(retry_after.unwrap_or_default()).min(limits::OWN_SPANS_PAUSE_MAX);
                 why
             }
@@ -78,9 +79,9 @@ fn send(agent: &ureq::Agent, target: &Target, body: &[u8]) -> Result<(), Failed>
     for (name, value) in &target.headers {
         request = request.header(name, value);
     }
-    let for_now = |why, retry_after| Failed::ForNow { why, retry_after };
-    let mut answer = request.send(body).map_err(|error| for_now(error.to_string(), None))?;
-    // Read, so that the connection is kept.
+    let temporary = |why, retry_after| Failed::Temporary { why, retry_after };
+    let mut answer = request.send(body).map_err(|error| temporary(error.to_string(), None))?;
+    // The body is read so that the connection can be reused.
     let _ = answer.body_mut().read_to_vec();
     let why = format!("it answers {}", answer.status());
     match answer.status() {
@@ -90,15 +91,15 @@ fn send(agent: &ureq::Agent, target: &Target, body: &[u8]) -> Result<(), Failed>
         | StatusCode::SERVICE_UNAVAILABLE
         | StatusCode::GATEWAY_TIMEOUT => {
             let seconds = answer.headers().get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
-            Err(for_now(why, seconds.map(Duration::from_secs)))
+            Err(temporary(why, seconds.map(Duration::from_secs)))
         }
-        _ => Err(Failed::ForGood(why)),
+        _ => Err(Failed::Permanent(why)),
     }
 }
 
 impl Shared {
-    /// At most [`limits::OWN_SPANS_BATCH`] spans: those of [`limits::OWN_SPANS_EVERY`], or at once when that many wait.
-    /// `None`: closed, and nothing waits.
+    /// The next batch of at most [`limits::OWN_SPANS_BATCH`] spans: those of [`limits::OWN_SPANS_EVERY`], or as soon as
+    /// there are that many. `None`: closed, and no span is queued.
     fn next_batch(&self) -> Option<Vec<Span>> {
         self.heartbeat.idle();
         let mut queue = self.queue.lock();
@@ -119,8 +120,8 @@ impl Shared {
         (!batch.is_empty()).then_some(batch)
     }
 
-    /// Waits for as long, or until the tracer is closed: what waits is then counted as dropped, for the endpoint does
-    /// not take it now.
+    /// Waits for `pause`, or until the tracer is closed. In that case queued spans are counted as dropped, because the
+    /// endpoint does not accept them now. Returns whether it is closed.
     fn is_closed_within(&self, pause: Duration) -> bool {
         self.heartbeat.idle();
         let due = Instant::now() + pause;

@@ -1,19 +1,23 @@
-//! One span of ours, and a batch of them as an OTLP export request.
+//! An own span, and the encoding of a batch as an OTLP export request.
 
 use tidewatch_domain::encode::{self, Message, RESOURCE_ATTRIBUTES, SPAN_ATTRIBUTES};
 use tidewatch_domain::model::{self, AnyValue, Scope, SpanId, SpanKind, StatusCode, TraceId};
 
 use super::parent::Parent;
 
+/// The value of an attribute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
+    /// A string.
     Text(String),
+    /// An integer.
     Int(i64),
 }
 
-/// Times are nanoseconds since the epoch.
+/// An ended span. Times are nanoseconds since the epoch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
+    /// Span kind.
     pub kind: SpanKind,
     name: String,
     trace_id: [u8; 16],
@@ -25,13 +29,13 @@ pub struct Span {
     has_failed: bool,
 }
 
-/// Span flags of OTLP: sampled, "it is known whether the parent is remote", and that it is.
+/// Span flags of OTLP: sampled, "has is-remote information", and "is remote".
 const SAMPLED: u32 = 1;
 const KNOWS_PARENT: u32 = 0x100;
 const REMOTE_PARENT: u32 = 0x200;
 
 impl Span {
-    /// In the parent's trace, or as the root of a new one. `times`: start and end.
+    /// A span in the parent's trace, or the root of a new one. `times`: start and end.
     pub fn new(
         kind: SpanKind,
         name: String,
@@ -72,7 +76,7 @@ impl Span {
     }
 }
 
-/// A trace export request.
+/// Encodes a trace export request as protobuf.
 pub fn export(spans: &[Span]) -> Vec<u8> {
     let mut body = Vec::new();
     let scope = Scope { name: "tidewatch", ..Scope::default() };
@@ -88,7 +92,7 @@ pub fn export(spans: &[Span]) -> Vec<u8> {
     body
 }
 
-/// `traceparent` of an export: a trace that nobody samples, so that it makes no spans.
+/// `traceparent` of an export: a trace that is not sampled, so that the receiver creates no spans.
 pub fn unsampled() -> String {
     format!("00-{}-{}-00", hex(&random::<16>()), hex(&random::<8>()))
 }
@@ -97,7 +101,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Never all zero, which would be no id.
+/// A random id, never all zero, which would be invalid.
 fn random<const BYTES: usize>() -> [u8; BYTES] {
     let mut bytes = [0; BYTES];
     if getrandom::fill(&mut bytes).is_err() || bytes == [0; BYTES] {

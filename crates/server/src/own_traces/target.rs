@@ -1,4 +1,4 @@
-//! Where our own spans go: an OTLP/HTTP endpoint and the headers it wants.
+//! The destination of own spans: an OTLP/HTTP endpoint with its headers.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -7,21 +7,22 @@ use axum::http::{HeaderName, HeaderValue};
 
 use crate::listen::ListenAddress;
 
-/// The endpoint that means this server.
+/// The value of `traces_endpoint` for this server itself.
 pub const SELF: &str = "self";
 
+/// The destination of own spans.
 #[derive(Clone)]
 pub struct Target {
-    /// With `/v1/traces`.
+    /// URL of the endpoint, with `/v1/traces`.
     pub url: String,
-    /// Secret.
+    /// Headers of each export. They are secret.
     pub headers: Vec<(HeaderName, HeaderValue)>,
-    /// Of the traces that begin here, 0 to 1.
+    /// Fraction of the traces that begin here to sample, 0 to 1.
     pub ratio: f64,
 }
 
 impl Target {
-    /// `listen`: the addresses of this server, for [`SELF`].
+    /// Parses the settings. `listen`: the addresses of this server, for [`SELF`]. An error if a setting is malformed.
     pub fn new(endpoint: &str, headers: &str, ratio: f64, listen: &[ListenAddress]) -> anyhow::Result<Target> {
         let base = if endpoint == SELF { own(listen)? } else { endpoint.trim_end_matches('/').to_owned() };
         let host = base.strip_prefix("http://").or_else(|| base.strip_prefix("https://")).unwrap_or_default();
@@ -49,11 +50,11 @@ fn own(listen: &[ListenAddress]) -> anyhow::Result<String> {
     Ok(format!("http://{address}/api/otel"))
 }
 
-/// `name=value,name=value`, values percent-encoded where they must be: as `OTEL_EXPORTER_OTLP_HEADERS`.
+/// Parses `name=value,name=value` with percent-encoded values, as in `OTEL_EXPORTER_OTLP_HEADERS`.
 fn read_headers(text: &str) -> anyhow::Result<Vec<(HeaderName, HeaderValue)>> {
     let mut headers = Vec::new();
     for (number, pair) in text.split([',', '\n']).map(str::trim).filter(|pair| !pair.is_empty()).enumerate() {
-        // The value is a secret: errors name the place.
+        // The value is secret: errors state only the position.
         let wrong = || format!("header {} of traces_headers is not name=value", number + 1);
         let (name, value) = pair.split_once('=').with_context(wrong)?;
         let mut value = HeaderValue::from_bytes(&decoded(value.trim())).with_context(wrong)?;
@@ -63,7 +64,7 @@ fn read_headers(text: &str) -> anyhow::Result<Vec<(HeaderName, HeaderValue)>> {
     Ok(headers)
 }
 
-/// `%` that is followed by no two hex digits stays.
+/// Percent-decodes a string. `%` without two hex digits after it stays.
 fn decoded(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

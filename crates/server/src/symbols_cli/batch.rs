@@ -1,13 +1,13 @@
-//! Files grouped into requests that the server takes.
+//! Groups files into requests within the server's limits.
 
 use super::find::Found;
 use tidewatch_limits as limits;
 
-/// What the parts of a form add to their files, generously.
+/// Bytes that a form adds, and that each part adds to its file; generous upper bounds.
 const FORM_BYTES: u64 = 64 << 10;
 const PART_BYTES: u64 = 1 << 10;
 
-/// In the same order; each request within the server's limits on bytes and files.
+/// Groups the files in order; each request is within the server's limits on bytes and files.
 pub fn group(found: Vec<Found>) -> Vec<Vec<Found>> {
     let bytes_max = limits::UPLOAD.body_bytes_max as u64 - FORM_BYTES;
     let mut requests: Vec<Vec<Found>> = Vec::new();
@@ -42,7 +42,7 @@ mod tests {
 
     // Spec: limits, row "Upload size".
     #[test]
-    fn within_bytes_and_files() {
+    fn requests_are_within_bytes_and_files() {
         let largest = limits::UPLOAD_FILE_BYTES_MAX as u64;
         assert_eq!(sizes(vec![]), Vec::<usize>::new());
         assert_eq!(sizes(vec![file(largest), file(40 << 20), file(20 << 20)]), [2, 1]);

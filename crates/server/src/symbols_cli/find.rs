@@ -1,6 +1,6 @@
-//! Symbol files among files and folders, by the rules of the server.
+//! Finds symbol files in files and folders, by the rules of the server.
 //!
-//! A file that is named must be usable, or is refused in a sentence. In a folder only what is usable is picked up:
+//! A file that is named must be usable, or is refused with a sentence. In a folder only usable files are selected:
 //! debug files with debug information, Dart `.symbols`, mappings, source maps, and scripts that belong to one.
 
 use std::collections::HashSet;
@@ -11,62 +11,73 @@ use std::path::{Path, PathBuf};
 
 use tidewatch_symbols::{Arch, DebugId, Upload, detect, source_hash};
 
+use tidewatch_ingest::symbols::classify_upload;
+use tidewatch_ingest::symbols::classify_upload::{ClassifiedFile, Content, Fields};
 use tidewatch_ingest::symbols::keys::{ScriptPath, SymbolKey};
-use tidewatch_ingest::symbols::sort;
-use tidewatch_ingest::symbols::sort::{Content, Fields, Kept};
 use tidewatch_limits as limits;
 
 /// One usable file.
 #[derive(Debug)]
 pub struct Found {
+    /// Path of the file.
     pub path: PathBuf,
-    /// Its path below what was named, with `/`: what the server is told.
+    /// Its path relative to the named file or folder, with `/`, as it is sent to the server.
     pub name: String,
+    /// Size in bytes.
     pub bytes: u64,
-    /// Of the content.
+    /// XXH3-128 of the content, 32 hex digits.
     pub hash: String,
-    /// Everything it would be kept as.
+    /// All keys it would be stored under.
     pub keys: Vec<FoundKey>,
 }
 
-/// One way a file would be kept.
+/// A key that a file would be stored under.
 #[derive(Debug, Clone)]
 pub struct FoundKey {
+    /// The key.
     pub key: SymbolKey,
+    /// Whether it has debug information.
     pub has_debug_info: bool,
+    /// Architecture of native code.
     pub arch: Option<Arch>,
+    /// Path of a script or a source map in its build.
     pub path: Option<ScriptPath>,
+    /// Debug id of a script or a source map.
     pub debug_id: Option<DebugId>,
 }
 
-/// A file that cannot be used, and why: one sentence.
+/// A file that cannot be used.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Refused {
+    /// Its path, as in [`Found::name`].
     pub name: String,
+    /// Why, as a sentence.
     pub why: String,
 }
 
-/// What became of everything that was named.
+/// The result of a search.
 #[derive(Debug, Default)]
 pub struct Findings {
+    /// Usable files.
     pub found: Vec<Found>,
+    /// Named files that cannot be used, and files of folders that lack metadata.
     pub refused: Vec<Refused>,
-    /// Files of folders that are none, or are of no use, and why.
-    pub passed_over: Vec<Refused>,
+    /// Other files of folders, and why they are skipped.
+    pub skipped: Vec<Refused>,
 }
 
 impl FoundKey {
-    fn of(kept: Kept) -> FoundKey {
-        let Kept { key, has_debug_info, arch, path, debug_id, .. } = kept;
+    fn of(kept: ClassifiedFile) -> FoundKey {
+        let ClassifiedFile { key, has_debug_info, arch, path, debug_id, .. } = kept;
         FoundKey { key, has_debug_info, arch, path, debug_id }
     }
 }
 
 impl Found {
-    /// Reads it again: what is kept under one of its keys.
+    /// Reads the file again and returns the content that is stored under `key`.
     pub fn content(&self, key: &SymbolKey, fields: Fields<'_>) -> anyhow::Result<Vec<u8>> {
         let bytes = std::fs::read(&self.path)?;
-        let kept = sort::sort(&bytes, &self.name, fields).map_err(anyhow::Error::msg)?;
+        let kept = classify_upload::classify_upload(&bytes, &self.name, fields).map_err(anyhow::Error::msg)?;
         let found = kept.into_iter().find(|kept| kept.key == *key);
         match found.map(|kept| kept.content) {
             Some(Content::Inside(inside)) => Ok(inside),
@@ -76,10 +87,10 @@ impl Found {
     }
 }
 
-/// Looks through everything that is named, each file once: files first, so that none of them is passed over as part of a
+/// Searches the named files and folders, each file once: files first, so that none of them is skipped as part of a
 /// folder. One file is in memory at a time.
 pub fn find(paths: &[PathBuf], fields: Fields<'_>) -> Findings {
-    let mut finder = Finder { fields, seen: HashSet::new(), findings: Findings::default() };
+    let mut finder = Finder { fields, visited: HashSet::new(), findings: Findings::default() };
     let (folders, files): (Vec<&PathBuf>, Vec<&PathBuf>) = paths.iter().partition(|path| path.is_dir());
     for path in files.into_iter().chain(folders) {
         finder.named(path);
@@ -89,7 +100,7 @@ pub fn find(paths: &[PathBuf], fields: Fields<'_>) -> Findings {
 
 struct Finder<'a> {
     fields: Fields<'a>,
-    seen: HashSet<PathBuf>,
+    visited: HashSet<PathBuf>,
     findings: Findings,
 }
 
@@ -115,13 +126,13 @@ impl Finder<'_> {
         }
     }
 
-    /// Hidden folders and `node_modules` are left out; links to folders are not followed.
+    /// Searches a folder. Hidden folders and `node_modules` are excluded; links to folders are not followed.
     fn folder(&mut self, root: &Path) -> io::Result<()> {
-        let mut waiting = vec![entered(root)];
+        let mut waiting = vec![folder_to_search(root)];
         while let Some(folder) = waiting.pop() {
             let mut entries = match std::fs::read_dir(&folder) {
                 Ok(entries) => entries.collect::<io::Result<Vec<_>>>()?,
-                // A bundle without the folder that files with debug information lie in.
+                // A bundle without its folder for files with debug information.
                 Err(error) if error.kind() == io::ErrorKind::NotFound && folder != root => continue,
                 Err(error) => return Err(io::Error::new(error.kind(), format!("{}: {error}", folder.display()))),
             };
@@ -131,7 +142,7 @@ impl Finder<'_> {
                 let (path, name) = (entry.path(), entry.file_name());
                 if entry.file_type()?.is_dir() {
                     if !name.as_encoded_bytes().starts_with(b".") && name != OsStr::new("node_modules") {
-                        folders.push(entered(&path));
+                        folders.push(folder_to_search(&path));
                     }
                 } else if path.is_file() {
                     let below = path.strip_prefix(root).unwrap_or(&path);
@@ -144,17 +155,18 @@ impl Finder<'_> {
     }
 
     fn file(&mut self, path: &Path, name: String, is_named: bool) {
-        if path.canonicalize().is_ok_and(|path| !self.seen.insert(path)) {
+        if path.canonicalize().is_ok_and(|path| !self.visited.insert(path)) {
             return;
         }
         match self.judge(path, &name, is_named) {
             Ok(Ok(found)) => self.findings.found.push(found),
-            Ok(Err(why)) => self.findings.passed_over.push(Refused { name, why }),
+            Ok(Err(why)) => self.findings.skipped.push(Refused { name, why }),
             Err(why) => self.refuse(name, why),
         }
     }
 
-    /// Inside: why it is of no use, which only a file that was not named may be.
+    /// Classifies a file. The inner error is the reason to skip it, for files that were not named; the outer one is the
+    /// reason to refuse it.
     fn judge(&self, path: &Path, name: &str, is_named: bool) -> Result<Result<Found, String>, String> {
         let mut file = File::open(path).map_err(|error| error.to_string())?;
         let bytes = file.metadata().map_err(|error| error.to_string())?.len();
@@ -171,8 +183,8 @@ impl Finder<'_> {
             ));
         }
         file.read_to_end(&mut content).map_err(|error| error.to_string())?;
-        match sort::sort(&content, name, self.fields) {
-            Ok(kept) if is_named || is_of_use(path, &content, &kept) => Ok(Ok(Found {
+        match classify_upload::classify_upload(&content, name, self.fields) {
+            Ok(kept) if is_named || is_useful(path, &content, &kept) => Ok(Ok(Found {
                 path: path.to_owned(),
                 name: name.to_owned(),
                 bytes: content.len() as u64,
@@ -183,8 +195,8 @@ impl Finder<'_> {
                 Ok(Err("a script without a source map".to_owned()))
             }
             Ok(_) => Ok(Err("it has no debug information".to_owned())),
-            // A file that lacks only what a flag could say is worth a sentence; what is something else is not.
-            Err(why) if is_named || matches!(detect(&content, Some(name)), Ok(upload) if lacks_words(&upload)) => {
+            // A file that lacks only metadata that a flag can supply is refused; other files are skipped.
+            Err(why) if is_named || matches!(detect(&content, Some(name)), Ok(upload) if lacks_metadata(&upload)) => {
                 Err(why)
             }
             Err(why) => Ok(Err(why)),
@@ -196,10 +208,10 @@ impl Finder<'_> {
     }
 }
 
-/// Enough to tell the formats apart.
+/// Enough bytes to distinguish the formats.
 const HEAD_BYTES: u64 = 64 << 10;
 
-/// A cheap look, so that not every file of a folder is read.
+/// A quick check of name and first bytes, so that not every file of a folder is read.
 fn may_be_usable(name: &str, head: &[u8]) -> bool {
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
     match head.get(..4) {
@@ -213,8 +225,8 @@ fn may_be_usable(name: &str, head: &[u8]) -> bool {
     }
 }
 
-/// Whether something can be looked up with it.
-fn is_of_use(path: &Path, content: &[u8], kept: &[Kept]) -> bool {
+/// Whether a look-up can use it.
+fn is_useful(path: &Path, content: &[u8], kept: &[ClassifiedFile]) -> bool {
     let is_script = |key: &SymbolKey| matches!(key, SymbolKey::Script(_));
     if kept.iter().any(|kept| is_script(&kept.key)) {
         let mut map = path.as_os_str().to_owned();
@@ -225,7 +237,7 @@ fn is_of_use(path: &Path, content: &[u8], kept: &[Kept]) -> bool {
     kept.iter().any(|kept| kept.has_debug_info)
 }
 
-fn lacks_words(upload: &Upload) -> bool {
+fn lacks_metadata(upload: &Upload) -> bool {
     match upload {
         Upload::Native { slices, .. } => slices.iter().any(|slice| slice.has_debug_info),
         Upload::Mapping { .. } => true,
@@ -237,8 +249,8 @@ fn is_bundle(folder: &Path) -> bool {
     folder.extension().is_some_and(|extension| extension == "dSYM")
 }
 
-/// Of a dSYM bundle only the folder that files with debug information lie in.
-fn entered(folder: &Path) -> PathBuf {
+/// The folder to search: in a dSYM bundle only the folder of files with debug information.
+fn folder_to_search(folder: &Path) -> PathBuf {
     if is_bundle(folder) { folder.join("Contents/Resources/DWARF") } else { folder.to_owned() }
 }
 
@@ -267,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_folder_what_is_usable() {
+    fn usable_files_of_a_folder_are_found() {
         let folder = folder(&[
             ("dist/a.js", b"a()\n"),
             ("dist/a.js.map", MAP.as_bytes()),
@@ -284,13 +296,13 @@ mod tests {
         let findings = find(&paths, Fields::default());
         assert_eq!(names(&findings), ["a.js.map", "dist/a.js", "dist/far.js"]);
         assert_eq!(findings.refused, vec![]);
-        let passed_over: Vec<&str> = findings.passed_over.iter().map(|file| file.name.as_str()).collect();
-        assert_eq!(passed_over, ["notes.txt", "dist/A.class", "dist/index.html", "dist/linker.map", "dist/plain.js"]);
-        assert!(findings.passed_over.iter().all(|file| !file.why.is_empty()), "{:?}", findings.passed_over);
+        let skipped: Vec<&str> = findings.skipped.iter().map(|file| file.name.as_str()).collect();
+        assert_eq!(skipped, ["notes.txt", "dist/A.class", "dist/index.html", "dist/linker.map", "dist/plain.js"]);
+        assert!(findings.skipped.iter().all(|file| !file.why.is_empty()), "{:?}", findings.skipped);
     }
 
     #[test]
-    fn what_is_named_and_unusable_is_refused() {
+    fn named_files_that_are_unusable_are_refused() {
         let folder = folder(&[("a.txt", b"hello"), ("Empty.dSYM/Contents/Info.plist", b"x"), ("plain.js", b"x()")]);
         let path = |name: &str| folder.path().join(name);
         let findings =
@@ -300,7 +312,7 @@ mod tests {
         assert!(findings.refused.iter().all(|refused| !refused.why.is_empty()), "{:?}", findings.refused);
     }
 
-    // The way out is a flag: silence would look like success.
+    // A flag can supply the id; skipping the file silently would look like success.
     #[test]
     fn a_mapping_that_lacks_its_id_is_refused_even_in_a_folder() {
         let mapping: &[u8] = b"# compiler: R8\na.B -> c:\n    void m() -> d\n";

@@ -7,50 +7,51 @@ use tidewatch_symbols::{Artifact, Script, Upload, convert_source_map, detect};
 use uuid::Uuid;
 
 use super::find::{Found, find};
-use super::{Said, counted, megabytes, remark};
+use super::{FileOptions, counted, megabytes, remark};
 use tidewatch_ingest::symbols::keys::SymbolKey;
 
-/// Looks into files; no server is asked.
+/// Inspects files without a server.
 #[derive(Debug, clap::Args)]
 pub struct InspectArgs {
     /// Files, folders, dSYM bundles.
     #[arg(required = true)]
     paths: Vec<PathBuf>,
     #[command(flatten)]
-    said: Said,
+    options: FileOptions,
 }
 
-/// The exit code is 0 if something was found, and all that was named can be used.
-pub fn run(arguments: &InspectArgs, mut say: impl FnMut(&str)) -> anyhow::Result<()> {
-    let findings = find(&arguments.paths, arguments.said.fields());
+/// Prints the metadata of each file with `print_line`. An error if no usable file was found, or if a named file cannot
+/// be used.
+pub fn run(arguments: &InspectArgs, mut print_line: impl FnMut(&str)) -> anyhow::Result<()> {
+    let findings = find(&arguments.paths, arguments.options.fields());
     for file in &findings.found {
-        say(&format!("{}  {}  {}", file.name, kinds(file), megabytes(file.bytes)));
+        print_line(&format!("{}  {}  {}", file.name, kinds(file), megabytes(file.bytes)));
         for line in details(file)? {
-            say(&format!("  {line}"));
+            print_line(&format!("  {line}"));
         }
         for found in &file.keys {
-            say(&format!("  kept as {}", shown(&found.key)));
+            print_line(&format!("  kept as {}", shown(&found.key)));
         }
     }
-    super::say_passed_over(&findings.passed_over);
+    super::remark_skipped(&findings.skipped);
     for refused in &findings.refused {
         remark(&format!("{}: {}", refused.name, refused.why));
     }
     match (findings.found.len(), findings.refused.len()) {
         (_, refused @ 1..) => bail!("{} cannot be used", counted(refused, "file")),
-        (0, _) => bail!("nothing usable: {} passed over", counted(findings.passed_over.len(), "file")),
+        (0, _) => bail!("nothing usable: {} passed over", counted(findings.skipped.len(), "file")),
         _ => Ok(()),
     }
 }
 
-/// What people call the file.
+/// Names of the kinds of the file, for display.
 pub fn kinds(file: &Found) -> String {
     let mut kinds: Vec<&str> = file.keys.iter().map(|found| found.key.kind()).collect();
     kinds.dedup();
     kinds.join(", ")
 }
 
-/// The project's id is the server's to say.
+/// The path of a key with a placeholder for the project's id, which only the server knows.
 fn shown(key: &SymbolKey) -> String {
     key.path(Uuid::nil()).replacen(&Uuid::nil().to_string(), "<project>", 1)
 }
@@ -83,7 +84,7 @@ fn details(file: &Found) -> anyhow::Result<Vec<String>> {
     })
 }
 
-/// What a source map says, as look-ups will see it.
+/// The numbers of sources and segments in a source map's artifact.
 fn contents(map: &[u8]) -> String {
     let artifact = match convert_source_map(map, None, None) {
         Ok(artifact) => artifact,

@@ -1,8 +1,10 @@
 //! `tidewatch symbols`: debug files, mappings and source maps from the command line of a developer or of CI.
 //!
-//! - [`upload`]: sends what is usable; [`batch`] groups it into requests, [`send`] makes them, [`progress`] draws the bar.
-//! - [`inspect`]: what a file is and where it would be kept. [`resolve`]: a stack trace, with files at hand or by a server.
-//! - [`find`]: files and folders to symbol files; it judges as the server does (`symbols::sort`).
+//! - [`upload`]: sends usable files; [`batch`] groups them into requests, [`send`] sends these, [`progress`] draws the
+//!   bar.
+//! - [`inspect`]: shows what a file is and where it would be stored. [`resolve`]: resolves a stack trace with local
+//!   files or by a server.
+//! - [`find`]: finds symbol files in folders, with the server's classification (`symbols::classify_upload`).
 //!
 //! Results go to standard output; progress and one sentence per refused file to standard error.
 
@@ -20,29 +22,29 @@ use std::time::Duration;
 use anyhow::Context;
 use tidewatch_symbols::DebugId;
 
-/// What `tidewatch symbols` does.
+/// The subcommands of `tidewatch symbols`.
 #[derive(Debug, clap::Subcommand)]
 pub enum SymbolsCommand {
     /// Sends debug files, R8 mappings and source maps to a server.
     Upload(upload::UploadArgs),
     /// Says what files are: ids, architectures, debug information, and what they would be kept as.
     Inspect(inspect::InspectArgs),
-    /// Resolves a stack trace, with files at hand or by a server.
+    /// Resolves a stack trace, with local files or by a server.
     Resolve(resolve::ResolveArgs),
 }
 
-/// Runs until done; `say` gets one line of the result at a time. An error: the exit code is not 0.
-pub fn run(command: &SymbolsCommand, say: impl FnMut(&str)) -> anyhow::Result<()> {
+/// Runs the subcommand. `print_line` is called with each line of the result. An error: the exit code is not 0.
+pub fn run(command: &SymbolsCommand, print_line: impl FnMut(&str)) -> anyhow::Result<()> {
     match command {
-        SymbolsCommand::Upload(arguments) => upload::run(arguments, say),
-        SymbolsCommand::Inspect(arguments) => inspect::run(arguments, say),
-        SymbolsCommand::Resolve(arguments) => resolve::run(arguments, say),
+        SymbolsCommand::Upload(arguments) => upload::run(arguments, print_line),
+        SymbolsCommand::Inspect(arguments) => inspect::run(arguments, print_line),
+        SymbolsCommand::Resolve(arguments) => resolve::run(arguments, print_line),
     }
 }
 
-/// What the files themselves may not say.
+/// Metadata that files may lack.
 #[derive(Debug, Default, clap::Args)]
-struct Said {
+struct FileOptions {
     /// The id that an Android app reports for its R8 mapping.
     #[arg(long, value_name = "UUID")]
     proguard_uuid: Option<String>,
@@ -57,9 +59,9 @@ struct Said {
     app_version: Option<String>,
 }
 
-impl Said {
-    fn fields(&self) -> tidewatch_ingest::symbols::sort::Fields<'_> {
-        tidewatch_ingest::symbols::sort::Fields {
+impl FileOptions {
+    fn fields(&self) -> tidewatch_ingest::symbols::classify_upload::Fields<'_> {
+        tidewatch_ingest::symbols::classify_upload::Fields {
             arch: self.arch.as_deref(),
             debug_id: self.debug_id.as_deref(),
             proguard_uuid: self.proguard_uuid.as_deref(),
@@ -68,8 +70,8 @@ impl Said {
     }
 }
 
-/// The server's base address: the flag (or `TIDEWATCH_URL`), else `TRACEWAY_URL`, which SDK set-ups may end in
-/// `/api/report`.
+/// The server's base URL: the flag (or `TIDEWATCH_URL`), else `TRACEWAY_URL`, which may end in `/api/report` in SDK
+/// set-ups.
 fn base_url(given: Option<&str>) -> anyhow::Result<String> {
     let url = given.map(str::to_owned).or_else(|| environment("TRACEWAY_URL"));
     let url = url.context("which server? give --url, or set TIDEWATCH_URL or TRACEWAY_URL")?;
@@ -79,40 +81,40 @@ fn base_url(given: Option<&str>) -> anyhow::Result<String> {
     Ok(url.to_owned())
 }
 
-/// A variable that is set to something.
+/// An environment variable; `None`: not set, or blank.
 fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
 
-/// Hexadecimal, with or without dashes.
+/// Parses a hexadecimal debug id, with or without dashes.
 fn debug_id(text: &str) -> anyhow::Result<DebugId> {
     DebugId::parse(text).with_context(|| format!("not a hexadecimal debug id: {text}"))
 }
 
-/// One line beside the result.
+/// Prints a line to standard error.
 fn remark(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
-/// Files of a folder that are not sent, and why. Build folders hold thousands: some are named, the rest is counted.
-fn say_passed_over(files: &[find::Refused]) {
-    for file in files.iter().take(PASSED_OVER_SHOWN) {
+/// Prints skipped files of folders and why. Build folders may have thousands: some are listed, the rest is counted.
+fn remark_skipped(files: &[find::Refused]) {
+    for file in files.iter().take(SKIPPED_SHOWN) {
         remark(&format!("passed over: {}: {}", file.name, file.why));
     }
-    if let Some(rest) = files.len().checked_sub(PASSED_OVER_SHOWN).filter(|rest| *rest > 0) {
+    if let Some(rest) = files.len().checked_sub(SKIPPED_SHOWN).filter(|rest| *rest > 0) {
         remark(&format!("passed over: {} more", counted(rest, "file")));
     }
 }
 
-/// Of files that are passed over.
-const PASSED_OVER_SHOWN: usize = 50;
+/// Number of skipped files to list.
+const SKIPPED_SHOWN: usize = 50;
 
-/// Whether it has the form of a project's own tokens, for uploads and for telemetry: those open nothing else.
+/// Whether it has the format of a project's upload or telemetry token, which cannot be used for anything else.
 fn is_project_token(token: &str) -> bool {
     token.len() == 32 && token.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// For people: `12.3 MB`, in millions.
+/// A size for display: `12.3 MB`, in powers of 1000.
 fn megabytes(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} bytes"),
@@ -126,7 +128,7 @@ fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// For one call; an upload of the largest size over a slow line takes a while.
+/// Timeout of one call: a large upload over a slow line takes long.
 const CALL_MAX: Duration = Duration::from_secs(1800);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A bar on a terminal's last line; nothing where nobody looks.
+//! A progress bar on the last line of a terminal; nothing if standard error is not a terminal.
 
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use super::megabytes;
 
-/// How far an upload is. Clones show the same bar.
+/// Progress of an upload. Clones share the bar.
 #[derive(Clone)]
 pub struct Progress(Option<Arc<Mutex<Bar>>>);
 
@@ -22,36 +22,36 @@ const CELLS: u64 = 30;
 const DRAWN_EVERY: Duration = Duration::from_millis(100);
 
 impl Progress {
-    /// Of `total` bytes; drawn if standard error is a terminal.
+    /// A bar of `total` bytes, which is drawn if standard error is a terminal.
     pub fn new(total: u64) -> Progress {
         let is_seen = std::io::stderr().is_terminal();
         Progress(is_seen.then(|| Arc::new(Mutex::new(Bar { done: 0, total, drawn: None }))))
     }
 
-    /// So many bytes more.
+    /// Adds sent bytes.
     pub fn add(&self, bytes: u64) {
         let Some(bar) = &self.0 else { return };
         let mut bar = bar.lock();
         bar.done += bytes;
         if bar.drawn.is_none_or(|drawn| drawn.elapsed() >= DRAWN_EVERY) {
             bar.drawn = Some(Instant::now());
-            let _ = write!(std::io::stderr(), "\r{}\x1b[K", picture(bar.done, bar.total));
+            let _ = write!(std::io::stderr(), "\r{}\x1b[K", render(bar.done, bar.total));
         }
     }
 
-    /// How far it is now, for [`Progress::back_to`].
+    /// Bytes sent so far, for [`Progress::rewind_to`].
     pub fn done(&self) -> u64 {
         self.0.as_ref().map_or(0, |bar| bar.lock().done)
     }
 
-    /// What was sent since is sent again.
-    pub fn back_to(&self, done: u64) {
+    /// Resets the progress: the bytes sent since then are sent again.
+    pub fn rewind_to(&self, done: u64) {
         if let Some(bar) = &self.0 {
             bar.lock().done = done;
         }
     }
 
-    /// Takes the bar away, so that lines can follow.
+    /// Clears the bar's line, so that other lines can be printed.
     pub fn clear(&self) {
         if self.0.is_some() {
             let _ = write!(std::io::stderr(), "\r\x1b[K");
@@ -59,7 +59,7 @@ impl Progress {
     }
 }
 
-fn picture(done: u64, total: u64) -> String {
+fn render(done: u64, total: u64) -> String {
     let full = (done.min(total) * CELLS).checked_div(total).unwrap_or(CELLS) as usize;
     let percent = (done.min(total) * 100).checked_div(total).unwrap_or(100);
     let rest = "-".repeat(CELLS as usize - full);
@@ -71,9 +71,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pictures() {
-        assert_eq!(picture(0, 100), format!("[{}]   0 %  0 bytes of 100 bytes", "-".repeat(30)));
-        assert_eq!(picture(1_500, 3_000), format!("[{}{}]  50 %  1.5 kB of 3.0 kB", "#".repeat(15), "-".repeat(15)));
-        assert!(picture(0, 0).contains("100 %"));
+    fn bars_are_rendered() {
+        assert_eq!(render(0, 100), format!("[{}]   0 %  0 bytes of 100 bytes", "-".repeat(30)));
+        assert_eq!(render(1_500, 3_000), format!("[{}{}]  50 %  1.5 kB of 3.0 kB", "#".repeat(15), "-".repeat(15)));
+        assert!(render(0, 0).contains("100 %"));
     }
 }

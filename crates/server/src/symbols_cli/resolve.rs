@@ -11,17 +11,17 @@ use serde_json::{Value, json};
 use tidewatch_symbols::{ArtifactRequest, DebugId, Hints, Trace, limits};
 
 use super::find::{Found, FoundKey, find};
-use super::send::sentence;
+use super::send::error_message;
 use super::{CALL_MAX, base_url, counted, debug_id, is_project_token, remark};
 use tidewatch_ingest::symbols::build::Original;
+use tidewatch_ingest::symbols::classify_upload::Fields;
 use tidewatch_ingest::symbols::gather::{Gathered, Source};
 use tidewatch_ingest::symbols::index::Index;
 use tidewatch_ingest::symbols::info::Info;
 use tidewatch_ingest::symbols::keys::SymbolKey;
-use tidewatch_ingest::symbols::sort::Fields;
 use tidewatch_runtime::outbound;
 
-/// Prints the trace again, resolved as far as the files go.
+/// Prints the trace, resolved as far as the files permit.
 #[derive(Debug, clap::Args)]
 pub struct ResolveArgs {
     /// Symbol files, folders, dSYM bundles; none with --url.
@@ -47,14 +47,17 @@ pub struct ResolveArgs {
     token: Option<String>,
 }
 
-/// The exit code is 0 if a frame was resolved, or the trace needs nothing.
-pub fn run(arguments: &ResolveArgs, mut say: impl FnMut(&str)) -> anyhow::Result<()> {
+/// Resolves the trace and prints it with `print_line`. An error if the trace has raw frames and none of them could be
+/// resolved.
+pub fn run(arguments: &ResolveArgs, mut print_line: impl FnMut(&str)) -> anyhow::Result<()> {
     let text = read(arguments)?;
     let answer = match (&arguments.url, arguments.project, &arguments.token) {
-        (Some(url), Some(project), Some(token)) => ask(arguments, &base_url(Some(url))?, project, token, &text)?,
-        _ => at_hand(arguments, &text)?,
+        (Some(url), Some(project), Some(token)) => {
+            resolve_remotely(arguments, &base_url(Some(url))?, project, token, &text)?
+        }
+        _ => resolve_locally(arguments, &text)?,
     };
-    say(answer.text.trim_end_matches('\n'));
+    print_line(answer.text.trim_end_matches('\n'));
     for missing in &answer.missing {
         remark(&format!("missing: {missing}"));
     }
@@ -90,23 +93,29 @@ fn read(arguments: &ResolveArgs) -> anyhow::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn ask(arguments: &ResolveArgs, base: &str, project: uuid::Uuid, token: &str, text: &str) -> anyhow::Result<Answer> {
+fn resolve_remotely(
+    arguments: &ResolveArgs,
+    base: &str,
+    project: uuid::Uuid,
+    token: &str,
+    text: &str,
+) -> anyhow::Result<Answer> {
     ensure!(
         !is_project_token(token.trim()),
         "this is a token of a project (for uploads or telemetry): resolving needs an access token of a member"
     );
-    let question = json!({"stackTrace": text, "language": arguments.language, "debugId": arguments.debug_id});
+    let request = json!({"stackTrace": text, "language": arguments.language, "debugId": arguments.debug_id});
     let mut response = outbound::agent(CALL_MAX)
         .post(format!("{base}/api/symbols/resolve?projectId={project}"))
         .header("Authorization", format!("Bearer {token}"))
-        .send_json(&question)
+        .send_json(&request)
         .with_context(|| format!("cannot reach {base}"))?;
     let body = response.body_mut().read_to_string()?;
     if response.status() == 401 {
-        bail!("{base} does not know the access token (an upload token opens only uploads): {}", sentence(&body));
+        bail!("{base} does not know the access token (an upload token opens only uploads): {}", error_message(&body));
     }
     if response.status() != 200 {
-        bail!("the server answered {}: {}", response.status().as_u16(), sentence(&body));
+        bail!("the server answered {}: {}", response.status().as_u16(), error_message(&body));
     }
     let answer: Value = serde_json::from_str(&body)?;
     let word = |missing: &Value, name: &str| missing[name].as_str().unwrap_or_default().to_owned();
@@ -124,14 +133,14 @@ fn ask(arguments: &ResolveArgs, base: &str, project: uuid::Uuid, token: &str, te
     })
 }
 
-/// As the server would do it with these files alone.
-fn at_hand(arguments: &ResolveArgs, text: &str) -> anyhow::Result<Answer> {
+/// Resolves the trace like the server, with local files only.
+fn resolve_locally(arguments: &ResolveArgs, text: &str) -> anyhow::Result<Answer> {
     let debug_id = arguments.debug_id.as_deref().map(debug_id).transpose()?;
     let hints = Hints { language: arguments.language.as_deref(), debug_id, ..Hints::default() };
     let Some(trace) = Trace::read(text, &hints) else {
         return Ok(Answer { text: text.to_owned(), frames: 0, resolved: 0, missing: Vec::new() });
     };
-    // A mapping without an id of its own serves the trace that it is given for.
+    // A mapping without an id of its own is used for the trace.
     let wanted = trace
         .requests()
         .into_iter()
@@ -144,11 +153,11 @@ fn at_hand(arguments: &ResolveArgs, text: &str) -> anyhow::Result<Answer> {
     }
     let gathered = Gathered::of(&trace, &mut Files::of(&findings.found, fields));
     let resolved = trace.resolve(&gathered.artifacts());
-    let missing = gathered.missing.iter().map(in_words).collect();
+    let missing = gathered.missing.iter().map(describe).collect();
     Ok(Answer { text: resolved.text, frames: resolved.frames, resolved: resolved.resolved, missing })
 }
 
-/// Files at hand, by the keys that a project without other uploads would keep them under.
+/// Local files, by the keys that a project without other uploads would store them under.
 struct Files<'f> {
     fields: Fields<'f>,
     placed: HashMap<SymbolKey, (&'f Found, &'f FoundKey)>,
@@ -166,7 +175,7 @@ impl<'f> Files<'f> {
         files
     }
 
-    /// The file with debug information goes before one without.
+    /// Adds a file. A file with debug information takes precedence over one without.
     fn place(&mut self, file: &'f Found, found: &'f FoundKey) {
         let taken = self.placed.get(&found.key).map(|(_, known)| (known.arch, known.has_debug_info));
         let key = match (&found.key, &found.path, found.arch, taken) {
@@ -221,7 +230,7 @@ impl Source for Files<'_> {
     }
 }
 
-fn in_words(request: &ArtifactRequest) -> String {
+fn describe(request: &ArtifactRequest) -> String {
     match request {
         ArtifactRequest::Native { id, arch } => format!("debug file {id} ({arch})"),
         ArtifactRequest::OnlyDart { arch } => format!("exactly one Dart file ({arch})"),

@@ -1,4 +1,4 @@
-//! One request: files as a multipart form, streamed from the disk, and made again when the server is busy.
+//! Sends one request: files as a multipart form, streamed from the disk, with retries when the server is overloaded.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -11,63 +11,71 @@ use ureq::SendBody;
 use super::find::{Found, Refused};
 use super::progress::Progress;
 use super::{CALL_MAX, counted};
-use tidewatch_ingest::symbols::sort::Fields;
+use tidewatch_ingest::symbols::classify_upload::Fields;
 use tidewatch_runtime::outbound;
 
-/// Where uploads go, and on whose behalf.
-pub struct Door<'a> {
+/// The server and project that files are uploaded to.
+pub struct UploadTarget<'a> {
+    /// Base URL of the server.
     pub base: &'a str,
+    /// Upload token of the project.
     pub token: &'a str,
+    /// Form fields that are sent with the files.
     pub fields: Fields<'a>,
-    /// Tries until a server answers.
+    /// Whether to retry without limit while the server cannot be reached.
     pub waits: bool,
 }
 
-/// What the server said.
+/// The response to an upload.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// All are kept, but for those listed; and what to know of the others.
-    Kept { rejected: Vec<Refused>, warnings: Vec<String> },
-    /// None is: 422 (413: for want of room) and why.
+    /// All files are stored except those in `rejected`.
+    Kept {
+        /// Files that are not stored, and why.
+        rejected: Vec<Refused>,
+        /// Warnings about stored files, a sentence each.
+        warnings: Vec<String>,
+    },
+    /// No file is stored: 422 or, for lack of space, 413, with the reason.
     Refused(String),
 }
 
-/// A request is made at most so often.
+/// Maximum number of attempts.
 const ATTEMPTS_MAX: u32 = 6;
-/// The same where no server answers, unless it is to be waited for.
+/// Maximum number of attempts while the server cannot be reached, unless `waits` is set.
 const ATTEMPTS_UNREACHED_MAX: u32 = 3;
-/// A pause is no longer, whatever the server asks for.
+/// Maximum pause between attempts, also for a longer `Retry-After`.
 const PAUSE_MAX: Duration = Duration::from_secs(60);
 
-impl Door<'_> {
-    /// Makes the request until it is answered for good. An error: it is of no use to try others.
+impl UploadTarget<'_> {
+    /// Sends the request with retries. An error: sending other files would fail too.
     pub fn send(&self, files: &[Found], progress: &Progress) -> anyhow::Result<Answer> {
         let before = progress.done();
         let mut attempt = 1;
         loop {
             let (why, pause, most) = match self.once(files, progress) {
-                Ok((200..300, body, _)) => return Ok(kept(&body)),
-                // Only a server of this kind answers so for want of room; a proxy says less.
+                Ok((200..300, body, _)) => return Ok(parse_answer(&body)),
+                // Only this server's response for lack of space names the setting; a proxy's 413 does not.
                 Ok((413, body, _)) if body.contains("TIDEWATCH_SYMBOLS_PROJECT") => {
-                    return Ok(Answer::Refused(sentence(&body)));
+                    return Ok(Answer::Refused(error_message(&body)));
                 }
-                Ok((422, body, _)) => return Ok(Answer::Refused(sentence(&body))),
+                Ok((422, body, _)) => return Ok(Answer::Refused(error_message(&body))),
                 Ok((status @ (429 | 503), body, pause)) => {
-                    (format!("{status}: {}", sentence(&body)), pause, Some(ATTEMPTS_MAX))
+                    (format!("{status}: {}", error_message(&body)), pause, Some(ATTEMPTS_MAX))
                 }
                 Ok((401, body, _)) => anyhow::bail!(
                     "{} does not know the upload token: {}; it is in the project's settings",
                     self.base,
-                    sentence(&body)
+                    error_message(&body)
                 ),
-                Ok((status, body, _)) => anyhow::bail!("{} answered {status}: {}", self.base, sentence(&body)),
+                Ok((status, body, _)) => anyhow::bail!("{} answered {status}: {}", self.base, error_message(&body)),
                 Err(error) => {
                     let most = Some(ATTEMPTS_UNREACHED_MAX).filter(|_| !self.waits);
                     (format!("{} cannot be reached: {error}", self.base), None, most)
                 }
             };
             progress.clear();
-            progress.back_to(before);
+            progress.rewind_to(before);
             if let Some(most) = most.filter(|most| attempt >= *most) {
                 anyhow::bail!("{} cannot be sent, tried {most} times: {why}", counted(files.len(), "file"));
             }
@@ -78,7 +86,7 @@ impl Door<'_> {
         }
     }
 
-    /// Status, body, and the pause that the server asks for.
+    /// Sends the request once. Returns status, body and `Retry-After`.
     fn once(&self, files: &[Found], progress: &Progress) -> Result<(u16, String, Option<Duration>), ureq::Error> {
         let boundary = format!("tidewatch-{}", uuid::Uuid::new_v4().simple());
         let form = Form::new(files, self.fields, &boundary, progress.clone());
@@ -88,7 +96,7 @@ impl Door<'_> {
             .header("User-Agent", concat!("tidewatch/", env!("CARGO_PKG_VERSION")))
             .header("Content-Type", format!("multipart/form-data; boundary={boundary}"))
             .header("Content-Length", form.len.to_string())
-            // A wrong token or a busy server is told before the files are sent.
+            // The server can refuse a wrong token, or when it is overloaded, before the files are sent.
             .header("Expect", "100-continue");
         let mut response = request.send(SendBody::from_owned_reader(form))?;
         let pause = response.headers().get("Retry-After").and_then(|value| value.to_str().ok()?.trim().parse().ok());
@@ -97,8 +105,8 @@ impl Door<'_> {
     }
 }
 
-/// `{"uploaded": n, "rejected": [{name, error}], "warnings": […]}`. An older server keeps all or none.
-fn kept(body: &str) -> Answer {
+/// Parses `{"uploaded": n, "rejected": [{name, error}], "warnings": […]}`. An older server stores all files or none.
+fn parse_answer(body: &str) -> Answer {
     let answer: Value = serde_json::from_str(body).unwrap_or_default();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let list = |name: &str| answer[name].as_array().cloned().unwrap_or_default();
@@ -107,13 +115,13 @@ fn kept(body: &str) -> Answer {
     Answer::Kept { rejected, warnings: list("warnings").iter().map(text).collect() }
 }
 
-/// `{"error": "…"}`, or what else there is, shortened.
-pub fn sentence(body: &str) -> String {
+/// The message of an error response: `{"error": "…"}`, or the start of any other body.
+pub fn error_message(body: &str) -> String {
     let error = serde_json::from_str::<Value>(body).ok().and_then(|value| value["error"].as_str().map(str::to_owned));
     error.unwrap_or_else(|| body.chars().take(200).collect())
 }
 
-/// A form's bytes, files read as they are sent.
+/// The bytes of a form; files are read while it is sent.
 struct Form {
     parts: std::vec::IntoIter<Part>,
     open: Option<Box<dyn Read>>,
@@ -127,7 +135,7 @@ enum Part {
 }
 
 impl Form {
-    /// Fields first, as the Gradle plugin sends them.
+    /// Fields precede files, as the Gradle plugin sends them.
     fn new(files: &[Found], fields: Fields<'_>, boundary: &str, progress: Progress) -> Form {
         let named = [
             ("arch", fields.arch),
@@ -159,7 +167,7 @@ impl Form {
     }
 }
 
-/// As browsers write names into a form.
+/// Escapes a file name like browsers do in forms.
 fn escaped(name: &str) -> String {
     name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A")
 }
@@ -185,7 +193,8 @@ impl Read for Form {
     }
 }
 
-/// A file that has become shorter breaks the request off: it must not be kept in part.
+/// Reads a file and counts its bytes. A file that has become shorter fails the request, because it must not be stored
+/// in part.
 struct Counted {
     file: io::Take<File>,
     progress: Progress,
@@ -207,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_form_is_as_long_as_it_says() {
+    fn the_length_of_a_form_is_exact() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("a");
         std::fs::write(&path, "12345").expect("a file");
@@ -226,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_became_shorter_ends_the_request() {
+    fn a_file_that_became_shorter_fails_the_request() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("a");
         std::fs::write(&path, "123").expect("a file");
@@ -236,17 +245,20 @@ mod tests {
     }
 
     #[test]
-    fn answers_of_the_server() {
+    fn responses_of_the_server_are_parsed() {
         let none = Answer::Kept { rejected: vec![], warnings: vec![] };
-        assert_eq!((kept(r#"{"uploaded":2}"#), kept("")), (none, Answer::Kept { rejected: vec![], warnings: vec![] }));
-        let some = kept(r#"{"uploaded":1,"rejected":[{"name":"a","error":"no"}],"warnings":["b"]}"#);
+        assert_eq!(
+            (parse_answer(r#"{"uploaded":2}"#), parse_answer("")),
+            (none, Answer::Kept { rejected: vec![], warnings: vec![] })
+        );
+        let some = parse_answer(r#"{"uploaded":1,"rejected":[{"name":"a","error":"no"}],"warnings":["b"]}"#);
         let rejected = vec![Refused { name: "a".into(), why: "no".into() }];
         assert_eq!(some, Answer::Kept { rejected, warnings: vec!["b".into()] });
     }
 
     #[test]
-    fn sentences_of_the_server() {
-        assert_eq!(sentence(r#"{"error":"a.map: no"}"#), "a.map: no");
-        assert_eq!(sentence("<html>"), "<html>");
+    fn error_messages_of_the_server_are_parsed() {
+        assert_eq!(error_message(r#"{"error":"a.map: no"}"#), "a.map: no");
+        assert_eq!(error_message("<html>"), "<html>");
     }
 }

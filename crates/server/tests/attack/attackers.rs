@@ -1,4 +1,4 @@
-//! Those who do not mean well, each kind a few tasks, until they are told to stop.
+//! Attackers of several kinds, a few tasks each, which run until they are stopped.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -19,12 +19,12 @@ use super::otlp::{gzip, span, traces, zstd};
 
 const SLOW: usize = 2000;
 const ENDLESS_HEADS: usize = 100;
-/// Far more than the slots and the waiting room hold.
+/// Far more than the slots and the queue hold.
 const OVERLOADERS: usize = 50;
-/// Bodies that they share, and spans in each: too many for the thread that reads the body to decode it.
+/// The number of shared bodies, and of spans in each: too many to be decoded on the thread that reads the body.
 const OVERLOAD_BODIES: u64 = 20;
 const OVERLOAD_SPANS: u64 = 4000;
-/// All of them send at once, this often.
+/// The interval at which all of them send at once.
 const OVERLOAD_EVERY: Duration = Duration::from_millis(300);
 const BOMBERS: usize = 4;
 const RESETTERS: usize = 4;
@@ -32,17 +32,17 @@ const RESETTERS: usize = 4;
 const UPLOADERS: usize = 4;
 const PARTS: usize = 1_000_000;
 
-/// What attackers heard.
+/// Responses to the attackers.
 #[derive(Debug, Default, Clone)]
 pub struct Seen {
-    /// Statuses of well-formed exports, far too many of them.
+    /// Statuses of the well-formed exports of the overload.
     pub overload: BTreeMap<u16, u64>,
     pub bombs: BTreeMap<u16, u64>,
-    /// Of uploads with a million parts.
+    /// Statuses of uploads with a million parts.
     pub uploads: BTreeMap<u16, u64>,
     /// Connections the server closed on streams of resets and of headers.
     pub resets: u64,
-    /// Heads without end that it closed.
+    /// Connections the server closed on endless heads.
     pub heads: u64,
 }
 
@@ -64,7 +64,7 @@ pub struct Attack {
 }
 
 impl Shared {
-    fn goes_on(&self) -> bool {
+    fn is_running(&self) -> bool {
         !self.stopping.load(Ordering::Relaxed)
     }
 
@@ -77,7 +77,7 @@ impl Attack {
     pub async fn stop(self) -> Seen {
         self.shared.stopping.store(true, Ordering::Relaxed);
         for task in self.tasks {
-            // Some wait for an answer that is not due yet.
+            // Some tasks still wait for an answer.
             let mut task = task;
             if tokio::time::timeout(Duration::from_secs(5), &mut task).await.is_err() {
                 task.abort();
@@ -93,7 +93,7 @@ impl Attack {
     }
 }
 
-/// Returns when the slow ones are connected.
+/// Starts the attackers; returns when the slow ones are connected.
 pub async fn start(address: SocketAddr, token: String, upload_token: String) -> Attack {
     let shared = Arc::new(Shared {
         address,
@@ -133,7 +133,7 @@ async fn a_byte_a_second(shared: Arc<Shared>, mut connections: Vec<TcpStream>) {
     for connection in &mut connections {
         let _ = connection.write_all(head.as_bytes()).await;
     }
-    while shared.goes_on() {
+    while shared.is_running() {
         for connection in &mut connections {
             let _ = connection.try_write(b"x");
         }
@@ -142,17 +142,17 @@ async fn a_byte_a_second(shared: Arc<Shared>, mut connections: Vec<TcpStream>) {
 }
 
 async fn endless_head(shared: Arc<Shared>) {
-    while shared.goes_on() {
+    while shared.is_running() {
         let Some(mut connection) = shared.connect().await else { continue };
         let _ = connection.write_all(b"GET / HTTP/1.1\r\nx: ").await;
-        while shared.goes_on() && connection.write_all(&[b'y'; 1000]).await.is_ok() {
+        while shared.is_running() && connection.write_all(&[b'y'; 1000]).await.is_ok() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         shared.heads.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-/// Made before the attack: it is the server that is to be measured.
+/// Bodies are built before the attack, so that the measurement covers the server only.
 fn overload_body(number: u64) -> Vec<u8> {
     let first = (number + 1) << 32;
     let body = traces((first..first + OVERLOAD_SPANS).map(span).collect());
@@ -163,7 +163,7 @@ fn overload_body(number: u64) -> Vec<u8> {
 async fn overload(shared: Arc<Shared>, bodies: Arc<[Vec<u8>]>, first: usize, begun: Instant) {
     let mut ticks = tokio::time::interval_at(begun, OVERLOAD_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
-    while shared.goes_on() {
+    while shared.is_running() {
         let Some(mut connection) = shared.connect().await else { continue };
         for body in bodies.iter().cycle().skip(first % bodies.len()) {
             ticks.tick().await;
@@ -171,7 +171,7 @@ async fn overload(shared: Arc<Shared>, bodies: Arc<[Vec<u8>]>, first: usize, beg
                 break;
             };
             *shared.overload.lock().await.entry(status).or_default() += 1;
-            if !shared.goes_on() {
+            if !shared.is_running() {
                 return;
             }
         }
@@ -179,7 +179,7 @@ async fn overload(shared: Arc<Shared>, bodies: Arc<[Vec<u8>]>, first: usize, beg
 }
 
 async fn bomb(shared: Arc<Shared>, bombs: Arc<[(&'static str, Vec<u8>); 2]>) {
-    while shared.goes_on() {
+    while shared.is_running() {
         for (coding, body) in bombs.iter() {
             let Some(mut connection) = shared.connect().await else { continue };
             let encoding = format!("Content-Encoding: {coding}\r\n");
@@ -199,7 +199,7 @@ fn a_million_parts() -> Vec<u8> {
 async fn upload(shared: Arc<Shared>, parts: Arc<Vec<u8>>) {
     let headers =
         format!("Authorization: Bearer {}\r\nContent-Type: multipart/form-data; boundary=X\r\n", shared.upload_token);
-    while shared.goes_on() {
+    while shared.is_running() {
         let Some(mut connection) = shared.connect().await else { continue };
         if let Some(status) = try_send(&mut connection, "/api/symbols/upload", &headers, &parts).await {
             *shared.uploads.lock().await.entry(status).or_default() += 1;
@@ -218,7 +218,7 @@ fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
 async fn http2(shared: Arc<Shared>, resets: bool) {
     // HPACK: indexed :method GET, :scheme http, :path /; :authority as a literal.
     let head = [0x82, 0x86, 0x84, 0x01, 1, b'a'];
-    while shared.goes_on() {
+    while shared.is_running() {
         let Some(mut connection) = shared.connect().await else { continue };
         let _ = connection.write_all(&[&b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"[..], &frame(4, 0, 0, &[])].concat()).await;
         let mut stream = 1;
@@ -235,7 +235,7 @@ async fn http2(shared: Arc<Shared>, resets: bool) {
                     bytes.extend(frame(1, 0, 1, &head));
                     stream = 3;
                 }
-                // A literal header, again and again, never the last.
+                // A literal header, repeatedly, without END_HEADERS.
                 let field = [&[0x00, 1, b'x', 100][..], &[b'y'; 100]].concat();
                 bytes.extend(frame(9, 0, 1, &field.repeat(20)));
             }

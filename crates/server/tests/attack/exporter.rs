@@ -1,4 +1,4 @@
-//! Well-behaved exporters: a batch each fifth of a second, one connection each, kept alive.
+//! Well-behaved exporters: one batch every 200 ms, one persistent connection each.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -11,14 +11,14 @@ use super::otlp::{span, traces};
 
 const EXPORTERS: u64 = 5;
 const BATCHES: u64 = 40;
-/// What OpenTelemetry SDKs wait for an answer, unless they are told otherwise.
+/// The default timeout of OpenTelemetry SDKs.
 const PATIENCE: Duration = Duration::from_secs(10);
 const EVERY: Duration = Duration::from_millis(200);
 
 #[derive(Debug)]
 pub struct Outcome {
     pub accepted: u64,
-    /// Of the accepted: after [`PATIENCE`].
+    /// Accepted after more than [`PATIENCE`].
     pub late: u64,
     pub refused: u64,
     pub elapsed: Duration,
@@ -31,7 +31,7 @@ impl Outcome {
     }
 }
 
-/// `run`: no two runs send the same spans.
+/// Runs all exporters. `run` makes the spans of each run different.
 pub async fn run(address: SocketAddr, token: &str, run: u64) -> Outcome {
     let start = Instant::now();
     let exporters: Vec<_> =
@@ -72,22 +72,22 @@ async fn exporter(address: SocketAddr, token: String, run: u64, number: u64) -> 
     outcome
 }
 
-/// One export on a connection that is kept; the status.
+/// Sends one export on a persistent connection; returns the status.
 pub async fn post(stream: &mut TcpStream, token: &str, headers: &str, body: &[u8]) -> u16 {
     try_post(stream, token, headers, body).await.expect("an answer")
 }
 
-/// `None`: the connection broke.
+/// Like [`post`]; `None` if the connection broke.
 pub async fn try_post(stream: &mut TcpStream, token: &str, headers: &str, body: &[u8]) -> Option<u16> {
     let headers = format!("Authorization: Bearer {token}\r\n{headers}Content-Type: application/x-protobuf\r\n");
     try_send(stream, "/api/otel/v1/traces", &headers, body).await
 }
 
-/// The same to any path.
+/// Like [`try_post`], to any path.
 pub async fn try_send(stream: &mut TcpStream, path: &str, headers: &str, body: &[u8]) -> Option<u16> {
     let length = body.len();
     let head = format!("POST {path} HTTP/1.1\r\nHost: a\r\n{headers}Content-Length: {length}\r\n\r\n");
-    // A refused body is not read to its end: the answer counts.
+    // The server does not read all of a refused body: write errors are ignored.
     let _ = stream.write_all(head.as_bytes()).await;
     let _ = stream.write_all(body).await;
     let mut bytes = Vec::new();

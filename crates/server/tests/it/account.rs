@@ -1,4 +1,4 @@
-//! Registration, login, projects: who may do what. WIRE 5. Each on both control databases.
+//! Registration, login and projects, with their permissions. WIRE 5. Each test runs on both control databases.
 
 use serde_json::{Value, json};
 
@@ -50,7 +50,7 @@ on_both! {
 }
 
 on_both! {
-    async fn a_login_opens_what_its_user_may_see(database) {
+    async fn a_login_grants_access_to_its_users_projects(database) {
         let (mut harness, project) = Harness::registered(&database).await;
         let login = json!({"email": "Owner@Example.com", "password": "correct horse"});
         let answer = harness.api("POST", "/api/login", &login).await.expect(200).json();
@@ -65,7 +65,7 @@ on_both! {
 }
 
 on_both! {
-    // WIRE 5.1: 401, also for what cannot be read.
+    // WIRE 5.1: 401, also for bodies that cannot be decoded.
     async fn failed_logins(database) {
         let (harness, _) = Harness::registered(&database).await;
         for body in [
@@ -103,7 +103,7 @@ on_both! {
 }
 
 on_both! {
-    async fn projects_are_made_listed_and_changed(database) {
+    async fn projects_are_created_listed_and_changed(database) {
         let (harness, first) = Harness::registered(&database).await;
         let second = harness.project("second").await;
         assert_ne!(first.token, second.token);
@@ -142,7 +142,7 @@ on_both! {
 
 on_both! {
     // API.md: 401 no or bad login, 400 projectId missing or malformed, 403 not a member.
-    async fn doors_of_the_dashboard(database) {
+    async fn dashboard_routes_require_a_login_a_project_and_membership(database) {
         let (harness, project) = Harness::registered(&database).await;
         let good = format!("Bearer {}", harness.login);
         let token = format!("Bearer {}", project.token);
@@ -217,8 +217,8 @@ on_both! {
 }
 
 on_both! {
-    // Issue 5: rotate both with a grace period; delete with name check; readonly sees masked tokens.
-    async fn tokens_are_replaced_and_projects_deleted(database) {
+    // Issue 5: both tokens rotate with a grace period, deletion checks the name, readonly members see masked tokens.
+    async fn tokens_are_rotated_and_projects_deleted(database) {
         let (harness, project) = Harness::registered(&database).await;
         let about = format!("projectId={}", project.id);
         let rotated = harness.api("POST", &format!("/api/projects/token?{about}"), &Value::Null).await.expect(200);
@@ -236,7 +236,7 @@ on_both! {
         for token in [&token, &project.token] {
             harness.post_json("traces", token, &json!({})).await.expect(200);
         }
-        // Without any grace every token before the new one is over at once: the leaked one may be any of them.
+        // A grace period of 0 revokes every earlier token at once: any of them may be the leaked one.
         let rotate = format!("/api/projects/token?{about}");
         for (hours, expected) in [(json!(169), 422), (json!(-1), 400), (json!("x"), 400)] {
             harness.api("POST", &rotate, &json!({ "graceHours": hours })).await.expect(expected);
@@ -258,7 +258,7 @@ on_both! {
 }
 
 on_both! {
-    // At most one replaced token is taken, and it can be ended before its time.
+    // At most one replaced token is accepted, and it can be revoked before its grace period ends.
     async fn a_replaced_token_can_be_ended(database) {
         let (harness, project) = Harness::registered(&database).await;
         let about = format!("projectId={}", project.id);
@@ -288,13 +288,13 @@ on_both! {
 }
 
 on_both! {
-    // Tokens that stand for a person see no project's tokens; the shape stays.
-    async fn project_tokens_are_shown_in_person_only(database) {
+    // Responses to personal tokens contain no project tokens; their shape is the same.
+    async fn project_tokens_are_hidden_from_personal_tokens(database) {
         let (harness, project) = Harness::registered(&database).await;
         let made = harness.api("POST", "/api/personal-access-tokens", &json!({ "name": "ci" })).await.expect(201).json();
         let personal = text(&made["token"]);
         let about = format!("/api/projects?projectId={}", project.id);
-        let ask = async |method: &str, path: &str, body: &Value| {
+        let request = async |method: &str, path: &str, body: &Value| {
             let answer = harness.api_as(&personal, method, path, body).await;
             assert!((200..300).contains(&answer.status), "{method} {path}");
             let answer = answer.json();
@@ -309,15 +309,15 @@ on_both! {
             ("POST", "/api/projects", json!({ "name": "second" })),
             ("POST", "/api/projects/batch", json!({ "projects": [{ "name": "third" }] })),
         ] {
-            let shown = ask(method, path, &body).await;
+            let shown = request(method, path, &body).await;
             assert_eq!((&shown["token"], &shown["sourceMapToken"]), (&json!(""), &json!("")), "{method} {path}");
         }
     }
 }
 
 on_both! {
-    // Issue 5: session revocation on password change.
-    async fn another_password_ends_every_other_session(database) {
+    // Issue 5: a password change revokes sessions.
+    async fn a_password_change_ends_every_other_session(database) {
         let (mut harness, _) = Harness::registered(&database).await;
         let change = |old: &str, new: &str| json!({ "currentPassword": old, "newPassword": new });
         for (old, new, expected) in [
@@ -338,8 +338,8 @@ on_both! {
 }
 
 on_both! {
-    // Issue 5: bcrypt hashes are accepted for migration, and replaced.
-    async fn a_bcrypt_hash_is_taken_once_and_replaced(database) {
+    // Issue 5: bcrypt hashes are accepted for migration and replaced at the first login.
+    async fn a_bcrypt_hash_is_accepted_once_and_replaced(database) {
         let (harness, _) = Harness::registered(&database).await;
         let app = harness.app();
         let new = NewUser {
@@ -364,7 +364,7 @@ on_both! {
 }
 
 on_both! {
-    // WIRE 5.3: readonly sees no token; an override in one project opens it, there only.
+    // WIRE 5.3: readonly members see no token; an override in one project shows that project's token only.
     async fn a_readonly_member_sees_no_tokens(database) {
         let (harness, project) = Harness::registered(&database).await;
         harness.project("second").await;
@@ -386,7 +386,7 @@ on_both! {
     }
 }
 
-/// Somebody without any membership.
+/// Creates a person without any membership.
 pub async fn person(harness: &Harness, email: &str) -> std::sync::Arc<tidewatch_accounts::User> {
     let app = harness.app();
     let new = NewUser { email: email.into(), name: "A person".into(), password_hash: None, is_email_verified: true };
@@ -394,8 +394,8 @@ pub async fn person(harness: &Harness, email: &str) -> std::sync::Arc<tidewatch_
 }
 
 on_both! {
-    // Whoever comes first would own the server.
-    async fn the_first_account_is_made_with_the_code_that_was_printed(database) {
+    // Without the code, the first client to register would own the server.
+    async fn the_first_account_requires_the_printed_setup_code(database) {
         let harness = Harness::on_with(&database, |config| config.setup_code = None).await;
         let code = tidewatch_server::http::setup_code::expected(harness.app()).expect("a new server has one");
         let known = harness.api("GET", "/api/has-organizations", &Value::Null).await.expect(200).json();

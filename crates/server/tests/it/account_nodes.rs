@@ -1,19 +1,19 @@
-//! The control database itself: several nodes on one, many at once, and data directories of older versions.
+//! The control database: several nodes on one database, concurrent changes, and data directories of older versions.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
 use sqlx::{Connection, Row, SqliteConnection};
 use tidewatch_accounts::secrets::seal::Sealer;
-use tidewatch_accounts::{By, Control, ControlError, Location, NewAccount, NewProject, NewUser, Role, TokenKind};
+use tidewatch_accounts::{Actor, Control, ControlError, Location, NewAccount, NewProject, NewUser, Role, TokenKind};
 
 use crate::harness::{Harness, text};
 
 const GRACE: std::time::Duration = std::time::Duration::from_secs(24 * 60 * 60);
 const NOW: i64 = 1_800_000_000_000_000_000;
 
-fn by() -> By {
-    By { user_id: None, name: "a test".into(), address: "192.0.2.1".into(), user_agent: String::new(), at_ns: NOW }
+fn actor() -> Actor {
+    Actor { user_id: None, name: "a test".into(), address: "192.0.2.1".into(), user_agent: String::new(), at_ns: NOW }
 }
 
 fn account(name: &str) -> NewAccount {
@@ -36,8 +36,8 @@ async fn open(location: &Location) -> Result<Control, ControlError> {
     Control::open(location, Sealer::new(&[1; 32])).await
 }
 
-/// All of them, begun together.
-async fn together<T: Send + 'static>(futures: Vec<impl Future<Output = T> + Send + 'static>) -> Vec<T> {
+/// Runs the futures concurrently, one task each.
+async fn concurrently<T: Send + 'static>(futures: Vec<impl Future<Output = T> + Send + 'static>) -> Vec<T> {
     let tasks: Vec<_> = futures.into_iter().map(tokio::spawn).collect();
     let mut results = Vec::new();
     for task in tasks {
@@ -47,40 +47,40 @@ async fn together<T: Send + 'static>(futures: Vec<impl Future<Output = T> + Send
 }
 
 on_both! {
-    // Issue 5: migrations under a lock, safe with several nodes starting at once.
-    async fn nodes_that_start_together_make_one_schema(database) {
+    // Issue 5: migrations run under a lock, so that several nodes may start at once.
+    async fn nodes_that_start_together_create_one_schema(database) {
         let location = database.location();
-        let opened = together((0..8).map(|_| { let at = location.clone(); async move { open(&at).await.is_ok() } }).collect()).await;
+        let opened = concurrently((0..8).map(|_| { let at = location.clone(); async move { open(&at).await.is_ok() } }).collect()).await;
         assert_eq!(opened, [true; 8]);
         let other = Control::open(&location, Sealer::new(&[2; 32])).await;
         assert!(matches!(other, Err(ControlError::OtherKey)), "a node with another key is refused");
     }
 
-    // Issue 5: 20 concurrent registrations produce no duplicate.
-    async fn twenty_register_and_one_does(database) {
+    // Issue 5: 20 concurrent registrations create no duplicate.
+    async fn one_of_twenty_concurrent_registrations_succeeds(database) {
         let control = std::sync::Arc::new(open(&database.location()).await.unwrap());
         let tries = (0..20).map(|number| {
             let control = control.clone();
-            async move { control.register(&by(), &account(&format!("u{number}"))).await.is_ok() }
+            async move { control.register(&actor(), &account(&format!("u{number}"))).await.is_ok() }
         });
-        let won = together(tries.collect()).await.into_iter().filter(|won| *won).count();
+        let won = concurrently(tries.collect()).await.into_iter().filter(|won| *won).count();
         assert_eq!(won, 1);
-        assert!(matches!(control.register(&by(), &account("late")).await, Err(ControlError::OrganizationExists)));
+        assert!(matches!(control.register(&actor(), &account("late")).await, Err(ControlError::OrganizationExists)));
     }
 
-    // No lost update: every one of twenty changes is in the end there, and in the audit log.
-    async fn twenty_changes_at_once(database) {
+    // No lost update: all twenty changes are stored and in the audit log.
+    async fn twenty_concurrent_changes_are_all_stored_and_audited(database) {
         let control = std::sync::Arc::new(open(&database.location()).await.unwrap());
-        let (user, project) = control.register(&by(), &account("owner")).await.unwrap();
+        let (user, project) = control.register(&actor(), &account("owner")).await.unwrap();
         let changes = (0..20).map(|number| {
             let (control, project) = (control.clone(), project.clone());
             async move {
-                let user = control.create_user(&by(), &person(&format!("u{}", number / 2))).await;
-                let token = control.rotate_token(&by(), project.number, TokenKind::Runtime, GRACE).await.unwrap();
+                let user = control.create_user(&actor(), &person(&format!("u{}", number / 2))).await;
+                let token = control.rotate_token(&actor(), project.number, TokenKind::Runtime, GRACE).await.unwrap();
                 (user.is_ok(), token)
             }
         });
-        let done = together(changes.collect()).await;
+        let done = concurrently(changes.collect()).await;
         assert_eq!(done.iter().filter(|(made, _)| *made).count(), 10, "an address has one account");
         let current = control.project_by_number(project.number).unwrap().token.clone();
         let later = NOW + 24 * 60 * 60 * 1_000_000_000;
@@ -94,13 +94,13 @@ on_both! {
         assert_eq!(lines.last().unwrap().user_id, Some(user.id), "the first line is the registration's own");
     }
 
-    async fn rights_change_what_is_open(database) {
+    async fn role_changes_take_effect_at_once(database) {
         let control = open(&database.location()).await.unwrap();
-        let (owner, project) = control.register(&by(), &account("owner")).await.unwrap();
-        let user = control.create_user(&by(), &person("member")).await.unwrap();
+        let (owner, project) = control.register(&actor(), &account("owner")).await.unwrap();
+        let user = control.create_user(&actor(), &person("member")).await.unwrap();
         assert_eq!(control.role_in(user.id, &project), None);
-        control.add_member(&by(), project.organization_id, user.id, Role::User).await.unwrap();
-        let again = control.add_member(&by(), project.organization_id, user.id, Role::Admin).await;
+        control.add_member(&actor(), project.organization_id, user.id, Role::User).await.unwrap();
+        let again = control.add_member(&actor(), project.organization_id, user.id, Role::Admin).await;
         assert!(matches!(again, Err(ControlError::MemberAlready)));
         assert_eq!(control.role_in(user.id, &project), Some(Role::User));
         for (who, there, expected) in [
@@ -108,23 +108,23 @@ on_both! {
             (user.id, None, Role::User),
             (owner.id, Some(Role::Readonly), Role::Owner),
         ] {
-            control.set_project_role(&by(), &project, who, there).await.unwrap();
+            control.set_project_role(&actor(), &project, who, there).await.unwrap();
             assert_eq!(control.role_in(who, &project), Some(expected), "{there:?}");
         }
-        control.archive(&by(), &project, &[1, 2]).await.unwrap();
-        control.delete_project(&by(), &project).await.unwrap();
+        control.archive(&actor(), &project, &[1, 2]).await.unwrap();
+        control.delete_project(&actor(), &project).await.unwrap();
         assert!(control.project_by_token(&project.token, NOW).is_none());
         assert!(control.projects_of(owner.id).is_empty());
-        assert!(matches!(control.delete_project(&by(), &project).await, Err(ControlError::UnknownProject)));
+        assert!(matches!(control.delete_project(&actor(), &project).await, Err(ControlError::UnknownProject)));
         let line = control.audit_log(project.organization_id, i64::MAX, 1).await.unwrap().remove(0);
         assert_eq!((line.action.as_str(), line.address.as_str()), ("project.delete", "192.0.2.1"));
         assert_eq!(line.details, json!({ "name": "owner" }));
     }
 }
 
-/// Two servers on one PostgreSQL: what one changes the other knows a moment later.
+/// Two servers on one PostgreSQL: a change on one reaches the other within a moment.
 #[tokio::test]
-async fn two_nodes_agree() {
+async fn a_change_on_one_node_reaches_the_other() {
     let database = crate::engines::On::postgres().await;
     let (first, project) = Harness::registered(&database).await;
     let mut second = Harness::on(&database).await;
@@ -145,7 +145,7 @@ async fn two_nodes_agree() {
     }
 }
 
-/// A data directory of version 1, with tokens in it as they were.
+/// Writes a data directory of version 1, with tokens in that version's format.
 async fn version_one(path: &Path) {
     let url = format!("sqlite://{}?mode=rwc", path.display());
     let mut old = SqliteConnection::connect(&url).await.expect("an old database");
@@ -170,7 +170,7 @@ async fn version_one(path: &Path) {
 }
 
 #[tokio::test]
-async fn a_data_directory_of_version_one_loses_nothing() {
+async fn a_data_directory_of_version_one_is_migrated_without_loss() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("control.sqlite");
     version_one(&path).await;
@@ -192,8 +192,8 @@ async fn a_data_directory_of_version_one_loses_nothing() {
     let control = open(&Location::file(&path)).await.unwrap();
     let project = control.project_by_token("old-token", NOW).unwrap();
     let next = NewProject { organization_id: 3, name: "next".into(), framework: "gin".into() };
-    assert_eq!(control.create_project(&by(), &next).await.unwrap().number, 8, "numbers go on");
-    control.delete_project(&by(), &project).await.unwrap();
+    assert_eq!(control.create_project(&actor(), &next).await.unwrap().number, 8, "numbers go on");
+    control.delete_project(&actor(), &project).await.unwrap();
     control.close().await;
     let url = format!("sqlite://{}", path.display());
     let mut raw = SqliteConnection::connect(&url).await.unwrap();

@@ -1,4 +1,4 @@
-//! Forgotten passwords. WIRE 5.2. Each on both control databases, with a real mail server.
+//! Forgotten passwords. WIRE 5.2. Each test runs on both control databases, with a real mail server.
 
 use serde_json::{Value, json};
 
@@ -8,13 +8,13 @@ on_both! {
     async fn a_forgotten_password_is_replaced_once(database) {
         let mut mailbox = Mailbox::open().await;
         let (harness, _) = mailbox.harness(&database).await;
-        let ask = async |email: &str| harness.api_as("", "POST", "/api/forgot-password", &json!({"email": email})).await.expect(200);
-        // No enumeration: the same for everybody, to the letter.
-        let known = ask("Owner@example.com").await;
+        let request = async |email: &str| harness.api_as("", "POST", "/api/forgot-password", &json!({"email": email})).await.expect(200);
+        // No enumeration: the response is byte for byte the same for every address.
+        let known = request("Owner@example.com").await;
         let mail = mailbox.next().await;
         assert_eq!(mail.to, ["owner@example.com"]);
         for email in ["nobody@example.com", "owner@example.com\r\nBcc: x@y.de", "no address"] {
-            let unknown = ask(email).await;
+            let unknown = request(email).await;
             assert_eq!(unknown.body, known.body, "{email}");
             let names = |answer: &crate::client::Answer| answer.headers.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
             assert_eq!(names(&unknown), names(&known), "{email}");
@@ -31,7 +31,7 @@ on_both! {
 
         let new = json!({"password": "a new horse", "email": "eve@example.com", "userId": 2});
         harness.api_as("", "POST", &path, &new).await.expect(200);
-        // Every session is over; the link is used.
+        // Every session has ended, and the link has been used.
         harness.api("GET", "/api/me/login-bundle", &Value::Null).await.expect(401);
         harness.api_as("", "POST", &path, &json!({"password": "another horse"})).await.expect(400);
         assert_eq!(harness.api_as("", "GET", &path, &Value::Null).await.expect(200).json(), json!({"valid": false}));
@@ -44,40 +44,40 @@ on_both! {
 }
 
 on_both! {
-    // WIRE 5.2: one request per user per hour. Whoever asks in between gets no mail, and hears the same.
-    async fn one_mail_an_hour(database) {
+    // WIRE 5.2: one request per user per hour. A request in between sends no mail and gets the same response.
+    async fn one_reset_mail_per_user_and_hour(database) {
         let mut mailbox = Mailbox::open().await;
         let (harness, _) = mailbox.harness(&database).await;
         let (_, _) = member(&harness, &mut mailbox, "ada", "user").await;
         let app = harness.app().clone();
         let now = app.clock.now_ns();
         let minute = 60_000_000_000;
-        let ask = async |email: &str, at_ns: i64| {
-            let by = tidewatch_accounts::By { at_ns, ..app.by_server() };
-            let mut asked = None;
+        let request = async |email: &str, at_ns: i64| {
+            let by = tidewatch_accounts::Actor { at_ns, ..app.by_server() };
+            let mut mailed = None;
             let mail = |token: &str| {
-                asked = Some(token.to_owned());
-                tidewatch_accounts::mail::letters::password_reset("https://tide.example.com", email, token)
+                mailed = Some(token.to_owned());
+                tidewatch_accounts::mail::templates::password_reset("https://tide.example.com", email, token)
             };
             app.control.begin_reset(&by, email, mail).await.expect("a database");
-            asked
+            mailed
         };
-        let first = ask("owner@example.com", now - 59 * minute).await.expect("a mail");
-        assert_eq!(ask("owner@example.com", now).await, None);
-        assert!(ask("ada@example.com", now).await.is_some(), "another user");
-        assert_eq!(ask("nobody@example.com", now).await, None);
-        // The token lives an hour.
+        let first = request("owner@example.com", now - 59 * minute).await.expect("a mail");
+        assert_eq!(request("owner@example.com", now).await, None);
+        assert!(request("ada@example.com", now).await.is_some(), "another user");
+        assert_eq!(request("nobody@example.com", now).await, None);
+        // The token is valid for one hour.
         assert!(app.control.reset_email(&first, now).await.expect("a database").is_some());
         assert!(app.control.reset_email(&first, now + minute).await.expect("a database").is_none());
-        assert!(!app.control.finish_reset(&tidewatch_accounts::By { at_ns: now + minute, ..app.by_server() }, &first, "x", false).await.expect("a database"));
-        assert!(ask("owner@example.com", now + 2 * minute).await.is_some());
+        assert!(!app.control.finish_reset(&tidewatch_accounts::Actor { at_ns: now + minute, ..app.by_server() }, &first, "x", false).await.expect("a database"));
+        assert!(request("owner@example.com", now + 2 * minute).await.is_some());
         assert!(app.control.reset_email(&first, now).await.expect("a database").is_none(), "the older link is over");
     }
 }
 
 on_both! {
-    // Of many at once one wins.
-    async fn a_token_is_used_once_even_at_once(database) {
+    // One of several concurrent requests succeeds.
+    async fn a_token_is_used_once_by_concurrent_requests(database) {
         let mut mailbox = Mailbox::open().await;
         let (harness, _) = mailbox.harness(&database).await;
         harness.api_as("", "POST", "/api/forgot-password", &json!({"email": "owner@example.com"})).await.expect(200);

@@ -1,9 +1,9 @@
-//! AI Traces over the API: calls, groups by cost, a call with its conversation.
+//! AI Traces over the API: calls, groups by cost, and a call with its conversation.
 
 use serde_json::{Value, json};
 
-use crate::ask::{CLIENT, Made, column, made, request};
 use crate::harness::{Harness, Project, text};
+use crate::requests::{CLIENT, Made, column, made, request};
 
 fn call(trace: u64, span: u64, name: &str, model: &str) -> Made {
     made(trace, span, CLIENT, name, span as f64, 100.0)
@@ -32,9 +32,9 @@ async fn assistant() -> (Harness, Project) {
 }
 
 #[tokio::test]
-async fn calls_say_what_is_known_and_null_for_what_is_not() {
+async fn unknown_fields_of_calls_are_null() {
     let (harness, project) = assistant().await;
-    let list = harness.asked(&project, "/api/ai-traces", json!({ "sortDirection": "asc" })).await;
+    let list = harness.query_json(&project, "/api/ai-traces", json!({ "sortDirection": "asc" })).await;
     let first = &list["data"][0];
     assert_eq!(
         (&first["traceName"], &first["model"], &first["provider"]),
@@ -53,13 +53,13 @@ async fn calls_say_what_is_known_and_null_for_what_is_not() {
         (&second["inputTokens"], &second["totalCost"], &second["isError"]),
         (&Value::Null, &Value::Null, &json!(true))
     );
-    let found = harness.asked(&project, "/api/ai-traces", json!({ "search": "HEARD-of-too" })).await;
+    let found = harness.query_json(&project, "/api/ai-traces", json!({ "search": "HEARD-of-too" })).await;
     assert_eq!(found["pagination"]["total"], 1, "by model");
 }
 
-/// Scenario: prices are edited, and the journal is replayed. Guarantee: costs that were shown stay as they are.
+/// Scenario: prices are edited, and the journal is replayed. Guarantee: costs do not change.
 #[tokio::test]
-async fn a_replay_computes_costs_with_the_prices_of_then() {
+async fn a_replay_computes_costs_with_the_prices_at_receipt() {
     let (mut harness, project) = Harness::with_project().await;
     let prices = harness.data().join("ai-prices.json");
     let price = |dollars: u32| {
@@ -75,16 +75,16 @@ async fn a_replay_computes_costs_with_the_prices_of_then() {
     price(50);
     harness.crash().await;
     harness.send(&project, &[usage(call(3, 4, "after", "own"))]).await;
-    let list = harness.asked(&project, "/api/ai-traces", json!({ "sortDirection": "asc" })).await;
+    let list = harness.query_json(&project, "/api/ai-traces", json!({ "sortDirection": "asc" })).await;
     let cost = |row: usize| (text(&list["data"][row]["traceName"]), list["data"][row]["totalCost"].clone());
     assert_eq!([cost(0), cost(1)], [("before".to_owned(), json!(2.0)), ("after".to_owned(), json!(100.0))]);
 }
 
-// Spec: entity rows, "Default ranking": total cost; DECISIONS 12: unpriced is counted, never zero.
+// Spec: entity rows, "Default ranking": total cost; DECISIONS 12: unpriced calls are counted, never as cost 0.
 #[tokio::test]
 async fn groups_are_ranked_by_cost() {
     let (harness, project) = assistant().await;
-    let groups = harness.asked(&project, "/api/ai-traces/grouped", json!({})).await;
+    let groups = harness.query_json(&project, "/api/ai-traces/grouped", json!({})).await;
     assert_eq!(column(&groups, "traceName"), ["chat", "cheap"]);
     let chat = &groups["data"][0];
     assert_eq!((&chat["count"], &chat["totalCost"], &chat["unpricedCount"]), (&json!(2), &json!(0.5), &json!(1)));
@@ -96,19 +96,19 @@ async fn groups_are_ranked_by_cost() {
     assert_eq!((&chat["errorCount"], &chat["hasRoot"], &chat["hasNonRoot"]), (&json!(1), &json!(true), &json!(true)));
     assert_eq!(groups["data"][1]["totalTokens"], Value::Null);
 
-    let page = harness.asked(&project, "/api/ai-traces/trace?trace=chat", json!({})).await;
+    let page = harness.query_json(&project, "/api/ai-traces/trace?trace=chat", json!({})).await;
     assert_eq!((&page["stats"]["count"], &page["stats"]["errorRate"]), (&json!(2), &json!(0.5)));
-    let chart = harness.asked(&project, "/api/ai-traces/chart", json!({ "metricType": "cost" })).await;
+    let chart = harness.query_json(&project, "/api/ai-traces/chart", json!({ "metricType": "cost" })).await;
     assert_eq!(chart["traces"], json!(["chat", "cheap"]));
 }
 
 #[tokio::test]
 async fn one_call_comes_with_its_conversation() {
     let (harness, project) = assistant().await;
-    let list = harness.asked(&project, "/api/ai-traces", json!({ "sortDirection": "asc" })).await;
+    let list = harness.query_json(&project, "/api/ai-traces", json!({ "sortDirection": "asc" })).await;
     let detail = async |row: &Value| {
         let path = format!("/api/ai-traces/{}", text(&row["id"]));
-        harness.asked(&project, &path, json!({ "recordedAt": row["recordedAt"] })).await
+        harness.query_json(&project, &path, json!({ "recordedAt": row["recordedAt"] })).await
     };
     let found = detail(&list["data"][0]).await;
     let messages = json!([
@@ -122,9 +122,9 @@ async fn one_call_comes_with_its_conversation() {
     assert_eq!(detail(&list["data"][1]).await["conversation"], Value::Null);
 }
 
-// A run of a tool is no call of a model: it has no price to lack, and can be left out.
+// A tool run is not a model call: it does not count as unpriced, and can be excluded.
 #[tokio::test]
-async fn runs_of_tools_are_told_from_calls_of_models() {
+async fn tool_runs_are_distinguished_from_model_calls() {
     let (harness, project) = Harness::with_project().await;
     let tool = |span: u64| {
         made(span, span, 1, "execute_tool find_order", span as f64, 10.0)
@@ -142,7 +142,7 @@ async fn runs_of_tools_are_told_from_calls_of_models() {
         let (harness, project) = (&harness, &project);
         async move {
             let body = json!({ "calls": calls, "orderBy": "trace_name", "sortDirection": "asc" });
-            harness.asked(project, "/api/ai-traces/grouped", body).await
+            harness.query_json(project, "/api/ai-traces/grouped", body).await
         }
     };
     let all = groups("all").await;
@@ -152,22 +152,22 @@ async fn runs_of_tools_are_told_from_calls_of_models() {
     assert_eq!(column(&groups("model").await, "traceName"), ["chat"]);
     assert_eq!(column(&groups("tool").await, "traceName"), ["execute_tool find_order"]);
 
-    let page = harness.asked(&project, "/api/ai-traces/trace?trace=execute_tool%20find_order", json!({})).await;
+    let page = harness.query_json(&project, "/api/ai-traces/trace?trace=execute_tool%20find_order", json!({})).await;
     assert_eq!((&page["stats"]["count"], &page["stats"]["toolCount"]), (&json!(2), &json!(2)));
     let body = json!({ "metricType": "count", "calls": "model" });
-    let chart = harness.asked(&project, "/api/ai-traces/chart", body).await;
+    let chart = harness.query_json(&project, "/api/ai-traces/chart", body).await;
     assert_eq!(chart["traces"], json!(["chat"]));
     let range = "from=2026-06-01T00:00:00Z&to=2026-06-02T00:00:00Z";
     let overview = harness.got(&project, &format!("/api/dashboard/overview?{range}")).await;
     assert_eq!(overview["counts"]["aiTraces"], 2);
 
     let body = json!({ "conversationId": "talk-1", "sortDirection": "asc" });
-    let talk = harness.asked(&project, "/api/ai-traces", body).await;
+    let talk = harness.query_json(&project, "/api/ai-traces", body).await;
     assert_eq!(column(&talk, "traceName"), ["chat", "execute_tool find_order", "execute_tool find_order"]);
-    harness.ask(&project, "/api/ai-traces", json!({ "calls": "both" })).await.expect(400);
+    harness.query(&project, "/api/ai-traces", json!({ "calls": "both" })).await.expect(400);
 }
 
-// DECISIONS 26: promoted where the project says so; suggested where it does not. A replay decides as the live server did.
+// DECISIONS 26: promoted where the project enables it, suggested otherwise. A replay decides as the live server did.
 #[tokio::test]
 async fn model_calls_of_other_conventions_are_promoted_by_a_setting() {
     let (mut harness, project) = Harness::with_project().await;
@@ -184,11 +184,11 @@ async fn model_calls_of_other_conventions_are_promoted_by_a_setting() {
     };
     let hint = async |harness: &Harness| {
         let body = json!({ "fromDate": Value::Null, "toDate": Value::Null });
-        harness.asked(&project, "/api/drops", body).await["unpromotedAiSpans"].clone()
+        harness.query_json(&project, "/api/drops", body).await["unpromotedAiSpans"].clone()
     };
     harness.send(&project, &[call(1).parent(99)]).await;
     assert_eq!(hint(&harness).await, 1);
-    assert_eq!(harness.asked(&project, "/api/ai-traces", json!({})).await["pagination"]["total"], 0);
+    assert_eq!(harness.query_json(&project, "/api/ai-traces", json!({})).await["pagination"]["total"], 0);
 
     let path = format!("/api/projects?projectId={}", project.id);
     let changed = harness.api("PUT", &path, &json!({ "aiConventions": true })).await.expect(200).json();
@@ -197,7 +197,7 @@ async fn model_calls_of_other_conventions_are_promoted_by_a_setting() {
     assert_eq!(hint(&harness).await, 1, "what is promoted needs no suggestion");
     harness.api("PUT", &path, &json!({ "aiConventions": false })).await.expect(200);
     harness.crash().await;
-    let list = harness.asked(&project, "/api/ai-traces", json!({})).await;
+    let list = harness.query_json(&project, "/api/ai-traces", json!({})).await;
     let row = &list["data"][0];
     assert_eq!((list["pagination"]["total"].as_i64(), &row["model"]), (Some(1), &json!("unheard-of")));
     assert_eq!(
@@ -205,6 +205,6 @@ async fn model_calls_of_other_conventions_are_promoted_by_a_setting() {
         (&json!(30), &json!(0.25), &json!("thread-7"))
     );
     let path = format!("/api/ai-traces/{}", text(&row["id"]));
-    let detail = harness.asked(&project, &path, json!({ "recordedAt": row["recordedAt"] })).await;
+    let detail = harness.query_json(&project, &path, json!({ "recordedAt": row["recordedAt"] })).await;
     assert!(detail.to_string().contains("What is a tide?"), "{detail}");
 }

@@ -1,9 +1,8 @@
-//! Within a crate, folders point one way: no circle of imports spans two modules that are siblings. ARCHITECTURE,
-//! "Invariants".
+//! Within a crate, folders point one way: no import cycle spans two sibling modules. ARCHITECTURE, "Invariants".
 //!
-//! A node is a module beside others in one folder: a file, or a folder with all it holds. An arrow leads from a module
-//! to a sibling that code inside it names by a path. Code for tests draws no arrows. A module may name its parent
-//! folder's own items: what a folder's `mod.rs` defines is common to the folder.
+//! A node is a module beside others in one folder: a file, or a folder with its contents. An arrow leads from a module
+//! to a sibling that its code names by a path. Test code adds no arrows. A module may name items that its parent
+//! folder's `mod.rs` defines: they are common to the folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,9 +10,9 @@ use std::path::{Path, PathBuf};
 
 use syn::visit::Visit;
 
-/// A module by its names from the root of the crate.
+/// The path of a module from the root of the crate.
 type Module = Vec<String>;
-/// Two siblings, `folder/a` and `folder/b`: something in the first names something in the second.
+/// Two siblings, `folder/a` and `folder/b`: code in the first names an item of the second.
 type Arrow = (String, String);
 
 #[test]
@@ -21,9 +20,9 @@ fn folders_point_one_way() {
     for entry in fs::read_dir(root().join("crates")).expect("the crates") {
         let folder = entry.expect("a readable folder").path();
         let (name, arrows) = (folder.display(), arrows_of(&folder.join("src")));
-        if let Some(circle) = circle(&arrows) {
+        if let Some(cycle) = cycle(&arrows) {
             let lines: Vec<_> =
-                circle.iter().map(|arrow| format!("  {} -> {}: {}", arrow.0, arrow.1, arrows[arrow])).collect();
+                cycle.iter().map(|arrow| format!("  {} -> {}: {}", arrow.0, arrow.1, arrows[arrow])).collect();
             panic!("{name}: modules import each other in a circle:\n{}", lines.join("\n"));
         }
     }
@@ -33,7 +32,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Every arrow between siblings of a crate, with one place that draws it.
+/// Every arrow between siblings of a crate, with one source location of each.
 fn arrows_of(src: &Path) -> BTreeMap<Arrow, String> {
     let files = modules(src, &Vec::new());
     assert!(!files.is_empty(), "{} holds no sources", src.display());
@@ -56,7 +55,7 @@ fn arrows_of(src: &Path) -> BTreeMap<Arrow, String> {
     arrows
 }
 
-/// The files below a folder that are no tests, with their modules.
+/// The files below a folder, except tests, with their modules.
 fn modules(folder: &Path, module: &Module) -> Vec<(Module, PathBuf)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("a folder") {
@@ -77,7 +76,7 @@ fn modules(folder: &Path, module: &Module) -> Vec<(Module, PathBuf)> {
     found
 }
 
-/// Collects every path of the crate that a file names, as names from the root of the crate.
+/// Collects every path within the crate that a file names, relative to the root of the crate.
 struct Names {
     module: Module,
     found: BTreeSet<Module>,
@@ -152,19 +151,19 @@ impl<'ast> Visit<'ast> for Names {
     }
 }
 
-/// Arrows that lead from a module back to it, if there are any.
-fn circle(arrows: &BTreeMap<Arrow, String>) -> Option<Vec<Arrow>> {
+/// The arrows of one cycle, or None.
+fn cycle(arrows: &BTreeMap<Arrow, String>) -> Option<Vec<Arrow>> {
     let mut done = BTreeSet::new();
     for (start, _) in arrows.keys() {
         let mut path = Vec::new();
-        if let Some(circle) = follow(start, arrows, &mut done, &mut path) {
-            return Some(circle);
+        if let Some(cycle) = follow(start, arrows, &mut done, &mut path) {
+            return Some(cycle);
         }
     }
     None
 }
 
-/// Depth first from `at`; `path` holds the arrows that led here, `done` what is on no circle.
+/// Depth-first search from `at`; `path` holds the arrows to `at`, `done` the modules on no cycle.
 fn follow(
     at: &str,
     arrows: &BTreeMap<Arrow, String>,
@@ -179,8 +178,8 @@ fn follow(
     }
     for arrow in arrows.keys().filter(|(from, _)| from == at) {
         path.push(arrow.clone());
-        if let Some(circle) = follow(&arrow.1, arrows, done, path) {
-            return Some(circle);
+        if let Some(cycle) = follow(&arrow.1, arrows, done, path) {
+            return Some(cycle);
         }
         path.pop();
     }

@@ -1,4 +1,4 @@
-//! The audit log as admins read it: page by page, filtered, as a file. Each on both control databases.
+//! The audit log as admins read it: in pages, filtered, and as a file. Each test runs on both control databases.
 
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ on_both! {
         assert_eq!(line["detail"]["offsetMs"], 250);
         assert_eq!(line["userAgent"], Value::Null, "the request said nothing");
 
-        // What a request says of itself: its start, as text.
+        // The first part of the request's `User-Agent`, as a string.
         let long = format!("curl/8.0 \u{e4}{}", "x".repeat(5000));
         let authorization = format!("Bearer {user}");
         let headers = [("Authorization", authorization.as_str()), ("User-Agent", long.as_str())];
@@ -44,7 +44,7 @@ on_both! {
         assert!(agent.starts_with("curl/8.0 ") && agent.chars().count() == 300, "{agent}");
         let all = harness.api("GET", &at, &Value::Null).await.expect(200).json();
 
-        // Page by page is the same.
+        // The pages together hold the same lines.
         let (mut paged, mut before) = (Vec::new(), String::new());
         loop {
             let page = harness.api("GET", &format!("{at}?limit=2{before}"), &Value::Null).await.expect(200).json();
@@ -74,11 +74,11 @@ on_both! {
         let lines = String::from_utf8(file.body.clone()).unwrap();
         let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(json!(lines), all["data"]);
-        // Only answers in JSON are compressed, not files, whatever their size.
+        // Only JSON answers are compressed; files of any size are not.
         let authorization = format!("Bearer {}", harness.login);
-        let asked = [("Authorization", authorization.as_str()), ("Accept-Encoding", "zstd, br, gzip")];
+        let accept_headers = [("Authorization", authorization.as_str()), ("Accept-Encoding", "zstd, br, gzip")];
         let path = format!("{at}/export?format=jsonl");
-        let as_it_is = client::send(harness.address(), "GET", &path, &asked, b"").await.expect(200);
+        let as_it_is = client::send(harness.address(), "GET", &path, &accept_headers, b"").await.expect(200);
         assert!(as_it_is.body.len() > 1024, "{} bytes", as_it_is.body.len());
         assert_eq!(as_it_is.header("Content-Encoding"), None);
         let file = harness.api("GET", &format!("{at}/export?format=csv&action=endpoint"), &Value::Null).await.expect(200);
@@ -88,7 +88,7 @@ on_both! {
         assert_eq!(rows[0], "id,at,actorId,actor,action,target,ip,userAgent,detail");
         assert_eq!(rows.len(), 2);
         assert!(rows[1].contains("endpoint.mark_slow") && rows[1].contains("\"\"reason\"\":\"\"a, \\\"\"b\\\"\"\"\""), "{}", rows[1]);
-        // Taking it away is in it too.
+        // The export itself is in the log.
         let last = harness.api("GET", &format!("{at}?limit=1"), &Value::Null).await.expect(200).json();
         assert_eq!(last["data"][0]["action"], "audit.export");
     }

@@ -1,4 +1,4 @@
-//! An authenticator and its browser, in software: ES256, no attestation.
+//! A software authenticator with its browser: ES256, no attestation.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -14,7 +14,7 @@ pub const USER_PRESENT: u8 = 1;
 pub const USER_VERIFIED: u8 = 4;
 const HAS_CREDENTIAL: u8 = 0x40;
 
-/// One credential. What it says can be changed, so that it lies.
+/// One credential. Tests change its fields to forge proofs.
 pub struct Authenticator {
     key: EcdsaKeyPair,
     pub id: Vec<u8>,
@@ -22,7 +22,7 @@ pub struct Authenticator {
     pub origin: String,
     pub relying_party: String,
     pub flags: u8,
-    /// Goes up by one with each signature.
+    /// Incremented by each signature.
     pub counter: u32,
     pub is_framed: bool,
 }

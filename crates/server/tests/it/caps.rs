@@ -1,4 +1,4 @@
-//! How many projects, organizations and invitations there may be: each costs every node memory, or somebody a mail.
+//! Limits on the number of projects, organizations and invitations: each costs memory on every node, or sends a mail.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -11,7 +11,7 @@ const SECOND: i64 = 1_000_000_000;
 const DAY: i64 = 24 * 60 * 60 * SECOND;
 
 on_both! {
-    async fn an_organization_has_500_projects(database) {
+    async fn an_organization_has_at_most_500_projects(database) {
         let (harness, _) = Harness::registered(&database).await;
         let batch = |count: usize| {
             let projects: Vec<Value> = (0..count).map(|n| json!({"name": format!("project {n}")})).collect();
@@ -20,20 +20,20 @@ on_both! {
         for _ in 0..9 {
             harness.api("POST", "/api/projects/batch", &batch(50)).await.expect(201);
         }
-        // One was there before.
+        // The first project exists already.
         harness.api("POST", "/api/projects/batch", &batch(50)).await.expect(422);
         harness.api("POST", "/api/projects/batch", &batch(49)).await.expect(201);
         let refused = harness.api("POST", "/api/projects", &json!({"name": "one more"})).await.expect(422).json();
         assert_eq!(refused["error"], "there are too many projects in this organization; delete some first");
         let all = harness.api("GET", "/api/projects", &Value::Null).await.expect(200).json();
         assert_eq!(all.as_array().map(Vec::len), Some(500));
-        // Every token is still known, also after so many readings of the directory.
+        // Every token is still known after the reloads of the directory.
         let last = &all[499];
         let token = last["token"].as_str().expect("a token");
         harness.post_json("traces", token, &json!({})).await.expect(200);
     }
 
-    async fn invitations_are_no_mail_cannon(database) {
+    async fn invitations_per_address_and_per_person_are_limited(database) {
         let clock = Arc::new(AtomicI64::new(1_780_315_200 * SECOND));
         let (harness, _) = Harness::registered_at(&database, &clock, |_| {}).await;
         let projects = harness.api("GET", "/api/projects", &Value::Null).await.expect(200).json();
@@ -42,7 +42,7 @@ on_both! {
         let invite = async |email: String| {
             harness.api("POST", &path, &json!({"email": email, "role": "readonly"})).await
         };
-        // One address, invited and revoked again and again.
+        // One address is invited and revoked repeatedly.
         for round in 1..=6 {
             let answer = invite("victim@example.com".to_owned()).await;
             if round == 6 {
@@ -55,7 +55,7 @@ on_both! {
             let id = open[0]["id"].as_i64().expect("an invitation");
             harness.api("DELETE", &format!("{path}/{id}"), &Value::Null).await.expect(200);
         }
-        // One person.
+        // All invitations of one person count together.
         for number in 5..50 {
             invite(format!("person{number}@example.com")).await.expect(201);
         }
@@ -66,12 +66,12 @@ on_both! {
         invite("victim@example.com".to_owned()).await.expect(201);
     }
 
-    async fn a_person_owns_ten_organizations(database) {
+    async fn a_person_owns_at_most_ten_organizations(database) {
         let (harness, _) = Harness::registered(&database).await;
         let create = async |number: u32| {
             harness.api("POST", "/api/organizations", &json!({"name": format!("org {number}"), "timezone": "UTC"})).await
         };
-        // One was there before.
+        // The first organization exists already.
         for number in 1..10 {
             create(number).await.expect(201);
         }

@@ -1,11 +1,11 @@
-//! A small HTTP/1.1 client that sends exactly what a test says: one request, one connection.
+//! A small HTTP/1.1 client that sends exactly the given bytes: one request per connection.
 
 use std::net::SocketAddr;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// What came back.
+/// A parsed response.
 #[derive(Debug, Clone)]
 pub struct Answer {
     pub status: u16,
@@ -14,7 +14,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The header's value; its name is taken in any case.
+    /// The value of a header; the name is case-insensitive.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
@@ -25,7 +25,7 @@ impl Answer {
             .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&self.body)))
     }
 
-    /// The answer, when it has this status; else a panic that shows the body.
+    /// Returns the answer if it has this status, and panics with the body otherwise.
     #[track_caller]
     pub fn expect(self, status: u16) -> Answer {
         assert_eq!(self.status, status, "{}", String::from_utf8_lossy(&self.body));
@@ -49,7 +49,7 @@ impl Answer {
     }
 }
 
-/// The bytes of all chunks. RFC 9112, 7.1.
+/// Decodes a chunked body. RFC 9112, 7.1.
 fn unchunked(mut chunks: &[u8]) -> Vec<u8> {
     let mut body = Vec::new();
     loop {
@@ -64,7 +64,7 @@ fn unchunked(mut chunks: &[u8]) -> Vec<u8> {
     }
 }
 
-/// One request; `Content-Length` is added, everything else is as given.
+/// Sends one request; `Content-Length` is added, everything else is sent as given.
 pub async fn send(address: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
     let mut head = format!("{method} {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n");
     for (name, value) in headers {
@@ -74,21 +74,21 @@ pub async fn send(address: SocketAddr, method: &str, path: &str, headers: &[(&st
     raw(address, &[head.as_bytes(), body].concat()).await
 }
 
-/// Bytes out, an answer back; the server closes the connection.
+/// Sends raw bytes and returns the answer; the server closes the connection.
 pub async fn raw(address: SocketAddr, bytes: &[u8]) -> Answer {
     let mut stream = TcpStream::connect(address).await.expect("the server listens");
-    // A refused body is answered before it is read to its end, so writing may fail half-way.
+    // The server refuses a body before it has read all of it, so writing may fail half-way.
     let (mut read, mut write) = stream.split();
     let mut answer = Vec::new();
     let (_, received) = tokio::join!(write.write_all(bytes), read.read_to_end(&mut answer));
-    // A reset after the answer is no loss either.
+    // A reset after the answer is no failure either.
     if answer.is_empty() {
         received.expect("an answer");
     }
     Answer::parse(&answer)
 }
 
-/// One request whose body comes in chunks.
+/// Sends one request with a chunked body.
 pub async fn chunked(address: SocketAddr, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
     let mut request = format!("POST {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n").into_bytes();
     for (name, value) in headers {
@@ -104,13 +104,14 @@ pub async fn chunked(address: SocketAddr, path: &str, headers: &[(&str, &str)], 
     raw(address, &request).await
 }
 
-/// Lets what was sent arrive. A paused clock stands still meanwhile; else it would run ahead of the system's network.
+/// Waits until sent bytes have arrived. A paused clock does not advance meanwhile; otherwise it would run ahead of the
+/// system's network.
 pub async fn arrive() {
     let wait = || std::thread::park_timeout(std::time::Duration::from_millis(5));
     tokio::task::spawn_blocking(wait).await.expect("no panic");
 }
 
-/// A connection that sends what it is told to, when it is told to.
+/// A connection whose writes and reads the test controls.
 pub struct Connection {
     stream: TcpStream,
 }
@@ -124,24 +125,24 @@ impl Connection {
         self.stream.write_all(bytes).await.expect("the server reads");
     }
 
-    /// False when the server has closed.
+    /// Returns false if the server has closed the connection.
     pub async fn try_write(&mut self, bytes: &[u8]) -> bool {
         self.stream.write_all(bytes).await.is_ok()
     }
 
-    /// What the server still says, until it closes.
+    /// Reads until the server closes the connection.
     pub async fn rest(mut self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let _ = self.stream.read_to_end(&mut bytes).await;
         bytes
     }
 
-    /// The one answer, after which the server closes.
+    /// The only answer; the server closes the connection after it.
     pub async fn answer(self) -> Answer {
         Answer::parse(&self.rest().await)
     }
 
-    /// Reads some bytes; 0 at the end.
+    /// Reads once and returns the number of bytes; 0 at the end.
     pub async fn read(&mut self) -> usize {
         let mut piece = [0; 4096];
         self.stream.read(&mut piece).await.unwrap_or(0)

@@ -1,4 +1,4 @@
-//! Settings as an operator meets them: the binary's `config` commands, and `docs/configuration.md`.
+//! Settings as operators use them: the binary's `config` commands, and `docs/configuration.md`.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ fn snapshot_of_the_settings() {
 }
 
 #[test]
-fn every_setting_says_what_it_is() {
+fn every_setting_is_documented() {
     for line in show::documentation(&Config::augment_args(clap::Command::new("serve")))
         .lines()
         .skip_while(|line| !line.starts_with("|---"))
@@ -64,7 +64,7 @@ fn flags_then_environment_then_file_then_default() {
 }
 
 #[test]
-fn what_cannot_be_used_is_said_before_the_start() {
+fn invalid_settings_are_reported_before_the_start() {
     let folder = TempDir::new().expect("a temporary directory");
     let path = |name: &str, text: &str| {
         let path = folder.path().join(name);
@@ -98,7 +98,7 @@ fn what_cannot_be_used_is_said_before_the_start() {
 }
 
 #[test]
-fn the_list_is_printed() {
+fn the_settings_are_printed() {
     let output = tidewatch(&["config", "docs"], &[]);
     assert!(
         String::from_utf8_lossy(&output.stdout)
@@ -108,18 +108,18 @@ fn the_list_is_printed() {
 
 // Spec: limits, row "Ingest concurrency": floor 4; authentication, rules 3 and 4.
 #[test]
-fn what_is_hardly_meant_is_taken_and_said() {
-    let doubts = |change: fn(&mut Config)| {
+fn unlikely_settings_are_accepted_with_a_warning() {
+    let warnings = |change: fn(&mut Config)| {
         let mut config = Config::new(([127, 0, 0, 1], 0).into(), "data");
         change(&mut config);
         config.check().expect("it can be used");
-        (config.ingest_concurrent(), config.doubts())
+        (config.ingest_concurrent(), config.warnings())
     };
-    assert!(doubts(|_| {}).1.is_empty());
-    let (slots, said) = doubts(|config| config.ingest_concurrent_max = 1);
+    assert!(warnings(|_| {}).1.is_empty());
+    let (slots, said) = warnings(|config| config.ingest_concurrent_max = 1);
     assert_eq!(slots, 4);
     assert_eq!(said, ["INGEST_MAX_CONCURRENT is 1, below the floor of 4: 4 are worked on at once"]);
-    assert_eq!(doubts(|config| config.ingest_concurrent_max = 7), (7, vec![]));
+    assert_eq!(warnings(|config| config.ingest_concurrent_max = 7), (7, vec![]));
     for (change, start) in [
         ((|config| config.trusted_proxies = Some("10.0.0.1, *".to_owned())) as fn(&mut Config), "TRUSTED_PROXIES is *"),
         (
@@ -127,10 +127,10 @@ fn what_is_hardly_meant_is_taken_and_said() {
             "TRUSTED_PROXY_HEADER is believed from every peer",
         ),
     ] {
-        let (_, said) = doubts(change);
+        let (_, said) = warnings(change);
         assert!(said.len() == 1 && said[0].starts_with(start), "{said:?}");
     }
-    let named = doubts(|config| {
+    let named = warnings(|config| {
         config.trusted_proxies = Some("10.0.0.0/8".to_owned());
         config.trusted_proxy_header = Some("X-Real-IP".to_owned());
     });

@@ -1,4 +1,4 @@
-//! More connections than there are places: idle ones make room, probes are always answered, one address has a share.
+//! Connections over the limit: idle ones are closed first, probes are always answered, one address has a share.
 
 use serde_json::Value;
 
@@ -7,13 +7,13 @@ use crate::harness::Harness;
 
 const PLACES: usize = 20;
 
-/// A request of whose body a byte is missing: its connection is busy.
+/// A request whose body lacks its last byte: its connection is busy.
 fn unfinished(token: &str) -> Vec<u8> {
     let head = "POST /api/otel/v1/traces HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2";
     format!("{head}\r\nAuthorization: Bearer {token}\r\n\r\n{{").into_bytes()
 }
 
-/// So many connections with a request in flight.
+/// Opens `busy` connections with a request in flight each.
 async fn open(harness: &Harness, token: &str, busy: usize) -> Vec<Connection> {
     let mut connections = Vec::new();
     for _ in 0..busy {
@@ -21,7 +21,7 @@ async fn open(harness: &Harness, token: &str, busy: usize) -> Vec<Connection> {
         connection.write(&unfinished(token)).await;
         connections.push(connection);
     }
-    // The server has begun to read them all.
+    // The server has begun to read all of them.
     while harness.app().bodies.held() < busy {
         client::arrive().await;
     }
@@ -29,7 +29,7 @@ async fn open(harness: &Harness, token: &str, busy: usize) -> Vec<Connection> {
 }
 
 #[tokio::test]
-async fn idle_connections_make_room_for_others() {
+async fn idle_connections_are_closed_for_new_ones() {
     let harness = Harness::start_with(|config| config.connections_max = PLACES).await;
     let mut idle = Vec::new();
     for _ in 0..3 * PLACES {
@@ -40,7 +40,7 @@ async fn idle_connections_make_room_for_others() {
     }
     harness.api("GET", "/health", &Value::Null).await.expect(200);
     harness.api("GET", "/api/has-organizations", &Value::Null).await.expect(200);
-    // The oldest were closed: there is nothing more to read from them.
+    // The oldest connections were closed: reads return 0 bytes.
     let oldest = idle.swap_remove(0);
     assert!(oldest.rest().await.is_empty());
 }
@@ -62,8 +62,8 @@ async fn probes_are_answered_while_all_places_are_busy() {
 }
 
 #[tokio::test]
-async fn one_address_leaves_places_to_others() {
-    // Loopback is no trusted proxy here, so that its connections have the share of one client: two.
+async fn one_address_has_a_limited_share_of_connections() {
+    // Loopback is not a trusted proxy here, so its connections have the share of one client: two.
     let mut harness = Harness::start_with(|config| {
         config.connections_max = PLACES;
         config.trusted_proxies = Some("192.0.2.1".to_owned());
@@ -71,20 +71,20 @@ async fn one_address_leaves_places_to_others() {
     .await;
     let project = harness.register().await;
     let mut busy = open(&harness, &project.token, 2).await;
-    // One too many is closed unread.
+    // A connection over the share is closed without being read.
     let mut third = Connection::open(harness.address()).await;
     let _ = third.try_write(b"GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
     assert!(third.rest().await.is_empty(), "the share of this address is in use");
     let mut first = busy.remove(0);
     first.write(b"}").await;
     assert_ne!(first.read().await, 0);
-    // It is idle now, and goes for the next.
+    // The first connection is idle now and is closed for the next one.
     harness.api("GET", "/livez", &Value::Null).await.expect(200);
 }
 
 /// RFC 9112, section 9.6: a client must not send another request on a connection that the server closes.
 #[tokio::test]
-async fn an_answer_before_a_large_body_is_read_closes_and_says_so() {
+async fn an_answer_before_a_large_body_is_read_has_connection_close() {
     let harness = Harness::start().await;
     let request = |body: &[u8]| {
         let head = "POST /api/otel/v1/traces HTTP/1.1\r\nHost: a\r\nContent-Type: application/json";
@@ -95,7 +95,7 @@ async fn an_answer_before_a_large_body_is_read_closes_and_says_so() {
     let large = client::raw(harness.address(), &request(&[b' '; 70_000])).await.expect(401);
     assert_eq!(large.header("connection"), Some("close"));
 
-    // A small body is read past: the connection goes on with the next request.
+    // The server reads a small body and discards it: the connection continues with the next request.
     let mut connection = Connection::open(harness.address()).await;
     connection.write(&request(b"{}")).await;
     connection.write(b"GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;

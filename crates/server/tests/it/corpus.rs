@@ -1,9 +1,10 @@
-//! Every scenario of `fixtures/otlp` through the real server, each into a project of its own, and everything that its
-//! author wrote down against what the API then says.
+//! Sends every scenario of `fixtures/otlp` to the real server, each into its own project, and compares the API's
+//! answers with the scenario's expectations.
 //!
 //! - [`scenario`]: the captured requests of a folder, as captured or in another content encoding.
-//! - [`observed`]: what the API says about a project.
-//! - [`compare`]: `expected.json`, entry by entry; where a scenario tolerates two readings, either.
+//! - [`observed`]: the API's answers for a project.
+//! - [`compare`]: the comparison with `expected.json`, entry by entry; where a scenario tolerates two readings, either
+//!   matches.
 
 mod compare;
 mod observed;
@@ -19,11 +20,11 @@ use scenario::{Coding, Scenario, scenarios};
 #[derive(Clone, Copy)]
 struct Mode {
     coding: Coding,
-    /// Each request so often in a row.
+    /// How many times each request is sent consecutively.
     times: usize,
 }
 
-/// Sends every scenario into a project of its own.
+/// Sends every scenario into its own project.
 async fn send_all(harness: &Harness, mode: Mode) -> Vec<(Scenario, Project)> {
     let mut sent = Vec::new();
     for scenario in scenarios() {
@@ -41,7 +42,7 @@ async fn send_all(harness: &Harness, mode: Mode) -> Vec<(Scenario, Project)> {
     sent
 }
 
-/// Asks for everything and compares. `times`: how often each request was sent.
+/// Reads everything and compares. `times`: how often each request was sent.
 async fn check_all(harness: &Harness, sent: &[(Scenario, Project)], times: usize) {
     let mut failures = BTreeMap::new();
     for (scenario, project) in sent {
@@ -69,7 +70,7 @@ async fn every_scenario_as_captured() {
     check(Mode { coding: Coding::AsCaptured, times: 1 }).await;
 }
 
-// DECISIONS 11: retries store nothing twice.
+// DECISIONS 11: retries are stored once.
 #[tokio::test]
 async fn every_scenario_with_every_request_sent_twice() {
     check(Mode { coding: Coding::AsCaptured, times: 2 }).await;
@@ -92,7 +93,7 @@ async fn every_scenario_after_a_crash_and_after_a_restart() {
     let sent = send_all(&harness, Mode { coding: Coding::AsCaptured, times: 1 }).await;
     harness.crash().await;
     check_all(&harness, &sent, 1).await;
-    // In order this time: everything goes to parts.
+    // A clean restart: all rows are flushed to parts.
     harness.restart().await;
     check_all(&harness, &sent, 1).await;
     harness.stop().await;

@@ -1,10 +1,10 @@
-//! Demo data: loaded into a project of its own, once; interrupted, failed and removed like anything else.
+//! Demo data: loaded into its own project, once; interrupted, failed and deleted like other data.
 
 use serde_json::{Value, json};
 
-use crate::ask::request;
 use crate::engines::On;
 use crate::harness::{Harness, Project, text};
+use crate::requests::request;
 
 /// The project of demo data.
 async fn demo_project(harness: &Harness) -> Option<Value> {
@@ -28,7 +28,7 @@ async fn state(harness: &Harness, path: &str) -> Value {
     harness.api("GET", path, &Value::Null).await.expect(200).json()
 }
 
-/// Asks until it holds.
+/// Polls the state until `holds` is true, and returns it.
 async fn until(harness: &Harness, path: &str, holds: impl Fn(&Value) -> bool) -> Value {
     loop {
         let found = state(harness, path).await;
@@ -47,7 +47,7 @@ fn minutes(count: u64) -> Value {
 }
 
 async fn drops(harness: &Harness, project: &Project) -> Value {
-    harness.asked(project, "/api/drops", json!({ "fromDate": null, "toDate": null })).await
+    harness.query_json(project, "/api/drops", json!({ "fromDate": null, "toDate": null })).await
 }
 
 on_both! {
@@ -67,7 +67,7 @@ async fn loads(database: &On) {
         harness.api("POST", &path, &minutes(wrong)).await.expect(422);
     }
 
-    // Two clicks at once are one.
+    // Two concurrent requests start one load.
     let began = minutes(2);
     let (one, other) = tokio::join!(harness.api("POST", &path, &began), harness.api("POST", &path, &began));
     let mut statuses = [one.status, other.status];
@@ -92,31 +92,31 @@ async fn loads(database: &On) {
     }
     assert!(services["promoted"]["endpoints"]["names"].as_u64().expect("a number") > 3);
     assert!(services["promoted"]["aiTraces"]["count"].as_u64().expect("a number") > 0);
-    // The ordinary way: accepted and counted as any export is; what the shop's housekeeping drops is dropped.
+    // The exports are accepted and counted like any other, including the drops.
     let demo_drops = drops(&harness, &demo).await;
     assert!(demo_drops["requests"].as_array().expect("a list").iter().all(|one| one["outcome"] == "accepted"));
 
-    // Other projects count none of it.
+    // Other projects count nothing of the demo data.
     let other = drops(&harness, &first).await;
     assert_eq!((&other["kept"], &other["requests"], &other["series"]), (&json!([]), &json!([]), &json!([])));
     assert_eq!(harness.got(&first, "/api/services").await["services"], json!([]));
     assert_eq!(harness.got(&first, "/api/dashboard/overview").await["hasData"], false);
 
-    // Again: the same project, the same data.
+    // A second request returns the same project with the same data.
     let again = harness.api("POST", &path, &minutes(2)).await.expect(200).json();
     assert_eq!((&again["projectId"], &again["state"]), (&loaded["projectId"], &json!("loaded")));
     assert_eq!(drops(&harness, &demo).await["kept"], demo_drops["kept"]);
 
-    // Removed as any project is; then it can be loaded anew.
-    let gone = format!("/api/projects?projectId={}", demo.id);
-    harness.api("DELETE", &gone, &json!({ "name": "Demo" })).await.expect(200);
+    // The project is deleted like any other; then demo data can be loaded again.
+    let project_path = format!("/api/projects?projectId={}", demo.id);
+    harness.api("DELETE", &project_path, &json!({ "name": "Demo" })).await.expect(200);
     assert_eq!(state(&harness, &path).await, none);
     assert!(demo_project(&harness).await.is_none());
     harness.post_json("logs", &demo.token, &json!({})).await.expect(401);
     let anew = harness.api("POST", &path, &minutes(1)).await.expect(202).json();
     assert_ne!(anew["projectId"], loaded["projectId"]);
     assert_eq!(until(&harness, &path, is_not_loading).await["state"], "loaded");
-    // Counted once the project says so.
+    // Ended loads are counted after the state has changed.
     until(&harness, &path, |_| harness.app().demos.ended().map(|(_, count)| count).sum::<u64>() == 2).await;
     let ended: Vec<u64> = harness.app().demos.ended().map(|(_, count)| count).collect();
     assert_eq!(ended, [2, 0, 0]);
@@ -128,19 +128,19 @@ async fn demo_data_is_offered_while_nothing_has_arrived() {
     let path = path(&harness).await;
     let other = harness.project("other").await;
     assert_eq!(state(&harness, &path).await["isEmpty"], true);
-    // A project that has only been refused something is empty.
+    // A project with refused requests only is empty.
     harness.post_otlp("logs", &other.token, &[("Content-Type", "application/json")], b"{").await.expect(400);
     assert_eq!(state(&harness, &path).await["isEmpty"], true);
     harness.send(&project, &[request(1, "/cart", 200, 0.0, 5.0)]).await;
     assert_eq!(state(&harness, &path).await["isEmpty"], false);
-    // Another organization is none of theirs.
+    // A stranger may not read another organization's state.
     let stranger = harness.stranger().await;
     harness.api_as(&stranger, "GET", &path, &Value::Null).await.expect(403);
     harness.api_as(&stranger, "POST", &path, &minutes(1)).await.expect(403);
 }
 
 #[tokio::test]
-async fn a_load_that_a_crash_interrupts_is_known_and_can_begin_anew_or_be_removed() {
+async fn a_load_interrupted_by_a_crash_can_be_restarted_or_deleted() {
     let (mut harness, _) = Harness::with_project().await;
     let path = path(&harness).await;
     harness.api("POST", &path, &minutes(240)).await.expect(202);
@@ -155,10 +155,10 @@ async fn a_load_that_a_crash_interrupts_is_known_and_can_begin_anew_or_be_remove
     assert_eq!(until(&harness, &path, is_not_loading).await["state"], "loaded");
     let demo = demo_project(&harness).await.expect("one demo project");
     assert_eq!(demo["id"], anew["projectId"]);
-    let gone = format!("/api/services?projectId={}", text(&half["projectId"]));
-    harness.api("GET", &gone, &Value::Null).await.expect(403);
+    let project_path = format!("/api/services?projectId={}", text(&half["projectId"]));
+    harness.api("GET", &project_path, &Value::Null).await.expect(403);
 
-    // A restart in order interrupts as well, and does not wait for the rest.
+    // A clean restart interrupts a load too, and does not wait for the rest of it.
     let remove = |id: &Value| format!("/api/projects?projectId={}", text(id));
     harness.api("DELETE", &remove(&demo["id"]), &json!({ "name": "Demo" })).await.expect(200);
     harness.api("POST", &path, &minutes(240)).await.expect(202);
@@ -176,8 +176,8 @@ async fn a_load_ends_when_its_project_is_deleted() {
     let path = path(&harness).await;
     let began = harness.api("POST", &path, &minutes(240)).await.expect(202).json();
     until(&harness, &path, |demo| demo["spans"].as_u64() > Some(0)).await;
-    let gone = format!("/api/projects?projectId={}", text(&began["projectId"]));
-    harness.api("DELETE", &gone, &json!({ "name": "Demo" })).await.expect(200);
+    let project_path = format!("/api/projects?projectId={}", text(&began["projectId"]));
+    harness.api("DELETE", &project_path, &json!({ "name": "Demo" })).await.expect(200);
     let none = until(&harness, &path, |_| harness.app().demos.ended().any(|(_, count)| count > 0)).await;
     assert_eq!((&none["state"], &none["isEmpty"]), (&json!("none"), &json!(true)));
     let ended: Vec<(&str, u64)> = harness.app().demos.ended().map(|(end, count)| (end.as_str(), count)).collect();

@@ -1,4 +1,4 @@
-//! Device login and the token endpoint, to the letter of RFC 8628 and RFC 6749. WIRE 5.4.
+//! Device login and the token endpoint, as RFC 8628 and RFC 6749 specify them. WIRE 5.4.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -21,7 +21,7 @@ async fn poll(harness: &Harness, device_code: &str) -> Answer {
 }
 
 #[track_caller]
-fn assert_word(answer: Answer, word: &str) {
+fn assert_error_code(answer: Answer, word: &str) {
     let answer = answer.expect(400);
     assert_eq!(answer.json(), json!({ "error": word }));
 }
@@ -31,7 +31,7 @@ on_both! {
         let clock = Arc::new(AtomicI64::new(START));
         let at = |seconds: i64| clock.store(START + seconds * SECOND, Ordering::Relaxed);
         let (harness, _) = Harness::registered_at(&database, &clock, |_| {}).await;
-        assert_word(post(&harness, "/api/auth/device/authorize", &json!({ "client_id": "evil" })).await, "invalid_client");
+        assert_error_code(post(&harness, "/api/auth/device/authorize", &json!({ "client_id": "evil" })).await, "invalid_client");
         let form = [("Content-Type", "application/x-www-form-urlencoded")];
         let path = "/api/auth/device/authorize";
         let begun = client::send(harness.address(), "POST", path, &form, b"client_id=traceway-cli").await.expect(200).json();
@@ -42,7 +42,7 @@ on_both! {
         assert_eq!(begun["verification_uri_complete"], format!("{page}?user_code={user_code}"));
         let code = text(&begun["device_code"]);
 
-        // Each wait is the interval of the time; who is faster waits five seconds longer from then on.
+        // Each wait is the current interval; polling faster adds five seconds to it.
         for (second, word) in [
             (0, "authorization_pending"),
             (5, "authorization_pending"),
@@ -51,7 +51,7 @@ on_both! {
             (33, "authorization_pending"),
         ] {
             at(second);
-            assert_word(poll(&harness, &code).await, word);
+            assert_error_code(poll(&harness, &code).await, word);
         }
         let shown = harness.api("GET", &format!("/api/device?user_code={}", user_code.to_lowercase()), &Value::Null).await;
         let shown = shown.expect(200).json();
@@ -61,14 +61,14 @@ on_both! {
         harness.api("POST", "/api/device/approve", &decision).await.expect(200);
         harness.api("POST", "/api/device/deny", &decision).await.expect(409);
         let other = json!({ "grant_type": "device_code", "device_code": code, "client_id": "traceway-mcp" });
-        assert_word(post(&harness, "/api/auth/token", &other).await, "invalid_grant");
+        assert_error_code(post(&harness, "/api/auth/token", &other).await, "invalid_grant");
 
         let answer = poll(&harness, &code).await.expect(200);
         assert_eq!((answer.header("Cache-Control"), answer.header("Pragma")), (Some("no-store"), Some("no-cache")));
         let tokens = answer.json();
         assert_eq!((&tokens["token_type"], &tokens["expires_in"]), (&json!("Bearer"), &json!(900)));
         assert_eq!(tokens["email"], "owner@example.com");
-        assert_word(poll(&harness, &code).await, "invalid_grant");
+        assert_error_code(poll(&harness, &code).await, "invalid_grant");
 
         let access = text(&tokens["access_token"]);
         harness.api_as(&access, "GET", "/api/me/login-bundle", &Value::Null).await.expect(200);
@@ -81,15 +81,15 @@ on_both! {
 }
 
 on_both! {
-    async fn a_device_is_denied_or_comes_too_late(database) {
+    async fn a_device_is_denied_or_its_code_expires(database) {
         let clock = Arc::new(AtomicI64::new(START));
         let (harness, _) = Harness::registered_at(&database, &clock, |_| {}).await;
         let begin = async || post(&harness, "/api/auth/device/authorize", &json!({})).await.expect(200).json();
         let (denied, late) = (begin().await, begin().await);
         harness.api("POST", "/api/device/deny", &json!({ "user_code": denied["user_code"] })).await.expect(200);
-        assert_word(poll(&harness, &text(&denied["device_code"])).await, "access_denied");
+        assert_error_code(poll(&harness, &text(&denied["device_code"])).await, "access_denied");
         clock.store(START + 600 * SECOND, Ordering::Relaxed);
-        assert_word(poll(&harness, &text(&late["device_code"])).await, "expired_token");
+        assert_error_code(poll(&harness, &text(&late["device_code"])).await, "expired_token");
         let path = format!("/api/device?user_code={}", text(&late["user_code"]));
         harness.api("GET", &path, &Value::Null).await.expect(410);
         harness.api("POST", "/api/me/step-up", &json!({ "password": "correct horse" })).await.expect(200);
@@ -103,15 +103,15 @@ on_both! {
             (json!({ "grant_type": ["device_code"] }), "invalid_request"),
             (json!([]), "invalid_request"),
         ] {
-            assert_word(post(&harness, "/api/auth/token", &body).await, word);
+            assert_error_code(post(&harness, "/api/auth/token", &body).await, word);
         }
         let form = [("Content-Type", "application/x-www-form-urlencoded")];
         let twice = b"grant_type=device_code&grant_type=refresh_token&refresh_token=a";
-        assert_word(client::send(harness.address(), "POST", "/api/auth/token", &form, twice).await, "invalid_request");
+        assert_error_code(client::send(harness.address(), "POST", "/api/auth/token", &form, twice).await, "invalid_request");
     }
 }
 
-/// Tokens of a device that the owner let in.
+/// The access and refresh token of a device that the owner approved.
 async fn signed_in(harness: &Harness) -> (String, String) {
     let begun = post(harness, "/api/auth/device/authorize", &json!({})).await.expect(200).json();
     harness.api("POST", "/api/me/step-up", &json!({ "password": "correct horse" })).await.expect(200);
@@ -125,7 +125,7 @@ async fn refresh(harness: &Harness, token: &str) -> Answer {
 }
 
 on_both! {
-    // WIRE 5.4: rotation, the same set within 30 s, the family ends on reuse.
+    // WIRE 5.4: tokens rotate, a replay within 30 s returns the same set, a later one revokes the family.
     async fn refresh_tokens_rotate_and_a_replay_ends_the_family(database) {
         let clock = Arc::new(AtomicI64::new(START));
         let at = |seconds: i64| clock.store(START + seconds * SECOND, Ordering::Relaxed);
@@ -142,15 +142,15 @@ on_both! {
         let access = text(&second["access_token"]);
         harness.api_as(&access, "GET", "/api/projects", &Value::Null).await.expect(200);
         at(1031);
-        assert_word(refresh(&harness, &first).await, "invalid_grant");
-        assert_word(refresh(&harness, &text(&second["refresh_token"])).await, "invalid_grant");
+        assert_error_code(refresh(&harness, &first).await, "invalid_grant");
+        assert_error_code(refresh(&harness, &text(&second["refresh_token"])).await, "invalid_grant");
         harness.api_as(&access, "GET", "/api/projects", &Value::Null).await.expect(401);
         let grants = harness.api("GET", "/api/me/grants", &Value::Null).await.expect(200).json();
         assert_eq!(grants, json!([]));
 
         let (_, old) = signed_in(&harness).await;
         at(1031 + 90 * 24 * 60 * 60);
-        assert_word(refresh(&harness, &old).await, "invalid_grant");
+        assert_error_code(refresh(&harness, &old).await, "invalid_grant");
     }
 }
 
@@ -162,7 +162,7 @@ on_both! {
             let said = post(&harness, "/api/auth/logout", &body).await.expect(200).json();
             assert_eq!(said, json!({ "status": "ok" }));
         }
-        assert_word(refresh(&harness, &token).await, "invalid_grant");
+        assert_error_code(refresh(&harness, &token).await, "invalid_grant");
         harness.api_as(&access, "GET", "/api/projects", &Value::Null).await.expect(401);
 
         let (access, token) = signed_in(&harness).await;
@@ -170,7 +170,7 @@ on_both! {
         let path = format!("/api/me/grants/{}", grants[0]["id"]);
         harness.api("DELETE", &path, &Value::Null).await.expect(200);
         harness.api("DELETE", &path, &Value::Null).await.expect(404);
-        assert_word(refresh(&harness, &token).await, "invalid_grant");
+        assert_error_code(refresh(&harness, &token).await, "invalid_grant");
         harness.api_as(&access, "GET", "/api/projects", &Value::Null).await.expect(401);
 
         let (access, token) = signed_in(&harness).await;
@@ -178,15 +178,15 @@ on_both! {
         harness.api("POST", "/api/device/approve", &json!({ "user_code": begun["user_code"] })).await.expect(200);
         let change = json!({ "currentPassword": "correct horse", "newPassword": "battery staple" });
         harness.login = text(&harness.api("PUT", "/api/me/password", &change).await.expect(200).json()["token"]);
-        assert_word(poll(&harness, &text(&begun["device_code"])).await, "access_denied");
-        assert_word(refresh(&harness, &token).await, "invalid_grant");
+        assert_error_code(poll(&harness, &text(&begun["device_code"])).await, "access_denied");
+        assert_error_code(refresh(&harness, &token).await, "invalid_grant");
         harness.api_as(&access, "GET", "/api/projects", &Value::Null).await.expect(401);
     }
 }
 
 on_both! {
-    // Issue 5: 20 concurrent token refreshes produce no duplicate and no lost update.
-    async fn twenty_refreshes_at_once_have_one_winner(database) {
+    // Issue 5: 20 concurrent token refreshes create no duplicate and lose no update.
+    async fn twenty_concurrent_refreshes_return_one_successor(database) {
         let (harness, _) = Harness::registered(&database).await;
         let (_, token) = signed_in(&harness).await;
         let app = harness.app();

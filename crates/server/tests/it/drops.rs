@@ -1,19 +1,19 @@
-//! `/api/drops` and the home page: what was received, and what became of it.
+//! `/api/drops` and the home page: counts of received records by outcome.
 
 use std::process::Command;
 
 use serde_json::{Value, json};
 use tidewatch_store::tables::Table;
 
-use crate::ask::{FROM, TO, made, request};
 use crate::client;
 use crate::harness::{Harness, text};
+use crate::requests::{FROM, TO, made, request};
 
-/// The counts are kept by the time of receipt, which is now: no range, the last 24 hours.
-const LATELY: Value = Value::Null;
+/// Counts are stored by the time of receipt, which is now: without a range, the last 24 hours are returned.
+const LAST_24_HOURS: Value = Value::Null;
 
 async fn drops(harness: &Harness, project: &crate::harness::Project) -> Value {
-    harness.asked(project, "/api/drops", json!({ "fromDate": LATELY, "toDate": LATELY })).await
+    harness.query_json(project, "/api/drops", json!({ "fromDate": LAST_24_HOURS, "toDate": LAST_24_HOURS })).await
 }
 
 #[tokio::test]
@@ -52,9 +52,9 @@ async fn every_record_is_accounted_for() {
     assert_eq!(last["traceId"], json!(format!("{:032x}", 1)));
 }
 
-/// A resource that is too large to lie beside each of its records: the records are stored, the loss is told.
+/// A resource that is too large to be stored with each record: the records are stored, and the loss is reported.
 #[tokio::test]
-async fn what_is_stored_without_all_its_attributes_is_counted() {
+async fn records_stored_without_all_attributes_are_counted() {
     let (harness, project) = Harness::with_project().await;
     let large = "x".repeat(40_000);
     let attributes = json!([
@@ -68,9 +68,9 @@ async fn what_is_stored_without_all_its_attributes_is_counted() {
     }] });
     let body = body.to_string();
     let json = [("Content-Type", "application/json")];
-    let told = harness.post_otlp("logs", &project.token, &json, body.as_bytes()).await.expect(200).json();
+    let answer = harness.post_otlp("logs", &project.token, &json, body.as_bytes()).await.expect(200).json();
     let sentence = "2 log records stored without some resource or scope attributes: too large";
-    assert_eq!(told, json!({ "partialSuccess": { "rejectedLogRecords": "0", "errorMessage": sentence } }));
+    assert_eq!(answer, json!({ "partialSuccess": { "rejectedLogRecords": "0", "errorMessage": sentence } }));
     harness.post_otlp("logs", &project.token, &json, body.as_bytes()).await.expect(200);
 
     let found = drops(&harness, &project).await;
@@ -82,7 +82,7 @@ async fn what_is_stored_without_all_its_attributes_is_counted() {
 }
 
 #[tokio::test]
-async fn the_home_page_shows_the_worst_and_the_latest() {
+async fn the_home_page_shows_the_worst_and_the_latest_rows() {
     let (harness, project) = Harness::with_project().await;
     let path = format!("/api/dashboard/overview?from={FROM}&to={TO}");
     let empty = harness.got(&project, &path).await;
@@ -108,9 +108,9 @@ async fn the_home_page_shows_the_worst_and_the_latest() {
     assert_eq!((&later["hasData"], &later["counts"]["spans"]), (&json!(true), &json!(0)));
 }
 
-// WIRE 8.6. What a project leaves out is decided once, when it arrives: a replay finds the same, whatever is set then.
+// WIRE 8.6. Dropping is decided once, at receipt: a replay drops the same records, whatever the setting is by then.
 #[tokio::test]
-async fn healthy_checks_are_left_out_and_counted() {
+async fn healthy_checks_are_dropped_and_counted() {
     let (mut harness, project) = Harness::with_project().await;
     let path = format!("/api/projects?projectId={}", project.id);
     let set = async |harness: &Harness, change: Value| harness.api("PUT", &path, &change).await.expect(200);
@@ -141,9 +141,9 @@ async fn healthy_checks_are_left_out_and_counted() {
     }
 }
 
-/// A sender with a wrong token is found by the server's owner; nobody else sees foreign addresses and tokens.
+/// The server's owner sees senders with a wrong token; nobody else sees other people's addresses and tokens.
 #[tokio::test]
-async fn refusals_that_belong_to_no_project_are_shown_to_owners() {
+async fn refusals_without_a_project_are_shown_to_owners() {
     let (harness, project) = Harness::with_project().await;
     let headers = [("Content-Type", "application/json"), ("User-Agent", "exporter/1.0\t")];
     harness.post_otlp("traces", "0123456789abcdef", &headers, b"{}").await.expect(401);
@@ -170,7 +170,7 @@ async fn refusals_that_belong_to_no_project_are_shown_to_owners() {
     assert!(!found.to_string().contains("01234"), "no more of the token than its start");
     harness.api_as("", "GET", "/api/refusals", &Value::Null).await.expect(401);
 
-    // The owner of another organization sees what came from the address they look from, and nothing else.
+    // The owner of another organization sees refusals from their own address only.
     let stranger = harness.stranger().await;
     let elsewhere = [("X-Forwarded-For", "198.51.100.7"), ("Content-Type", "application/json")];
     harness.post_otlp("traces", "fedcba9876543210", &elsewhere, b"{}").await.expect(401);
@@ -181,9 +181,9 @@ async fn refusals_that_belong_to_no_project_are_shown_to_owners() {
     assert_eq!((&all["data"][0]["address"], &all["data"][0]["tokenStart"]), (&json!("198.51.100.7"), &json!("fedc")));
 }
 
-/// "Is a proxy changing the body?" is a guess; the sentence that the sender heard is none.
+/// The reason shown is the message that the sender received, not a guess such as "Is a proxy changing the body?".
 #[tokio::test]
-async fn a_refused_body_is_shown_with_the_sentence_that_its_sender_heard() {
+async fn a_refused_body_is_shown_with_the_message_its_sender_received() {
     let (harness, project) = Harness::with_project().await;
     let json = [("Content-Type", "application/json")];
     let answer = harness.post_otlp("logs", &project.token, &json, b"{\"resourceLogs\": 7}").await.expect(400);
@@ -199,12 +199,12 @@ async fn a_refused_body_is_shown_with_the_sentence_that_its_sender_heard() {
     assert_eq!(last("unsupported_media_type"), json!(sentence));
 }
 
-/// An exporter with the gRPC protocol hears what to do, and its project's people see it on Connect.
+/// An exporter with the gRPC protocol gets a status that says what to change; Connect shows the refusal.
 #[tokio::test]
-async fn grpc_hears_a_grpc_status_and_is_counted() {
+async fn grpc_requests_get_a_grpc_status_and_are_counted() {
     let (harness, project) = Harness::with_project().await;
     let url = |call: &str| format!("http://{}/{call}", harness.address());
-    // More than a client may send before the server reads: a stream that is reset unread hides the status.
+    // More than a client may send before the server reads: resetting an unread stream would hide the status.
     let body = tempfile::NamedTempFile::new().expect("a temporary file");
     std::fs::write(body.path(), vec![0; 4 << 20]).expect("space for the body");
     let data = format!("@{}", body.path().display());

@@ -1,4 +1,4 @@
-//! Acknowledged means durable, once. Spec: resources, span rule 2; DECISIONS 11.
+//! Acknowledged records are durable and stored once. Spec: resources, span rule 2; DECISIONS 11.
 
 use tidewatch_store::TelemetryStore;
 use tidewatch_store::tables::Table;
@@ -7,7 +7,7 @@ use crate::harness::Harness;
 use crate::otlp::{JSON, PROTOBUF, gzip, span, traces, traces_json};
 
 #[tokio::test]
-async fn what_was_acknowledged_survives_a_crash() {
+async fn acknowledged_records_survive_a_crash() {
     let (mut harness, project) = Harness::with_project().await;
     harness.post_otlp("traces", &project.token, &[PROTOBUF], &traces((0..5).map(span).collect())).await.expect(200);
     let body = gzip(traces_json(8).to_string().as_bytes());
@@ -20,11 +20,11 @@ async fn what_was_acknowledged_survives_a_crash() {
 }
 
 #[tokio::test]
-async fn a_stop_flushes_and_a_start_reads_it() {
+async fn a_stop_flushes_and_the_next_start_reads_the_parts() {
     let (mut harness, project) = Harness::with_project().await;
     harness.post_otlp("traces", &project.token, &[PROTOBUF], &traces((0..5).map(span).collect())).await.expect(200);
     harness.restart().await;
-    let stats = harness.app().intake.lake().stats();
+    let stats = harness.app().durable_store.lake().stats();
     let spans = stats.tables.iter().find(|stats| stats.table == Table::Spans).unwrap();
     assert_eq!((spans.rows, spans.memory_rows), (5, 0), "in parts, nothing left to replay");
     harness.restart().await;
@@ -32,7 +32,7 @@ async fn a_stop_flushes_and_a_start_reads_it() {
 }
 
 #[tokio::test]
-async fn a_retry_stores_nothing_twice_not_even_after_a_crash_or_restart() {
+async fn a_retry_stores_nothing_twice_even_after_a_crash_or_restart() {
     let (mut harness, project) = Harness::with_project().await;
     let body = traces((0..5).map(span).collect());
     for round in 0..2 {

@@ -1,17 +1,17 @@
-//! The same test on SQLite and on a real PostgreSQL.
+//! Runs the same test on SQLite and on a real PostgreSQL.
 //!
 //! ```ignore
 //! on_both! {
-//!     /// What is promised.
+//!     /// The guarantee.
 //!     async fn a_name(database) {
 //!         let (harness, project) = Harness::registered(&database).await;
 //!     }
 //! }
 //! ```
 //!
-//! PostgreSQL comes from Debian's packages (`scripts/setup.sh` installs it), runs once per test binary on a free loopback
-//! port with a folder of its own, and ends with the process. Each test gets a database of its own. Without PostgreSQL
-//! the tests fail; they are never skipped.
+//! PostgreSQL comes from Debian's packages (`scripts/setup.sh` installs it), runs once per test binary on a free
+//! loopback port in its own folder, and ends with the process. Each test gets its own database. Without PostgreSQL the
+//! tests fail; they are never skipped.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -28,9 +28,9 @@ use tokio::sync::OnceCell;
 
 /// The control database of one test.
 pub struct On {
-    /// None: SQLite.
+    /// None for SQLite.
     pub url: Option<String>,
-    /// For tests without a server.
+    /// The data directory of tests without a server.
     folder: TempDir,
 }
 
@@ -50,7 +50,7 @@ impl On {
         On { url: Some(server.url(&name)), folder: TempDir::new().expect("a temporary directory") }
     }
 
-    /// Points a configuration at it. Every node has the same keys.
+    /// Sets this database in a configuration. All nodes have the same keys.
     pub fn setting(&self) -> Arc<dyn Fn(&mut Config) + Send + Sync> {
         let url = self.url.clone();
         Arc::new(move |config| {
@@ -62,7 +62,7 @@ impl On {
         })
     }
 
-    /// For `Control::open`, without a server.
+    /// The location for `Control::open`, in tests without a server.
     pub fn location(&self) -> Location {
         match &self.url {
             Some(url) => Location::postgres(url).expect("an address of PostgreSQL"),
@@ -95,7 +95,7 @@ macro_rules! on_both {
 
 struct Server {
     port: u16,
-    /// Ends the server when its input closes: with this process, however that ends.
+    /// Stops the server when its standard input closes, which happens however this process ends.
     _keeper: Child,
 }
 
@@ -110,7 +110,7 @@ async fn server() -> &'static Server {
     SERVER.get_or_init(start).await
 }
 
-/// Reads until this process is gone, then ends the server and removes its folder.
+/// Reads until this process has ended, then stops the server and removes its folder.
 const KEEPER: &str = r#"
 dir=$1 bin=$2 port=$3
 trap '' INT
@@ -134,7 +134,7 @@ async fn start() -> Server {
     let bin = newest(Path::new("/usr/lib/postgresql")).unwrap_or_else(|| {
         panic!("PostgreSQL is not installed: the account tests need its server (apt-get install postgresql)")
     });
-    // Not removed by this process: the keeper does it, after the server has ended.
+    // The keeper removes it after the server has stopped.
     let folder = tempfile::Builder::new().prefix("tidewatch-pg-").tempdir().expect("a temporary directory").keep();
     let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port").port();
     let keeper = Command::new("sh")
@@ -161,7 +161,7 @@ async fn start() -> Server {
     }
 }
 
-/// The programs of the newest version installed.
+/// The folder with the programs of the newest installed version.
 fn newest(folder: &Path) -> Option<PathBuf> {
     let versions = std::fs::read_dir(folder).ok()?.flatten();
     let number = |path: &PathBuf| path.file_name()?.to_str()?.parse::<u32>().ok();

@@ -1,10 +1,10 @@
-//! A table as a file over HTTP: who gets which rows, and what cannot be asked. What is in the files: `query/export/tests.rs`.
+//! Exports over HTTP: permissions and invalid requests. The contents of the files: `export_files.rs`.
 
 use serde_json::{Value, json};
 
-use crate::ask::NOON_NS;
 use crate::client;
 use crate::harness::{Harness, Project, text};
+use crate::requests::NOON_NS;
 
 const RANGE: &str = "from=2020-01-01T00:00:00Z&to=2100-01-01T00:00:00Z";
 
@@ -53,13 +53,13 @@ async fn an_export_holds_the_rows_that_its_caller_may_read() {
     harness.api_as(&stranger, "GET", &path, &Value::Null).await.expect(403);
     harness.api_as(&first.token, "GET", &path, &Value::Null).await.expect(401);
 
-    // What is stored later is in the next export; ranges end before their end.
+    // Rows stored later are in the next export; the end of a range is exclusive.
     send(&harness, &first, &["later"]).await;
     assert_eq!(logs(&harness, &all, &first, "").await.len(), 3);
 }
 
 #[tokio::test]
-async fn what_cannot_be_exported_is_said() {
+async fn invalid_exports_get_an_error_message() {
     let (harness, project) = Harness::with_project().await;
     let about = format!("/api/export?projectId={}", project.id);
     for (query, status, sentence) in [
@@ -80,9 +80,9 @@ async fn what_cannot_be_exported_is_said() {
     let request = format!("GET {about}&table=logs&{RANGE} HTTP/1.0\r\nHost: a\r\nAuthorization: Bearer {jwt}\r\n\r\n");
     let answer = client::raw(harness.address(), request.as_bytes()).await.expect(400);
     assert!(text(&answer.json()["error"]).contains("an export needs HTTP/1.1"), "its end could not be seen");
-    // Every turn is taken.
-    let turns = harness.app().query.exports.clone();
-    let held = turns.try_acquire_many(2).expect("nobody exports");
+    // All permits are taken.
+    let permits = harness.app().query.exports.clone();
+    let held = permits.try_acquire_many(2).expect("nobody exports");
     let answer = harness.api("GET", &format!("{about}&table=logs&{RANGE}"), &Value::Null).await.expect(503);
     assert!(answer.header("retry-after").is_some());
     drop(held);

@@ -1,4 +1,4 @@
-//! What is exported is what is stored, in every format.
+//! Exports hold the stored rows, in every format.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use uuid::Uuid;
 
 use tidewatch_bench::generate::{Generator, Kind, Period};
 use tidewatch_ingest::coding::Coding;
-use tidewatch_ingest::knowledge::Knowledge;
+use tidewatch_ingest::enrichment::EnrichmentSource;
 use tidewatch_ingest::pipeline::prepare;
 use tidewatch_ingest::prices::{NO_TABLE, PriceTable};
 use tidewatch_ingest::record::Header;
@@ -40,7 +40,7 @@ const NOON: i64 = 1_795_089_600_000_000_000;
 const HOUR: i64 = 3_600_000_000_000;
 const FIRST: Uuid = Uuid::from_u128(0x1111_2222);
 
-fn soon() -> Instant {
+fn deadline() -> Instant {
     Instant::now() + Duration::from_secs(600)
 }
 
@@ -56,8 +56,8 @@ fn apply(lake: &Lake, kind: Kind, encoding: Encoding, body: &[u8], position: u64
         prices: NO_TABLE,
         names_max: None,
     };
-    let knowledge = Knowledge { prices: PriceTable { prices: &[], id: NO_TABLE }, symbols: None };
-    let prepared = prepare(&header, body, usize::MAX, &knowledge).map_err(|refused| refused.error).expect("an export");
+    let enrichment = EnrichmentSource { prices: PriceTable { prices: &[], id: NO_TABLE }, symbols: None };
+    let prepared = prepare(&header, body, usize::MAX, &enrichment).map_err(|refused| refused.error).expect("an export");
     lake.apply(Position(position), NO_KEY, NOON, prepared.rows);
 }
 
@@ -69,7 +69,7 @@ fn odd_span() -> String {
         {"key": "bytes", "value": {"bytesValue": "AAH/"}},
         {"key": "double", "value": {"doubleValue": 0.5}},
         {"key": "twice", "value": {"stringValue": "first"}},
-        {"key": "truth", "value": {"boolValue": true}},
+        {"key": "flag", "value": {"boolValue": true}},
         {"key": "twice", "value": {"stringValue": "=second"}},
         {"key": "größe", "value": {"stringValue": "日本\u{0}\"'\n,;"}},
     ]);
@@ -83,7 +83,7 @@ fn odd_span() -> String {
     json!({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}).to_string()
 }
 
-/// Random telemetry of two projects: in parts, merged or not, and in memory.
+/// Random telemetry of two projects: in flushed parts, merged parts and memory.
 fn lake(folder: &std::path::Path, seed: u64, rounds: usize) -> Lake {
     let options = LakeOptions { background: false, attr_columns_from: Some(64), ..LakeOptions::new(folder) };
     let lake = Lake::open(options).expect("an empty folder becomes a lake");
@@ -114,10 +114,10 @@ fn export(lake: &Lake, plan: &Plan, format: Format) -> Vec<u8> {
     let cursor = lake.cursor(plan).expect("a plan of all rows");
     let mut export = Export::start(cursor, plan.table, format, projects).expect("it begins");
     let mut file = Vec::new();
-    while let Some(bytes) = export.next(&lake.request_memory(), soon()).expect("it goes on") {
+    while let Some(bytes) = export.next(&lake.request_memory(), deadline()).expect("it goes on") {
         file.extend(bytes);
     }
-    assert!(matches!(export.next(&lake.request_memory(), soon()), Ok(None)), "it has ended");
+    assert!(matches!(export.next(&lake.request_memory(), deadline()), Ok(None)), "it has ended");
     file
 }
 
@@ -144,7 +144,7 @@ fn hex(bytes: &[u8]) -> Value {
     }
 }
 
-/// A stored cell as an export has it.
+/// The JSON that an export holds for a stored cell.
 fn expected(name: &str, array: &ArrayRef, row: usize) -> Value {
     if array.is_null(row) {
         return Value::Null;
@@ -201,9 +201,9 @@ fn expected(name: &str, array: &ArrayRef, row: usize) -> Value {
     }
 }
 
-/// What the store answers, as lines of NDJSON, sorted.
+/// The store's rows as sorted lines of NDJSON.
 fn stored(lake: &Lake, plan: &Plan) -> Vec<String> {
-    let batch = lake.ask(plan, soon()).expect("an answer");
+    let batch = lake.execute(plan, deadline()).expect("an answer");
     let name = |name: &str| if name == "duration" { "duration_ns".to_owned() } else { name.to_owned() };
     let row = |row: usize| {
         let schema = batch.schema_ref();
@@ -237,7 +237,7 @@ fn parquet_lines(file: Vec<u8>) -> Vec<Value> {
     lines(&out)
 }
 
-/// A type with zones as offsets, which arrow writes as text.
+/// The type with time zones as offsets, which arrow formats as strings.
 fn with_offset(kind: &DataType) -> DataType {
     let field = |field: &Arc<Field>| Arc::new(field.as_ref().clone().with_data_type(with_offset(field.data_type())));
     match kind {
@@ -258,7 +258,7 @@ fn with_offsets(batch: &RecordBatch) -> RecordBatch {
     RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).expect("the same rows")
 }
 
-/// A cell of CSV is what the line of NDJSON has.
+/// Asserts that a cell of CSV equals the value in the line of NDJSON.
 fn assert_cell(cell: &str, value: &Value, at: &str) {
     match value {
         Value::Null => assert_eq!(cell, "", "{at}"),
@@ -303,7 +303,7 @@ proptest! {
             let all = plan(table, vec![0, 1, 2], Range::ALL);
             let count = check(&lake, &all);
             prop_assert!(count > 0 || matches!(table, Table::AiTraces | Table::Exceptions | Table::Tasks), "{}", table.name());
-            // Every row is on one side of a moment, and of one project.
+            // Each row is before or after the cut, and of one project.
             let moment = NOON + cut * HOUR;
             let before = check(&lake, &plan(table, vec![0, 1, 2], Range { to: moment, ..Range::ALL }));
             let after = check(&lake, &plan(table, vec![0, 1, 2], Range { from: moment, ..Range::ALL }));
@@ -314,9 +314,9 @@ proptest! {
     }
 }
 
-/// Rows that come, are flushed and merged while an export is read change nothing of it.
+/// Inserts, flushes and merges during an export do not change it.
 #[test]
-fn an_export_is_of_one_moment() {
+fn an_export_is_a_snapshot() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let lake = lake(folder.path(), 1, 2);
     let plan = plan(Table::Spans, vec![1, 2], Range::ALL);
@@ -324,14 +324,14 @@ fn an_export_is_of_one_moment() {
     let cursor = lake.cursor(&plan).expect("a plan of all rows");
     let mut export =
         Export::start(cursor, Table::Spans, Format::Ndjson, ProjectIds::new([(1, FIRST)])).expect("it begins");
-    let mut file = export.next(&lake.request_memory(), soon()).expect("a piece").expect("there is one");
+    let mut file = export.next(&lake.request_memory(), deadline()).expect("a piece").expect("there is one");
     let (mut generator, mut body) = (Generator::new(99), Vec::new());
     generator.request(Kind::Rich, 100, Period { from_ns: NOON as u64, length_ns: HOUR as u64 }, &mut body);
     apply(&lake, Kind::Rich, Encoding::Protobuf, &body, 1000, 1);
     lake.flush().expect("the disk takes it");
     lake.merge(NOON + 96 * HOUR).expect("the disk takes it");
     assert!(stored(&lake, &plan).len() > before.len());
-    while let Some(bytes) = export.next(&lake.request_memory(), soon()).expect("it goes on") {
+    while let Some(bytes) = export.next(&lake.request_memory(), deadline()).expect("it goes on") {
         file.extend(bytes);
     }
     let mut found: Vec<String> = lines(&file).iter().map(Value::to_string).collect();

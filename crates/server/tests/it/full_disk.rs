@@ -1,4 +1,4 @@
-//! A full disk: 503 with Retry-After, nothing acknowledged is lost, and it goes on by itself when space returns.
+//! A full disk: 503 with Retry-After, no acknowledged record is lost, and the server recovers when space is available.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use serde_json::json;
 use tidewatch_journal::disk::{Disk, DiskFile, DiskLock, RealDisk};
 use tidewatch_store::tables::Table;
 
-use crate::ask::{export, request};
 use crate::harness::Harness;
+use crate::requests::{export, request};
 
-/// The real disk, until it is full: then nothing can be written, as `ENOSPC` says it.
+/// The real disk until it is full; then every write fails with `ENOSPC`.
 #[derive(Clone, Default)]
 struct Filling {
     full: Arc<AtomicBool>,
@@ -91,7 +91,7 @@ impl DiskFile for FillingFile {
 
 /// Spec: client behaviour, "retry 503 with Retry-After"; OTLP.md, row "Retryable".
 #[tokio::test]
-async fn a_full_disk_refuses_for_a_while_and_loses_nothing() {
+async fn a_full_disk_refuses_exports_and_loses_nothing() {
     let disk = Filling::default();
     let mut harness = Harness::start_on(Arc::new(disk.clone()), |_| {}).await;
     let project = harness.register().await;
@@ -104,7 +104,7 @@ async fn a_full_disk_refuses_for_a_while_and_loses_nothing() {
     assert!(wait >= 1, "no thundering herd");
     assert_eq!(refused.json()["code"], 14, "google.rpc UNAVAILABLE: {}", refused.json());
     assert_eq!(harness.rows(Table::Spans), 1, "what was acknowledged is still read");
-    assert!(harness.app().intake.lake().flush().is_err(), "a flush cannot write either, and says so");
+    assert!(harness.app().durable_store.lake().flush().is_err(), "a flush cannot write either, and says so");
     assert_eq!(harness.rows(Table::Spans), 1, "and loses nothing");
 
     disk.full.store(false, Ordering::SeqCst);
@@ -112,15 +112,15 @@ async fn a_full_disk_refuses_for_a_while_and_loses_nothing() {
     harness.post_json("traces", &project.token, &body(3)).await.expect(200);
     assert_eq!(harness.rows(Table::Spans), 3);
     let drops =
-        harness.asked(&project, "/api/drops", json!({ "fromDate": "2020-01-01T00:00:00Z", "toDate": null })).await;
+        harness.query_json(&project, "/api/drops", json!({ "fromDate": "2020-01-01T00:00:00Z", "toDate": null })).await;
     let overloaded = drops["requests"].as_array().expect("requests").iter().any(|row| row["reason"] == "overloaded");
     assert!(overloaded, "the refusal is counted: {drops}");
     harness.crash().await;
     assert_eq!(harness.rows(Table::Spans), 3, "and after a crash");
 }
 
-/// Scenario: the server is killed on a full disk, and started again where its journal takes more memtables than wait to be
-/// written at most. Guarantee: it starts and answers, and all is written when space returns.
+/// Scenario: the server is killed on a full disk and started again, and its journal fills more memtables than may wait
+/// for a flush. Guarantee: it starts and answers, and all rows are flushed when space is available.
 #[tokio::test]
 async fn a_start_on_a_full_disk_does_not_wait_for_flushes() {
     let disk = Filling::default();
@@ -140,15 +140,15 @@ async fn a_start_on_a_full_disk_does_not_wait_for_flushes() {
     assert!(refused.json()["message"].as_str().expect("a sentence").contains("cannot write to its disk"));
 
     disk.full.store(false, Ordering::SeqCst);
-    harness.app().intake.lake().flush().expect("there is space");
+    harness.app().durable_store.lake().flush().expect("there is space");
     harness.post_json("traces", &project.token, &body).await.expect(200);
     harness.crash().await;
     assert_eq!(harness.rows(Table::Spans), 13);
 }
 
-/// Demo data is a sender like any other: it tries again for a while, then says why it gave up.
+/// A demo load retries like other senders for a while, then fails with a message.
 #[tokio::test]
-async fn demo_data_that_finds_no_space_says_so_and_can_be_loaded_again() {
+async fn a_demo_load_on_a_full_disk_fails_and_can_be_repeated() {
     let disk = Filling::default();
     let mut harness = Harness::start_on(Arc::new(disk.clone()), |_| {}).await;
     harness.register().await;

@@ -1,4 +1,4 @@
-//! Routes that only tests have, behind the same gates: what `limits.rs` already says about routes still to come.
+//! Routes for tests only, behind the same gates: they exercise the limits of routes that do not exist yet.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use tidewatch_server::http::gate::upload;
 use tidewatch_server::http::routes;
 use tokio::sync::mpsc;
 
-/// The real routes and these.
+/// The real routes with these added.
 pub fn router(app: Arc<App>) -> Router {
     let tests = Router::new()
         .route("/test/report", post(report))
@@ -61,7 +61,7 @@ async fn window(State(app): State<Arc<App>>, Path(number): Path<usize>, request:
     Ok(app.per_ip.count(Window::ALL[number], client_address(&parts.extensions), app.clock.now_ns())?)
 }
 
-/// As the token endpoints will: the window first, then the body that says which grant it is.
+/// Checks like the token endpoint: the window first, then the body with the grant type.
 async fn token(
     over: Result<PerIp<Token>, ApiError>,
     AnonymousBody(body): AnonymousBody<Value>,
@@ -75,7 +75,7 @@ async fn address(parts: Parts) -> String {
     client_address(&parts.extensions).to_string()
 }
 
-/// A line every ten seconds, without end.
+/// An endless stream with a line every ten seconds.
 async fn tail() -> Response {
     let (sender, receiver) = mpsc::channel::<Result<Bytes, std::convert::Infallible>>(1);
     tokio::spawn(async move {

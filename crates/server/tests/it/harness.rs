@@ -1,4 +1,4 @@
-//! The real server in this process: port 0, a data directory of its own, real files.
+//! Runs the real server in this process: port 0, its own data directory, real files.
 
 use std::net::SocketAddr;
 use std::os::unix::fs::FileTypeExt;
@@ -9,10 +9,10 @@ use tidewatch_store::TelemetryStore;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tidewatch_accounts::{By, NewUser, User};
+use tidewatch_accounts::{Actor, NewUser, User};
 use tidewatch_journal::disk::{Disk, RealDisk};
 use tidewatch_limits::clock::Clock;
-use tidewatch_server::app::{App, Outside};
+use tidewatch_server::app::{App, Environment};
 use tidewatch_server::config::Config;
 use tidewatch_server::listen::ListenAddress;
 use tidewatch_server::serve;
@@ -38,7 +38,7 @@ pub struct Harness {
     pub login: String,
 }
 
-/// Why the process would have been ended.
+/// Messages of the fatal errors that would have ended the process.
 type Reasons = Arc<Mutex<Vec<String>>>;
 
 struct Running {
@@ -60,22 +60,22 @@ impl Harness {
         Harness::start_with(|_| {}).await
     }
 
-    /// With another configuration than the default.
+    /// Starts with a changed configuration.
     pub async fn start_with(change: fn(&mut Config)) -> Harness {
         Harness::start_on(Arc::new(RealDisk), change).await
     }
 
-    /// With another disk below journal and parts.
+    /// Starts with another disk for journal and parts.
     pub async fn start_on(disk: Arc<dyn Disk>, change: fn(&mut Config)) -> Harness {
         Harness::start_as(disk, Arc::new(change)).await
     }
 
-    /// With this control database.
+    /// Starts with this control database.
     pub async fn on(database: &On) -> Harness {
         Harness::start_as(Arc::new(RealDisk), database.setting()).await
     }
 
-    /// With this control database and another configuration besides.
+    /// Starts with this control database and a changed configuration.
     pub async fn on_with(database: &On, change: impl Fn(&mut Config) + Send + Sync + 'static) -> Harness {
         let setting = database.setting();
         let both = move |config: &mut Config| {
@@ -85,14 +85,14 @@ impl Harness {
         Harness::start_as(Arc::new(RealDisk), Arc::new(both)).await
     }
 
-    /// With this control database, registered, with one project.
+    /// Starts with this control database, registers, and returns the first project.
     pub async fn registered(database: &On) -> (Harness, Project) {
         let mut harness = Harness::on(database).await;
         let project = harness.register().await;
         (harness, project)
     }
 
-    /// The same at a time that the test holds; and with other settings.
+    /// Like [`Harness::registered`], with a clock that the test controls and changed settings.
     pub async fn registered_at(
         database: &On,
         clock: &Arc<AtomicI64>,
@@ -109,7 +109,7 @@ impl Harness {
         (harness, project)
     }
 
-    /// With a wall clock and a monotonic clock that the test holds; not registered.
+    /// Starts with a wall clock and a monotonic clock that the test controls; does not register.
     pub async fn with_clocks(wall: &Arc<AtomicI64>, uptime: &Arc<AtomicI64>, change: fn(&mut Config)) -> Harness {
         let clock = Clock::fixed_both(wall.clone(), uptime.clone());
         Harness::start_with_clock(Arc::new(RealDisk), Arc::new(change), clock).await
@@ -126,7 +126,7 @@ impl Harness {
         Harness { data, change, disk, clock, running: Some(running), gave_up, login: String::new() }
     }
 
-    /// Started, registered, with one project.
+    /// Starts, registers, and returns the first project.
     pub async fn with_project() -> (Harness, Project) {
         let mut harness = Harness::start().await;
         let project = harness.register().await;
@@ -145,7 +145,7 @@ impl Harness {
         &self.running().app
     }
 
-    /// Registers the owner and keeps the login; gives the first project.
+    /// Registers the owner, stores the login and returns the first project.
     pub async fn register(&mut self) -> Project {
         let body = json!({
             "email": "owner@example.com", "name": "Owner", "password": "correct horse",
@@ -156,7 +156,7 @@ impl Harness {
         project(&answer["project"])
     }
 
-    /// The login of somebody who owns another organization.
+    /// Creates the owner of another organization and returns their login.
     pub async fn stranger(&self) -> String {
         let app = self.app();
         let by = app.by_server();
@@ -167,25 +167,25 @@ impl Harness {
         self.login_of(&user).await
     }
 
-    /// A login of the user's, in a session of its own, as after signing in.
+    /// Begins a session of the user, as a sign-in does, and returns its login.
     pub async fn login_of(&self, user: &User) -> String {
         let app = self.app();
-        let by = By { user_id: Some(user.id), name: user.email.clone(), ..app.by_server() };
+        let by = Actor { user_id: Some(user.id), name: user.email.clone(), ..app.by_server() };
         let begun = app.control.begin_session(&by, user, by.at_ns).await.expect("a session");
         app.logins.issue(user, begun.id, by.at_ns).expect("a login")
     }
 
-    /// Another project.
+    /// Creates another project.
     pub async fn project(&self, name: &str) -> Project {
         project(&self.api("POST", "/api/projects", &json!({ "name": name })).await.expect(201).json())
     }
 
-    /// A call of the dashboard's API with the owner's login. `Value::Null`: no body.
+    /// Calls the dashboard's API with the owner's login. `Value::Null` sends no body.
     pub async fn api(&self, method: &str, path: &str, body: &Value) -> Answer {
         self.api_as(&self.login, method, path, body).await
     }
 
-    /// The same with another credential; none when empty.
+    /// Like [`Harness::api`], with another credential; without one if empty.
     pub async fn api_as(&self, credential: &str, method: &str, path: &str, body: &Value) -> Answer {
         let authorization = format!("Bearer {credential}");
         let mut headers = vec![("Content-Type", "application/json")];
@@ -196,7 +196,7 @@ impl Harness {
         client::send(self.address(), method, path, &headers, &body).await
     }
 
-    /// An OTLP export to `/api/otel/v1/<signal>`. `headers` come besides the token.
+    /// Sends an OTLP export to `/api/otel/v1/<signal>`, with `headers` added to the token.
     pub async fn post_otlp(&self, signal: &str, token: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
         let authorization = format!("Bearer {token}");
         let mut all = vec![("Authorization", authorization.as_str())];
@@ -204,31 +204,31 @@ impl Harness {
         client::send(self.address(), "POST", &format!("/api/otel/v1/{signal}"), &all, body).await
     }
 
-    /// An OTLP export in JSON.
+    /// Sends an OTLP export in JSON.
     pub async fn post_json(&self, signal: &str, token: &str, body: &Value) -> Answer {
         self.post_otlp(signal, token, &[("Content-Type", "application/json")], body.to_string().as_bytes()).await
     }
 
-    /// Rows of a table, in parts and in memory, all projects together.
+    /// The number of rows of a table, in parts and in memory, of all projects.
     pub fn rows(&self, table: Table) -> u64 {
-        let stats = self.app().intake.lake().stats();
-        let table = stats.tables.iter().find(|stats| stats.table == table).expect("every table has its figures");
+        let stats = self.app().durable_store.lake().stats();
+        let table = stats.tables.iter().find(|stats| stats.table == table).expect("every table has its statistics");
         table.rows + table.memory_rows as u64
     }
 
-    /// Stops as on SIGTERM and starts again on the same data.
+    /// Stops as on SIGTERM and starts again with the same data.
     pub async fn restart(&mut self) {
         self.stop().await;
         self.start_again().await;
     }
 
-    /// After [`Harness::stop`], on the same data.
+    /// Starts again after [`Harness::stop`], with the same data.
     pub async fn start_again(&mut self) {
         self.running =
             Some(run(self.data.path(), &self.change, self.disk.clone(), self.clock.clone(), &self.gave_up).await);
     }
 
-    /// Why the server would have ended its process.
+    /// Messages of the fatal errors with which the server would have ended its process.
     pub fn gave_up(&self) -> Vec<String> {
         self.gave_up.lock().expect("no panic holds it").clone()
     }
@@ -238,7 +238,7 @@ impl Harness {
         self.data.path()
     }
 
-    /// Another configuration besides, from the next start on.
+    /// Adds a change of the configuration, effective at the next start.
     pub fn change(&mut self, change: impl Fn(&mut Config) + Send + Sync + 'static) {
         let before = self.change.clone();
         self.change = Arc::new(move |config| {
@@ -247,7 +247,7 @@ impl Harness {
         });
     }
 
-    /// Goes on from what the disk holds at this moment, as after `kill -9`: nothing is flushed, nothing is closed.
+    /// Restarts from a copy of the disk's current contents, as after `kill -9`: nothing is flushed or closed.
     pub async fn crash(&mut self) {
         let image = TempDir::new().expect("a temporary directory");
         copy(self.data.path(), image.path());
@@ -267,7 +267,7 @@ impl Harness {
 
 async fn run(data: &Path, change: &Change, disk: Arc<dyn Disk>, clock: Clock, gave_up: &Reasons) -> Running {
     let mut config = Config::new(([127, 0, 0, 1], 0).into(), data);
-    // Tests send what happened on fixed days: it must not grow too old.
+    // Tests send records of fixed days, which must not expire.
     config.retention_days = 0;
     config.setup_code = Some("off".to_owned());
     change(&mut config);
@@ -278,9 +278,9 @@ async fn run(data: &Path, change: &Change, disk: Arc<dyn Disk>, clock: Clock, ga
         let _ = ready.send((address, app.clone()));
     };
     let gave_up = gave_up.clone();
-    let give_up = Arc::new(move |why: &str| gave_up.lock().expect("no panic holds it").push(why.to_owned()));
-    let outside = Outside { clock, disk, give_up, settings: None };
-    let served = tokio::spawn(serve::serve_routes(config, outside, gates::router, on_ready, async {
+    let on_fatal = Arc::new(move |why: &str| gave_up.lock().expect("no panic holds it").push(why.to_owned()));
+    let environment = Environment { clock, disk, on_fatal, settings: None };
+    let served = tokio::spawn(serve::serve_routes(config, environment, gates::router, on_ready, async {
         let _ = stopped.await;
     }));
     match is_ready.await {
@@ -300,7 +300,7 @@ fn copy(from: &Path, to: &Path) {
             std::fs::create_dir_all(&target).expect("a new folder");
             copy(&entry.path(), &target);
         } else if let Err(error) = std::fs::copy(entry.path(), &target) {
-            // A file may go while we look: the journal is trimmed, a part is merged.
+            // A file may be removed meanwhile: the journal is trimmed, parts are merged.
             assert_eq!(error.kind(), std::io::ErrorKind::NotFound, "{error}");
         }
     }

@@ -1,4 +1,4 @@
-//! Headers on every answer of every route. Spec: limits, row "Frames"; UX 3.2; WIRE 1.1.
+//! Security headers on every answer of every route. Spec: limits, row "Frames"; UX 3.2; WIRE 1.1.
 
 use std::io::Read;
 
@@ -9,7 +9,7 @@ use crate::harness::Harness;
 use crate::otlp::PROTOBUF;
 
 #[track_caller]
-fn assert_guarded(answer: &Answer, what: &str) {
+fn assert_security_headers(answer: &Answer, what: &str) {
     assert_eq!(answer.header("X-Frame-Options"), Some("DENY"), "{what}");
     let policy = answer.header("Content-Security-Policy").unwrap_or_else(|| panic!("{what}: no policy"));
     assert!(policy.starts_with("default-src 'none'; script-src 'self'"), "{what}: {policy}");
@@ -26,7 +26,7 @@ fn assert_guarded(answer: &Answer, what: &str) {
     assert_eq!(answer.header("Strict-Transport-Security"), None, "{what}: plain HTTP");
 }
 
-/// Every path of the document, the others of `routes.rs`, and paths that are none.
+/// Every path of the document, the other paths of `routes.rs`, and unknown paths.
 async fn paths(harness: &Harness) -> Vec<String> {
     let document = harness.api("GET", "/api/openapi.json", &Value::Null).await.expect(200).json();
     let documented = document["paths"].as_object().expect("paths").keys().map(|path| path.replace(['{', '}'], ""));
@@ -47,7 +47,7 @@ async fn every_route_and_every_method() {
                 let target = format!("{path}?projectId={}", project.id);
                 let answer = client::send(harness.address(), method, &target, headers, b"").await;
                 let what = format!("{method} {target}: {}", answer.status);
-                assert_guarded(&answer, &what);
+                assert_security_headers(&answer, &what);
                 let is_ingest = path.contains("/v1/");
                 let allowed = answer.header("Access-Control-Allow-Origin");
                 assert_eq!(allowed, is_ingest.then_some("*"), "CORS is for ingest alone: {what}");
@@ -60,9 +60,9 @@ async fn every_route_and_every_method() {
     }
 }
 
-// Refusals of the gates, too.
+// Refusals of the gates have the headers too.
 #[tokio::test]
-async fn refusals_are_guarded() {
+async fn refusals_have_the_security_headers() {
     let (harness, project) = Harness::with_project().await;
     for (path, token, body, expected) in [
         ("/api/otel/v1/traces", project.token.as_str(), vec![0; (10 << 20) + 1], 413),
@@ -73,7 +73,7 @@ async fn refusals_are_guarded() {
         let authorization = format!("Bearer {token}");
         let headers = [PROTOBUF, ("Authorization", authorization.as_str())];
         let answer = client::send(harness.address(), "POST", path, &headers, &body).await.expect(expected);
-        assert_guarded(&answer, path);
+        assert_security_headers(&answer, path);
     }
 }
 
@@ -86,11 +86,11 @@ async fn only_a_status_page_may_be_framed() {
     assert!(!page.header("Content-Security-Policy").expect("a policy").contains("frame-ancestors"));
     assert_eq!(page.header("X-Content-Type-Options"), Some("nosniff"));
     let root = client::send(harness.address(), "GET", "/", &[("Host", "status.acme.example")], b"").await;
-    assert_guarded(&root, "the root of a custom domain");
+    assert_security_headers(&root, "the root of a custom domain");
 }
 
 #[tokio::test]
-async fn transport_security_is_promised_behind_tls_alone() {
+async fn strict_transport_security_is_sent_behind_tls_only() {
     let secure = Harness::start_with(|config| config.base_url = Some("https://tidewatch.example".into())).await;
     let plain = Harness::start().await;
     let untrusted = Harness::start_with(|config| config.trusted_proxies = Some("10.0.0.1".into())).await;

@@ -1,4 +1,4 @@
-//! Threads that panic, and disks that refuse: what the health routes say, and what goes on.
+//! Panicking threads and failing disks: the answers of the health routes, and what continues to work.
 
 use std::io;
 use std::path::Path;
@@ -12,11 +12,11 @@ use tidewatch_journal::disk::hooked::{HookedDisk, Operation};
 use tidewatch_journal::heartbeat::Heartbeat;
 use tidewatch_store::tables::Table;
 
-use crate::ask::{export, request};
 use crate::client;
 use crate::harness::Harness;
+use crate::requests::{export, request};
 
-/// A switch that tests turn while the disk is used.
+/// A switch that tests turn while the disk is in use.
 #[derive(Clone, Default)]
 struct Switch(Arc<AtomicBool>);
 
@@ -57,10 +57,10 @@ async fn until(harness: &Harness, path: &str, status: u16) -> Value {
     }
 }
 
-/// Scenario: writing the rows of one table panics, every time. Guarantee: the other tables are stored, the journal's
-/// records of the rows are kept in `lost/`, and what comes later is flushed.
+/// Scenario: writing the rows of one table always panics. Guarantee: the other tables are stored, the journal's records
+/// of the rows are copied to `lost/`, and later rows are flushed.
 #[tokio::test(flavor = "multi_thread")]
-async fn rows_that_panic_when_they_are_written_are_set_aside_and_ingest_goes_on() {
+async fn rows_that_panic_when_they_are_written_are_set_aside_and_ingest_continues() {
     let broken = Switch::default();
     let panics = broken.clone();
     let mut harness = started(move |what, path| {
@@ -77,11 +77,11 @@ async fn rows_that_panic_when_they_are_written_are_set_aside_and_ingest_goes_on(
     until(&harness, "/readyz", 200).await;
     broken.turn(false);
     harness.post_json("traces", &project.token, &body(2)).await.expect(200);
-    harness.app().intake.lake().flush().expect("the disk works");
+    harness.app().durable_store.lake().flush().expect("the disk works");
     assert_eq!((harness.rows(Table::Spans), harness.rows(Table::Endpoints)), (2, 1));
     let set_aside: Vec<_> = harness
         .app()
-        .intake
+        .durable_store
         .set_aside()
         .filter(|(_, count)| *count > 0)
         .map(|(reason, count)| (reason.as_str(), count))
@@ -100,8 +100,7 @@ fn contains(bytes: &[u8], text: &[u8]) -> bool {
     bytes.windows(text.len()).any(|window| window == text)
 }
 
-/// Scenario: a panic that nobody can say anything about. Guarantee: the thread tries again; a few panics later it goes on
-/// as if nothing had been.
+/// Scenario: a few panics that no particular rows cause. Guarantee: the thread retries and succeeds after them.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_thread_that_panics_tries_again() {
     let left = Arc::new(AtomicU32::new(3));
@@ -116,7 +115,7 @@ async fn a_thread_that_panics_tries_again() {
     let project = harness.register().await;
     harness.post_json("traces", &project.token, &body(1)).await.expect(200);
     let deadline = Instant::now() + Duration::from_secs(60);
-    while harness.app().intake.lake().covered().0 == 0 {
+    while harness.app().durable_store.lake().covered().0 == 0 {
         assert!(Instant::now() < deadline, "it does not flush");
         tokio::task::yield_now().await;
     }
@@ -125,9 +124,9 @@ async fn a_thread_that_panics_tries_again() {
     assert_eq!(harness.gave_up(), Vec::<String>::new());
 }
 
-/// Scenario: it panics again and again. Guarantee: the process ends, and until it has, `/livez` names the thread.
+/// Scenario: a thread panics repeatedly. Guarantee: the process ends, and until then `/livez` names the thread.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_thread_that_goes_on_panicking_ends_the_process() {
+async fn a_thread_that_keeps_panicking_ends_the_process() {
     let broken = Switch::default();
     let panics = broken.clone();
     let mut harness = started(move |what, path| {
@@ -149,7 +148,7 @@ async fn a_thread_that_goes_on_panicking_ends_the_process() {
     assert_eq!(health(&harness, "/livez").await.0, 200);
 }
 
-/// The journal's thread is not tried again: a record may be durable, and half of its rows in memory.
+/// The journal's thread is not restarted: a record may be durable with only half of its rows in memory.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_panic_of_the_journals_thread_ends_the_process() {
     let broken = Switch::default();
@@ -173,7 +172,7 @@ async fn a_panic_of_the_journals_thread_ends_the_process() {
     assert_eq!(harness.rows(Table::Spans), 2);
 }
 
-/// Threads that store nothing have heartbeats too. One that is missing is named, and does not have the server restarted.
+/// Threads that store nothing have heartbeats too. A missing one is named by `/livez`, which still responds with 200.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_thread_that_stores_nothing_is_named_when_it_is_missing() {
     let harness = Harness::start_with(|config| {
@@ -182,7 +181,7 @@ async fn a_thread_that_stores_nothing_is_named_when_it_is_missing() {
         config.traces_endpoint = Some("http://127.0.0.1:1/v1/traces".to_owned());
     })
     .await;
-    // A thread names itself when it begins.
+    // A thread adds its name when it starts.
     let names = || {
         let heartbeats = harness.app().background.heartbeats();
         let mut names: Vec<&str> = heartbeats.iter().map(|heartbeat| heartbeat.name()).collect();
@@ -205,7 +204,7 @@ async fn a_thread_that_stores_nothing_is_named_when_it_is_missing() {
     assert_eq!(health(&harness, "/readyz").await, (200, json!({"status": "ok"})));
 }
 
-/// `/readyz` is true to its name: false while the journal cannot be written, true again by itself.
+/// `/readyz` fails while the journal cannot be written, and recovers without a restart.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_cannot_store_is_not_ready() {
     let full = Switch::default();

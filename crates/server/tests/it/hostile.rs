@@ -1,4 +1,4 @@
-//! Clients that do not mean well, over raw TCP, bounded in count; the server goes on answering.
+//! Malicious clients over raw TCP, bounded in number; the server continues to answer.
 
 use tidewatch_limits as limits;
 
@@ -26,15 +26,15 @@ async fn heads_that_are_too_large_are_431() {
         connection.try_write(head.as_bytes()).await;
         let answer = connection.answer().await;
         assert_eq!(answer.status, expected, "{name}");
-        // Spec: limits, row "Frames": on every answer, those to what is hardly a request included.
+        // Spec: limits, row "Frames": on every answer, including those to malformed requests.
         assert_eq!(answer.header("X-Frame-Options"), Some("DENY"), "{name}");
         assert!(expected == 200 || answer.json()["error"].is_string(), "{name}");
     }
 }
 
-// A sender that is refused while it still sends reads the refusal, not a reset: else it would send all of it again.
+// A sender that is refused while it still sends reads the refusal, not a reset: a reset would make it send all again.
 #[tokio::test]
-async fn a_refusal_is_read_by_who_is_still_sending() {
+async fn a_refusal_reaches_a_sender_that_is_still_sending() {
     let (harness, project) = Harness::with_project().await;
     let body = vec![0; 40 << 20];
     for (token, expected) in [(project.token.as_str(), 413), ("wrong", 401)] {
@@ -45,9 +45,9 @@ async fn a_refusal_is_read_by_who_is_still_sending() {
     }
 }
 
-// Slow senders with a good token hold neither slots nor, to speak of, memory.
+// Slow senders with a valid token hold no slots and little memory.
 #[tokio::test]
-async fn slow_senders_do_not_stand_in_the_way() {
+async fn slow_senders_do_not_block_other_senders() {
     let (harness, project) = Harness::with_project().await;
     let head = format!(
         "POST /api/otel/v1/traces HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {}\r\n\

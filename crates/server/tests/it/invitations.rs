@@ -1,4 +1,5 @@
-//! Invitations, from the mail to the membership. WIRE 5.2. Each on both control databases, with a real mail server.
+//! Invitations, from the mail to the membership. WIRE 5.2. Each test runs on both control databases, with a real mail
+//! server.
 
 use serde_json::{Value, json};
 use tidewatch_accounts::{NewUser, Role};
@@ -7,7 +8,7 @@ use crate::harness::text;
 use crate::mailbox::{Mailbox, invite, member, organization};
 
 on_both! {
-    async fn somebody_new_accepts(database) {
+    async fn a_new_person_accepts(database) {
         let mut mailbox = Mailbox::open().await;
         let (harness, project) = mailbox.harness(&database).await;
         let token = invite(&harness, &mut mailbox, "Ada@Example.com", "user").await;
@@ -26,7 +27,7 @@ on_both! {
         ] {
             assert_eq!(harness.api_as("", "POST", &accept, &body).await.status, status, "{body}");
         }
-        // Mass assignment: what is not asked for is not taken.
+        // Mass assignment: undocumented fields are ignored.
         let body = json!({"name": "Ada", "password": "long enough", "role": "owner", "organizationId": 99,
             "email": "owner@example.com", "emailVerified": false, "id": 1});
         let joined = harness.api_as("", "POST", &accept, &body).await.expect(201).json();
@@ -37,7 +38,7 @@ on_both! {
         assert_eq!(joined["projects"][0]["id"], project.id.as_str());
         let bundle = harness.api_as(&text(&joined["token"]), "GET", "/api/me/login-bundle", &Value::Null).await;
         assert_eq!(bundle.expect(200).json()["projects"], joined["projects"]);
-        // Used: 410, whoever asks.
+        // A used invitation is 410 for every caller.
         harness.api_as("", "GET", &look, &Value::Null).await.expect(410);
         harness.api_as("", "POST", &accept, &body).await.expect(410);
         harness.api_as(&text(&joined["token"]), "POST", &format!("{look}/accept-existing"), &Value::Null).await.expect(410);
@@ -46,8 +47,8 @@ on_both! {
 }
 
 on_both! {
-    // WIRE 5.2: 409 already member or pending; 403 other e-mail; 410 revoked and expired.
-    async fn what_is_refused(database) {
+    // WIRE 5.2: 409 already member or pending; 403 other e-mail address; 410 revoked or expired.
+    async fn invalid_invitations_are_refused(database) {
         let mut mailbox = Mailbox::open().await;
         let (harness, _) = mailbox.harness(&database).await;
         let organization = organization(&harness).await;
@@ -71,7 +72,7 @@ on_both! {
         harness.api("DELETE", &format!("{path}/{}", list[0]["id"]), &Value::Null).await.expect(404);
         harness.api_as("", "GET", &format!("/api/invitations/{token}"), &Value::Null).await.expect(410);
 
-        // Again, and for an account that exists.
+        // A second attempt, for an account that exists.
         let token = invite(&harness, &mut mailbox, "ada@example.com", "readonly").await;
         let app = harness.app().clone();
         let by = app.by_server();
@@ -98,7 +99,7 @@ on_both! {
 
 on_both! {
     // Issue 5: 20 concurrent acceptances make one member.
-    async fn twenty_accept_at_once(database) {
+    async fn twenty_concurrent_acceptances_make_one_member(database) {
         let mut mailbox = Mailbox::open().await;
         let (harness, _) = mailbox.harness(&database).await;
         let organization = organization(&harness).await;
@@ -122,7 +123,7 @@ on_both! {
 }
 
 on_both! {
-    // One organisation's admin has no hand in another's, nor an admin's invitations after the admin.
+    // Admins have no access to another organization's invitations; an admin's invitations end with their membership.
     async fn invitations_stay_within_their_organization(database) {
         let mut mailbox = Mailbox::open().await;
         let (harness, project) = mailbox.harness(&database).await;
@@ -132,7 +133,7 @@ on_both! {
         let list = harness.api("GET", &format!("/api/organizations/{first}/invitations"), &Value::Null).await;
         let invitation = list.expect(200).json()[0]["id"].clone();
 
-        // A stranger who owns another organisation.
+        // A stranger who owns another organization.
         let app = harness.app().clone();
         let by = app.by_server();
         let new = NewUser { email: "eve@example.com".into(), name: "E".into(), password_hash: None, is_email_verified: true };
@@ -146,7 +147,7 @@ on_both! {
         for place in [format!("/api/organizations/{own}/invitations/{invitation}"), format!("/api/organizations/{first}/invitations/{invitation}")] {
             assert!([403, 404].contains(&harness.api_as(&login, "DELETE", &place, &Value::Null).await.status), "{place}");
         }
-        // A role in another organisation's project, by way of one's own.
+        // An owner cannot assign a role in another organization's project to a member of their own.
         let bob = NewUser { email: "bob@example.com".into(), name: "B".into(), password_hash: None, is_email_verified: true };
         let bob = app.control.create_user(&by, &bob).await.expect("a user");
         app.control.add_member(&by, own.as_i64().expect("an id"), bob.id, Role::User).await.expect("a member");
@@ -156,7 +157,7 @@ on_both! {
         let bob = harness.login_of(&bob).await;
         assert_eq!(harness.api_as(&bob, "GET", "/api/projects", &Value::Null).await.expect(200).json(), json!([]));
 
-        // An admin's invitations end with the admin; admins do not invite admins.
+        // Removing an admin revokes their invitations; admins do not invite admins.
         let by_admin = json!({"email": "carl@example.com", "role": "admin"});
         harness.api_as(&admin, "POST", &format!("/api/organizations/{first}/invitations"), &by_admin).await.expect(403);
         let by_admin = json!({"email": "carl@example.com", "role": "user"});

@@ -1,14 +1,14 @@
-//! Issues over the API: groups, owners that arrive late, archiving, tags.
+//! Issues over the API: groups, owners that arrive late, archiving and tags.
 
 use serde_json::{Value, json};
 
-use crate::ask::{CONSUMER, NOON, column, made, request};
 use crate::harness::{Harness, Project, text};
+use crate::requests::{CONSUMER, NOON, column, made, request};
 
 const LIST: &str = "/api/exception-stack-traces";
 
 #[tokio::test]
-async fn issues_group_count_and_say_whose_they_are() {
+async fn issues_are_grouped_and_counted_with_their_owner() {
     let (harness, project) = Harness::with_project().await;
     harness
         .send(
@@ -20,7 +20,7 @@ async fn issues_group_count_and_say_whose_they_are() {
             ],
         )
         .await;
-    let list = harness.asked(&project, LIST, json!({})).await;
+    let list = harness.query_json(&project, LIST, json!({})).await;
     assert_eq!(column(&list, "exceptionType"), ["PayError", "MailError"], "last seen first");
     let pay = &list["data"][0];
     assert_eq!((&pay["count"], &pay["title"]), (&json!(3), &json!("PayError: declined")));
@@ -38,10 +38,10 @@ async fn issues_group_count_and_say_whose_they_are() {
         (json!({ "searchType": "issues", "pagination": { "page": 2, "pageSize": 1 } }), vec!["MailError"]),
         (json!({ "toDate": NOON }), vec![]),
     ] {
-        let list = harness.asked(&project, LIST, body.clone()).await;
+        let list = harness.query_json(&project, LIST, body.clone()).await;
         assert_eq!(column(&list, "exceptionType"), expected, "{body}");
     }
-    harness.ask(&project, LIST, json!({ "searchType": "some" })).await.expect(400);
+    harness.query(&project, LIST, json!({ "searchType": "some" })).await.expect(400);
 }
 
 #[tokio::test]
@@ -52,11 +52,11 @@ async fn one_issue_has_its_occurrences_entity_and_tags() {
         .map(|span| span.exception("PayError", "declined"))
         .collect();
     harness.send(&project, &spans).await;
-    let hash = text(&harness.asked(&project, LIST, json!({})).await["data"][0]["exceptionHash"]);
+    let hash = text(&harness.query_json(&project, LIST, json!({})).await["data"][0]["exceptionHash"]);
     let path = format!("{LIST}/{hash}");
-    // Without a range: all time.
+    // Without a range, the answer covers all time.
     let body = json!({ "fromDate": null, "toDate": null, "pagination": { "pageSize": 2 } });
-    let issue = harness.asked(&project, &path, body).await;
+    let issue = harness.query_json(&project, &path, body).await;
     assert_eq!((&issue["group"]["count"], &issue["pagination"]["total"]), (&json!(3), &json!(3)));
     let occurrences = issue["occurrences"].as_array().unwrap();
     assert_eq!(occurrences.len(), 2);
@@ -77,23 +77,23 @@ async fn one_issue_has_its_occurrences_entity_and_tags() {
     assert!(tags.contains(&country), "{tags:?}");
 
     let by_id = format!("{LIST}/by-id/{}", text(&latest["id"]));
-    let one = harness.asked(&project, &by_id, json!({ "recordedAt": latest["recordedAt"] })).await;
+    let one = harness.query_json(&project, &by_id, json!({ "recordedAt": latest["recordedAt"] })).await;
     assert_eq!((&one["exception"], &one["relatedEntity"]), (latest, related));
-    harness.ask(&project, &format!("{LIST}/0000000000000000"), json!({})).await.expect(404);
-    harness.ask(&project, &format!("{LIST}/by-id/00000000-0000-5000-8000-000000000000"), json!({})).await.expect(404);
-    harness.ask(&project, &format!("{LIST}/xyz"), json!({})).await.expect(400);
+    harness.query(&project, &format!("{LIST}/0000000000000000"), json!({})).await.expect(404);
+    harness.query(&project, &format!("{LIST}/by-id/00000000-0000-5000-8000-000000000000"), json!({})).await.expect(404);
+    harness.query(&project, &format!("{LIST}/xyz"), json!({})).await.expect(400);
 }
 
-// The ten most frequent values are listed; their shares are of all occurrences.
+// The ten most frequent values are listed, with their shares of all occurrences.
 #[tokio::test]
-async fn a_tag_says_how_many_values_and_occurrences_it_has() {
+async fn a_tag_counts_its_values_and_occurrences() {
     let (harness, project) = Harness::with_project().await;
     let failed = |n: u64| request(n, "/pay", 500, n as f64, 5.0).exception("PayError", "declined");
     let mut spans: Vec<_> = (1..=14).map(|n| failed(n).with("user.id", &format!("u{}", n.max(2)))).collect();
     spans.extend((15..=20).map(failed));
     harness.send(&project, &spans).await;
-    let hash = text(&harness.asked(&project, LIST, json!({})).await["data"][0]["exceptionHash"]);
-    let issue = harness.asked(&project, &format!("{LIST}/{hash}"), json!({})).await;
+    let hash = text(&harness.query_json(&project, LIST, json!({})).await["data"][0]["exceptionHash"]);
+    let issue = harness.query_json(&project, &format!("{LIST}/{hash}"), json!({})).await;
     assert_eq!(issue["taggedCount"], 20);
     let tag = issue["tags"].as_array().unwrap().iter().find(|tag| tag["key"] == "user.id").unwrap();
     assert_eq!((&tag["distinct"], &tag["count"]), (&json!(13), &json!(14)));
@@ -101,9 +101,9 @@ async fn a_tag_says_how_many_values_and_occurrences_it_has() {
     assert_eq!(tag["values"][0], json!({ "value": "u2", "count": 2 }));
 }
 
-// DECISIONS 8: children often arrive before their server span; reads never show a stale owner.
+// DECISIONS 8: children often arrive before their server span; reads always show the current owner.
 #[tokio::test]
-async fn an_owner_that_arrives_later_owns_the_issue_from_then_on() {
+async fn an_owner_that_arrives_later_becomes_the_owner_of_the_issue() {
     let (harness, project) = Harness::with_project().await;
     harness.send(&project, &[made(1, 3, 1, "charge", 0.2, 5.0).parent(2).exception("PayError", "declined")]).await;
     assert_eq!(owner(&harness, &project).await, (json!(null), json!("")));
@@ -112,15 +112,15 @@ async fn an_owner_that_arrives_later_owns_the_issue_from_then_on() {
     harness.send(&project, &[request(1, "/pay", 500, 0.0, 9.0)]).await;
     assert_eq!(owner(&harness, &project).await, (json!("endpoint"), json!("GET /pay")));
 
-    let list = harness.asked(&project, "/api/endpoints", json!({})).await;
+    let list = harness.query_json(&project, "/api/endpoints", json!({})).await;
     let path = format!("/api/endpoints/{}", text(&list["data"][0]["id"]));
-    let detail = harness.asked(&project, &path, json!({})).await;
+    let detail = harness.query_json(&project, &path, json!({})).await;
     assert_eq!(detail["exceptions"][0]["ownerId"], list["data"][0]["id"]);
     assert_eq!(detail["exception"]["stackTrace"], detail["exceptions"][0]["stackTrace"]);
 }
 
 async fn owner(harness: &Harness, project: &Project) -> (Value, Value) {
-    let list = harness.asked(project, LIST, json!({})).await;
+    let list = harness.query_json(project, LIST, json!({})).await;
     (list["data"][0]["ownerType"].clone(), list["data"][0]["ownerName"].clone())
 }
 
@@ -132,33 +132,33 @@ async fn an_archived_issue_hides_until_it_occurs_again() {
     let shown = async |include: bool| {
         let mut body = everything.clone();
         body["includeArchived"] = include.into();
-        harness.asked(&project, LIST, body).await["data"].as_array().unwrap().clone()
+        harness.query_json(&project, LIST, body).await["data"].as_array().unwrap().clone()
     };
     let hash = shown(false).await[0]["exceptionHash"].clone();
     let archive = json!({ "hashes": [hash] });
-    let archived = harness.asked(&project, &format!("{LIST}/archive"), archive.clone()).await;
+    let archived = harness.query_json(&project, &format!("{LIST}/archive"), archive.clone()).await;
     assert_eq!(archived, json!({ "archived": 1 }));
     assert_eq!(shown(false).await.len(), 0);
     assert_eq!(shown(true).await[0]["archived"], true);
-    let unarchived = harness.asked(&project, &format!("{LIST}/unarchive"), archive.clone()).await;
+    let unarchived = harness.query_json(&project, &format!("{LIST}/unarchive"), archive.clone()).await;
     assert_eq!(unarchived, json!({ "unarchived": 1 }));
     assert_eq!(shown(false).await[0]["archived"], false);
 
-    harness.asked(&project, &format!("{LIST}/archive"), archive).await;
-    // A year that this program will not see: after the moment of archiving.
+    harness.query_json(&project, &format!("{LIST}/archive"), archive).await;
+    // A century later, which is after the time of archiving.
     let century = 100.0 * 365.0 * 86_400.0;
     harness.send(&project, &[request(2, "/pay", 500, century, 5.0).exception("PayError", "declined")]).await;
     assert_eq!((&shown(false).await[0]["archived"], &shown(false).await[0]["count"]), (&json!(false), &json!(2)));
-    harness.ask(&project, &format!("{LIST}/archive"), json!({ "hashes": ["no"] })).await.expect(400);
+    harness.query(&project, &format!("{LIST}/archive"), json!({ "hashes": ["no"] })).await.expect(400);
 }
 
 // Spec: classification, rule 3: an Issue is still produced when the span's root was dropped.
 #[tokio::test]
-async fn an_issue_of_a_dropped_root_belongs_to_nobody() {
+async fn an_issue_of_a_dropped_root_has_no_owner() {
     let (harness, project) = Harness::with_project().await;
     harness.send(&project, &[made(1, 1, 1, "cron", 0.0, 5.0).exception("CronError", "late")]).await;
-    let list = harness.asked(&project, LIST, json!({})).await;
+    let list = harness.query_json(&project, LIST, json!({})).await;
     assert_eq!(column(&list, "ownerType"), [&Value::Null]);
     let path = format!("{LIST}/{}", text(&list["data"][0]["exceptionHash"]));
-    assert_eq!(harness.asked(&project, &path, json!({})).await["relatedEntity"], Value::Null);
+    assert_eq!(harness.query_json(&project, &path, json!({})).await["relatedEntity"], Value::Null);
 }

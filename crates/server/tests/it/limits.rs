@@ -1,6 +1,7 @@
-//! `limits.rs`, walked: `docs/limits.md` says what it says (`UPDATE_SNAPSHOTS=1` writes it anew), and the server does it.
+//! Every limit of `limits.rs`: `docs/limits.md` lists it (`UPDATE_SNAPSHOTS=1` rewrites the file), and the server
+//! enforces it.
 //!
-//! Uploads are in `uploads.rs`, times in `slow.rs`, per-IP windows in `per_ip.rs`.
+//! Upload limits are in `uploads.rs`, timeouts in `slow.rs`, per-IP windows in `per_ip.rs`.
 
 use std::fmt::Write;
 use std::fs;
@@ -30,7 +31,7 @@ fn snapshot_of_the_limits() {
     assert!(written == text, "docs/limits.md is old: run `make snapshots`");
 }
 
-/// Every class of bodies on a route of its own: at the limit it passes, one byte over it is 413, however it is sent.
+/// Every class of bodies on its own route: a body at the limit passes, and one byte more is 413 in every encoding.
 // Spec: limits, rows "OTLP body", "Report and profile body", "Database-writing endpoints body", "Anonymous auth endpoint
 // bodies"; errors, row 413; DECISIONS 21.
 #[tokio::test]
@@ -63,7 +64,7 @@ async fn at_the_limit_passes_and_one_byte_over_does_not() {
     assert_eq!((harness.app().bodies.held(), harness.app().json_bodies.held()), (0, 0), "all memory is given back");
 }
 
-// A length is a claim: it takes no memory, and one over the limit is refused without reading.
+// A declared length reserves no memory; one over the limit is refused before the body is read.
 #[tokio::test]
 async fn a_declared_length_over_the_limit_is_refused_at_once() {
     let (harness, project) = Harness::with_project().await;
@@ -101,8 +102,8 @@ async fn the_report_limit_is_a_setting() {
 
 // Spec: limits, row "Ingest concurrency"; errors, row 503.
 #[tokio::test]
-async fn slots_then_a_waiting_room_then_503_with_a_jittered_retry_after() {
-    // Below the floor: four.
+async fn slots_then_a_queue_then_503_with_a_jittered_retry_after() {
+    // The setting is below the floor of four slots.
     let mut harness = Harness::start_with(|config| config.ingest_concurrent_max = 1).await;
     let project = harness.register().await;
     let app = harness.app().clone();
@@ -139,7 +140,7 @@ async fn slots_then_a_waiting_room_then_503_with_a_jittered_retry_after() {
     assert_eq!((app.admission.waiting(), app.bodies.held()), (0, 0));
 }
 
-/// A JSON text of this many bytes.
+/// A JSON document of this many bytes.
 fn json_of(bytes: usize) -> Vec<u8> {
     [b"\"".to_vec(), vec![b'a'; bytes - 2], b"\"".to_vec()].concat()
 }

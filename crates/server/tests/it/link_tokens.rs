@@ -1,4 +1,4 @@
-//! The secret of a mailed link in the header `Link-Token`: the same routes as those of the wire with it in their path.
+//! The token of a mailed link in the header `Link-Token`: the same routes as those of WIRE with the token in the path.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ async fn with_token(harness: &Harness, token: &str, login: &str, method: &str, p
 }
 
 on_both! {
-    async fn the_secret_of_a_link_comes_in_a_header(database) {
+    async fn the_token_of_a_mailed_link_is_accepted_in_a_header(database) {
         let mut mailbox = Mailbox::open().await;
         let (harness, _) = mailbox.harness(&database).await;
         let nobody = "";

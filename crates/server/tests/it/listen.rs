@@ -1,4 +1,4 @@
-//! Connections: keep-alive, HTTP/2 without TLS, draining.
+//! Connections: keep-alive, HTTP/2 without TLS, and draining.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -33,7 +33,7 @@ fn frame(kind: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
     [&length[1..], &[kind, flags, 0, 0, 0, stream], payload].concat()
 }
 
-// OTLP.md, row "Transport": h2c with prior knowledge.
+// OTLP.md, row "Transport": h2c without an upgrade.
 #[tokio::test]
 async fn http2_without_tls() {
     let harness = Harness::start().await;

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::ask::{FROM, NOON_NS, column, resource};
 use crate::harness::{Harness, Project, text};
+use crate::requests::{FROM, NOON_NS, column, resource};
 
 fn record(second: u64, severity: u64, body: &str) -> Value {
     let time = (NOON_NS + second * 1_000_000_000).to_string();
@@ -40,21 +40,21 @@ async fn logs() -> (Harness, Project) {
 #[tokio::test]
 async fn logs_are_listed_and_filtered() {
     let (harness, project) = logs().await;
-    let list = harness.asked(&project, "/api/logs", json!({})).await;
+    let list = harness.query_json(&project, "/api/logs", json!({})).await;
     assert_eq!(list["pagination"]["total"], 5);
     let first = &list["data"][4];
     assert_eq!((&first["body"], &first["severityText"]), (&json!("payment Declined"), &json!("ERROR")));
     assert_eq!((&first["serviceName"], &first["scopeName"]), (&json!("shop"), &json!("app")));
     assert_eq!(first["resourceAttributes"], json!({ "service.name": "shop" }));
     assert_eq!(first["timestamp"], "2026-06-01T12:00:01Z");
-    let again = harness.asked(&project, "/api/logs", json!({})).await;
+    let again = harness.query_json(&project, "/api/logs", json!({})).await;
     assert_eq!(column(&list, "id"), column(&again, "id"), "ids stay");
 
     let trace = format!("{:032x}", 1);
     for (body, expected) in [
         (json!({ "search": "declined" }), vec!["payment Declined"]),
         (json!({ "search": "ACME", "searchType": "attribute" }), vec!["order placed"]),
-        // Values of the scope and of the resource are attributes of the log too.
+        // Attributes of the scope and of the resource match too.
         (json!({ "search": "RUST", "searchType": "attribute" }), vec!["no severity"]),
         (json!({ "search": "mai", "searchType": "attribute" }), vec!["no severity"]),
         (
@@ -72,7 +72,7 @@ async fn logs_are_listed_and_filtered() {
         (json!({ "minSeverity": 9, "excludeTraceId": trace }), vec!["order placed", "another trace"]),
         (json!({ "attributeFilters": [{ "scope": "log", "key": "tenant", "value": "acme" }] }), vec!["order placed"]),
         (json!({ "attributeFilters": [{ "key": "tenant", "value": "other" }] }), vec![]),
-        // Without a scope: wherever it is.
+        // Without a scope, the attribute matches at every level.
         (json!({ "attributeFilters": [{ "key": "tenant", "value": "acme" }] }), vec!["order placed"]),
         (json!({ "attributeFilters": [{ "key": "service.name", "value": "mail" }] }), vec!["no severity"]),
         (json!({ "attributeFilters": [{ "scope": "any", "key": "lib.lang", "value": "rust" }] }), vec!["no severity"]),
@@ -83,13 +83,13 @@ async fn logs_are_listed_and_filtered() {
         ),
         (json!({ "pagination": { "page": 2, "pageSize": 2 } }), vec!["another trace", "in the trace only"]),
     ] {
-        let list = harness.asked(&project, "/api/logs", body.clone()).await;
+        let list = harness.query_json(&project, "/api/logs", body.clone()).await;
         assert_eq!(column(&list, "body"), expected, "{body}");
     }
 }
 
 #[tokio::test]
-async fn a_body_search_over_days_needs_something_to_go_by() {
+async fn a_body_search_over_days_requires_another_filter() {
     let (harness, project) = logs().await;
     let long = "2026-06-08T00:00:00Z";
     for (body, status) in [
@@ -103,7 +103,7 @@ async fn a_body_search_over_days_needs_something_to_go_by() {
         (json!({ "searchType": "all" }), 400),
         (json!({ "fromDate": long, "toDate": FROM }), 422),
     ] {
-        let answer = harness.ask(&project, "/api/logs", body.clone()).await;
+        let answer = harness.query(&project, "/api/logs", body.clone()).await;
         assert_eq!(answer.status, status, "{body}");
     }
 }
@@ -112,7 +112,7 @@ async fn a_body_search_over_days_needs_something_to_go_by() {
 async fn the_histogram_counts_by_severity_and_service() {
     let (harness, project) = logs().await;
     let body = json!({ "fromDate": "2026-06-01T12:00:00Z", "toDate": "2026-06-01T12:30:00Z", "serviceName": "shop" });
-    let histogram = harness.asked(&project, "/api/logs/histogram", body).await;
+    let histogram = harness.query_json(&project, "/api/logs/histogram", body).await;
     let counts = json!({ "ERROR": 1, "INFO": 2, "WARN": 1 });
     assert_eq!(histogram["buckets"], json!([{ "timestamp": "2026-06-01T12:00:00Z", "counts": counts }]));
     assert_eq!(histogram["intervalMinutes"], 1);
@@ -120,9 +120,9 @@ async fn the_histogram_counts_by_severity_and_service() {
     assert_eq!(histogram["services"], services, "of all services, so that one can be picked");
 }
 
-/// A trace goes through several projects; its logs are those of all that the person may open.
+/// The logs of a trace across several projects are those of all projects that the person may read.
 #[tokio::test]
-async fn logs_of_a_trace_come_from_every_project_that_may_be_opened() {
+async fn logs_of_a_trace_come_from_every_project_the_caller_may_read() {
     let (harness, project) = logs().await;
     let other = harness.project("other").await;
     let log = json!({ "resourceLogs": [{ "resource": resource("billing"), "scopeLogs": [{ "logRecords": [{
@@ -131,15 +131,15 @@ async fn logs_of_a_trace_come_from_every_project_that_may_be_opened() {
     }] }] }] });
     harness.post_json("logs", &other.token, &log).await.expect(200);
     let body = json!({ "traceId": format!("{:032x}", 1), "linkedOnly": true, "sortDirection": "asc" });
-    let alone = harness.asked(&project, "/api/logs", body.clone()).await;
+    let alone = harness.query_json(&project, "/api/logs", body.clone()).await;
     assert_eq!(column(&alone, "body"), ["payment Declined"]);
     let all = json!({ "allProjects": true, "traceId": body["traceId"], "linkedOnly": true, "sortDirection": "asc" });
-    let list = harness.asked(&project, "/api/logs", all.clone()).await;
+    let list = harness.query_json(&project, "/api/logs", all.clone()).await;
     assert_eq!(column(&list, "body"), ["payment Declined", "billed"]);
     let projects: Vec<&Value> = column(&list, "project").into_iter().map(|project| &project["id"]).collect();
     assert_eq!(projects, [&json!(project.id), &json!(other.id)]);
 
-    // Somebody else's project of the same trace is theirs alone.
+    // Logs of the same trace in another person's project are not shown.
     let stranger = harness.stranger().await;
     let path = "/api/projects";
     let theirs = harness.api_as(&stranger, "POST", path, &json!({ "name": "theirs" })).await.expect(201).json();
@@ -147,5 +147,5 @@ async fn logs_of_a_trace_come_from_every_project_that_may_be_opened() {
     let path = format!("/api/logs?projectId={}", text(&theirs["id"]));
     let seen = harness.api_as(&stranger, "POST", &path, &body).await.expect(200).json();
     assert_eq!(column(&seen, "body"), [] as [&Value; 0]);
-    harness.ask(&project, "/api/logs", json!({ "allProjects": true })).await.expect(422);
+    harness.query(&project, "/api/logs", json!({ "allProjects": true })).await.expect(422);
 }

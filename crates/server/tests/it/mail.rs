@@ -1,4 +1,4 @@
-//! The outbox: mails reach a real SMTP server, sooner or later, and nothing in them is what it should not be.
+//! The outbox: mails eventually reach a real SMTP server, with names escaped.
 
 use std::sync::atomic::Ordering;
 
@@ -9,27 +9,27 @@ use crate::harness::Harness;
 use crate::mailbox::{Mailbox, organization, send_to};
 
 on_both! {
-    /// A server that is busy, or away, loses no mail, and no request waits for it.
-    async fn a_busy_mail_server_loses_nothing(database) {
+    /// No mail is lost while the mail server is busy or down, and no request waits for it.
+    async fn mails_are_sent_again_to_a_busy_server(database) {
         let mut mailbox = Mailbox::open().await;
         mailbox.be_busy(1);
         let (harness, _) = mailbox.harness(&database).await;
         let path = format!("/api/organizations/{}/invitations", organization(&harness).await);
         harness.api("POST", &path, &json!({"email": "ada@example.com", "role": "user"})).await.expect(201);
-        // It has heard 451 and waits ...
+        // The mailer has received 451 and waits.
         let app = harness.app().clone();
         while app.control.mail_waiting().await.expect("a database").1.is_empty() {
             tokio::task::yield_now().await;
         }
-        assert_eq!(mailbox.told_busy.load(Ordering::SeqCst), 1);
+        assert_eq!(mailbox.refused_busy.load(Ordering::SeqCst), 1);
         let (waiting, error) = app.control.mail_waiting().await.expect("a database");
         assert_eq!(waiting, 1);
         assert!(error.contains("451") || error.contains("come back later"), "{error}");
         assert!(mailbox.is_empty());
-        // ... until its time has come: made to come at once here.
+        // The test makes the next attempt due at once.
         let claimed = app.control.claim_mail(app.clock.now_ns() + 11_000_000_000, 0, 10).await.expect("a database");
         assert_eq!((claimed.len(), claimed[0].tries), (1, 1));
-        app.control.put_mail_off(claimed[0].id, "again", app.clock.now_ns()).await.expect("a database");
+        app.control.defer_mail(claimed[0].id, "again", app.clock.now_ns()).await.expect("a database");
         app.mailer.wake();
         let mail = mailbox.next().await;
         assert_eq!((mail.from.as_str(), mail.to.as_slice()), ("tidewatch@example.com", &["ada@example.com".to_owned()][..]));
@@ -41,8 +41,8 @@ on_both! {
 }
 
 on_both! {
-    /// What waits is sent after a restart, also by another node.
-    async fn what_waits_survives_a_restart(database) {
+    /// Unsent mails are sent after a restart, also by another node.
+    async fn unsent_mails_survive_a_restart(database) {
         let mut mailbox = Mailbox::open().await;
         let address = mailbox.address;
         let mut harness = Harness::on_with(&database, move |config| {
@@ -58,10 +58,10 @@ on_both! {
         }
         harness.change(move |config| send_to(config, address));
         harness.restart().await;
-        // Its next try would be in some seconds.
+        // The next attempt is due in some seconds; the test makes it due at once.
         let app = harness.app().clone();
         for one in app.control.claim_mail(app.clock.now_ns() + 60_000_000_000, 0, 10).await.expect("a database") {
-            app.control.put_mail_off(one.id, "again", app.clock.now_ns()).await.expect("a database");
+            app.control.defer_mail(one.id, "again", app.clock.now_ns()).await.expect("a database");
         }
         app.mailer.wake();
         assert_eq!(mailbox.next().await.to, ["ada@example.com"]);
@@ -69,8 +69,8 @@ on_both! {
 }
 
 on_both! {
-    /// Names come from people: they stay names, in headers, text and HTML.
-    async fn names_stay_names(database) {
+    /// Names are user input: they are escaped in headers, text and HTML.
+    async fn names_of_people_are_escaped(database) {
         let mut mailbox = Mailbox::open().await;
         let (harness, _) = mailbox.harness(&database).await;
         let evil = "<img src=x onerror=alert(1)>";
@@ -78,12 +78,12 @@ on_both! {
         let organization = organization(&harness).await;
         let settings = format!("/api/organizations/{organization}/settings");
         harness.api("PUT", &settings, &json!({"name": "Öl & \"Gas\" <b>"})).await.expect(200);
-        // No line ends in a name to begin with ...
+        // The API refuses names with line breaks.
         for name in ["a\r\nBcc: eve@example.com", "a\nb", "a\u{2028}b"] {
             harness.api("PUT", "/api/me", &json!({"name": name})).await.expect(400);
             harness.api("PUT", &settings, &json!({"name": name})).await.expect(400);
         }
-        // ... and one that is there all the same does no harm.
+        // A stored name with a line break adds no header.
         let app = harness.app().clone();
         let change = tidewatch_accounts::Profile { name: Some("a\r\nBcc: eve@example.com".into()), ..Default::default() };
         app.control.change_profile(&app.by_server(), 1, &change).await.expect("a database");
@@ -106,9 +106,9 @@ on_both! {
     }
 }
 
-/// Without a mail server, for development.
+/// Without a mail server, mails are written to files, for development.
 #[tokio::test]
-async fn mails_go_into_a_folder() {
+async fn mails_are_written_to_a_folder() {
     let folder = TempDir::new().expect("a folder");
     let path = folder.path().join("mails");
     let target = path.clone();

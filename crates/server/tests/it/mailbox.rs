@@ -1,4 +1,4 @@
-//! A mail server for tests: plain SMTP on loopback, and what it was given. It can be told to be busy first.
+//! A mail server for tests: plain SMTP on loopback that stores received mails and can refuse the first ones as busy.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use crate::engines::On;
 use crate::harness::{Harness, Project};
 
-/// One mail as it came in.
+/// One received mail.
 #[derive(Debug, Clone)]
 pub struct Received {
     pub from: String,
@@ -26,10 +26,10 @@ pub struct Received {
 pub struct Mailbox {
     pub address: SocketAddr,
     received: UnboundedReceiver<Received>,
-    /// Recipients that hear 451 before the first is taken.
+    /// The number of recipients that are refused with 451 before one is accepted.
     busy: Arc<AtomicUsize>,
-    /// Recipients that were told 451.
-    pub told_busy: Arc<AtomicUsize>,
+    /// The number of recipients refused with 451 so far.
+    pub refused_busy: Arc<AtomicUsize>,
 }
 
 impl Mailbox {
@@ -37,18 +37,18 @@ impl Mailbox {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
         let (taken, received) = unbounded_channel();
-        let (busy, told_busy) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-        let shared = (busy.clone(), told_busy.clone());
+        let (busy, refused_busy) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let shared = (busy.clone(), refused_busy.clone());
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let (taken, (busy, told)) = (taken.clone(), shared.clone());
-                tokio::spawn(async move { drop(converse(stream, taken, &busy, &told).await) });
+                let (taken, (busy, refused)) = (taken.clone(), shared.clone());
+                tokio::spawn(async move { drop(converse(stream, taken, &busy, &refused).await) });
             }
         });
-        Mailbox { address, received, busy, told_busy }
+        Mailbox { address, received, busy, refused_busy }
     }
 
-    /// The next so many mails are not taken yet: 451.
+    /// Refuses the next `times` recipients with 451.
     pub fn be_busy(&self, times: usize) {
         self.busy.store(times, Ordering::SeqCst);
     }
@@ -58,12 +58,12 @@ impl Mailbox {
         wait.await.expect("a mail within a minute").expect("the mail server runs")
     }
 
-    /// No mail has come so far.
+    /// Whether no unread mail has arrived.
     pub fn is_empty(&mut self) -> bool {
         self.received.is_empty()
     }
 
-    /// A server that hands its mails to this one.
+    /// Starts a server that sends its mails to this mailbox.
     pub async fn harness(&self, database: &On) -> (Harness, Project) {
         let address = self.address;
         let mut harness = Harness::on_with(database, move |config| send_to(config, address)).await;
@@ -80,12 +80,12 @@ pub fn send_to(config: &mut Config, address: SocketAddr) {
     config.base_url = Some("https://tide.example.com/".to_owned());
 }
 
-/// RFC 5321, as far as a test needs it.
+/// The part of RFC 5321 that the tests need.
 async fn converse(
     stream: TcpStream,
     taken: UnboundedSender<Received>,
     busy: &AtomicUsize,
-    told: &AtomicUsize,
+    refused: &AtomicUsize,
 ) -> std::io::Result<()> {
     let (read, mut write) = stream.into_split();
     let mut lines = BufReader::new(read).lines();
@@ -106,7 +106,7 @@ async fn converse(
             }
             "RCPT" if busy.load(Ordering::SeqCst) > 0 => {
                 busy.fetch_sub(1, Ordering::SeqCst);
-                told.fetch_add(1, Ordering::SeqCst);
+                refused.fetch_add(1, Ordering::SeqCst);
                 "451 come back later"
             }
             "RCPT" => {
@@ -178,7 +178,7 @@ impl Received {
         String::from_utf8_lossy(&out).into_owned()
     }
 
-    /// The token of the link in it.
+    /// The token of the link in the mail.
     pub fn token(&self, page: &str) -> String {
         let text = self.text();
         let link = format!("https://tide.example.com/{page}#token=");
@@ -187,7 +187,7 @@ impl Received {
     }
 }
 
-/// Invites somebody and takes the token out of the mail.
+/// Invites a person and returns the token from the mail.
 pub async fn invite(harness: &Harness, mailbox: &mut Mailbox, email: &str, role: &str) -> String {
     let organization = organization(harness).await;
     let path = format!("/api/organizations/{organization}/invitations");
@@ -197,13 +197,13 @@ pub async fn invite(harness: &Harness, mailbox: &mut Mailbox, email: &str, role:
     mail.token("accept-invitation")
 }
 
-/// The organisation that the harness's login owns.
+/// The id of the organization that the harness's login owns.
 pub async fn organization(harness: &Harness) -> i64 {
     let bundle = harness.api("GET", "/api/me/login-bundle", &Value::Null).await.expect(200).json();
-    bundle["organizations"][0]["id"].as_i64().expect("an organisation")
+    bundle["organizations"][0]["id"].as_i64().expect("an organization")
 }
 
-/// Invites somebody, who accepts; gives their login and id.
+/// Invites a person, accepts the invitation, and returns their login and id.
 pub async fn member(harness: &Harness, mailbox: &mut Mailbox, name: &str, role: &str) -> (String, i64) {
     let token = invite(harness, mailbox, &format!("{name}@example.com"), role).await;
     let body = json!({"name": name, "password": "correct horse"});

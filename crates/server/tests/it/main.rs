@@ -1,4 +1,4 @@
-//! The promises of the specification, held against the real server over real sockets. One binary, one harness.
+//! The guarantees of the specification, tested on the real server over real sockets. One binary, one harness.
 
 #[macro_use]
 mod engines;
@@ -8,7 +8,7 @@ mod account_nodes;
 mod account_reset;
 mod ai;
 mod arrows;
-mod ask;
+
 mod audit;
 mod authenticator;
 mod authorization;
@@ -32,7 +32,6 @@ mod health;
 mod hostile;
 mod invitations;
 mod issues;
-mod keeping;
 mod limits;
 mod link_tokens;
 mod listen;
@@ -60,6 +59,8 @@ mod project_numbers;
 mod quotas;
 mod release;
 mod replay;
+mod requests;
+mod retention;
 mod retries;
 mod scopes;
 mod services;
@@ -70,6 +71,7 @@ mod sign_ins;
 mod slow;
 mod symbol_builds;
 mod symbol_files;
+mod symbol_uploads;
 mod symbols;
 mod tidy;
 mod times;

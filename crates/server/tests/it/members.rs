@@ -1,4 +1,4 @@
-//! Members, their roles, their profile; settings of organisations. WIRE 5.3. Each on both control databases.
+//! Members, their roles and profiles; settings of organizations. WIRE 5.3. Each test runs on both control databases.
 
 use serde_json::{Value, json};
 
@@ -83,7 +83,7 @@ on_both! {
         ] {
             assert_eq!(harness.api("PUT", &at(who), &body).await.status, status, "{who} {body}");
         }
-        // What was refused has changed nothing.
+        // Refused changes have had no effect.
         assert_eq!(harness.api("GET", &at(user_id), &Value::Null).await.expect(200).json(), roles);
         harness.api("PUT", &at(user_id), &json!({"projectRoles": []})).await.expect(200);
         let projects = harness.api_as(&user, "GET", "/api/projects", &Value::Null).await.expect(200).json();
@@ -107,7 +107,7 @@ on_both! {
             (json!({"name": " "}), 400),
             (json!({"name": "a\nb"}), 400),
             (json!({"timezone": "<x>"}), 400),
-            // Nobody locks themselves out.
+            // Changes that would lock out the caller are refused.
             (json!({"requireTwoFactor": true}), 422),
         ] {
             assert_eq!(harness.api("PUT", &at, &change).await.status, status, "{change}");

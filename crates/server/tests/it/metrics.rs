@@ -1,4 +1,4 @@
-//! The server's own figures, on a listener of their own; Unix sockets; readiness and liveness.
+//! The server's own metrics on their own listener; Unix sockets; readiness and liveness.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::client;
 use crate::harness::Harness;
 use crate::otlp::{PROTOBUF, span, traces};
 
-/// An answer from a Unix socket, with its head.
+/// The response from a Unix socket, with its head.
 pub async fn get(socket: &Path, path: &str) -> String {
     let mut stream = UnixStream::connect(socket).await.expect("the server listens");
     let request = format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-Forwarded-For: 1.2.3.4\r\n\r\n");
@@ -23,7 +23,7 @@ pub async fn get(socket: &Path, path: &str) -> String {
 const LOG: &[u8] = br#"{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":{"stringValue":"a"}}]}]}]}"#;
 
 #[tokio::test]
-async fn figures_have_a_listener_of_their_own() {
+async fn metrics_have_a_listener_of_their_own() {
     let mut harness = Harness::start_with(|config| {
         config.metrics_listen = Some(ListenAddress::Unix(config.data_dir.join("metrics.sock")));
     })
@@ -61,7 +61,7 @@ async fn figures_have_a_listener_of_their_own() {
         assert!(answer.lines().any(|found| found == line), "{line}\n{answer}");
     }
     assert!(get(&harness.app().config.data_dir.join("metrics.sock"), "/").await.starts_with("HTTP/1.1 404"));
-    let lake = harness.app().intake.lake();
+    let lake = harness.app().durable_store.lake();
     lake.flush().expect("the disk works");
     lake.merge(harness.app().clock.now_ns()).expect("the disk works");
     let answer = get(&harness.app().config.data_dir.join("metrics.sock"), "/metrics").await;
@@ -89,7 +89,7 @@ async fn a_unix_socket_beside_an_address() {
         assert!(get(&socket, path).await.contains("{\"status\":\"ok\"}"), "{path}");
         client::send(harness.address(), "GET", path, &[], b"").await.expect(200);
     }
-    // Whoever may open the file is on this machine: a proxy that may be believed.
+    // Clients of the socket file are on this machine: they count as a trusted proxy.
     assert!(get(&socket, "/test/address").await.ends_with("1.2.3.4"));
     harness.restart().await;
     assert!(get(&socket, "/health").await.starts_with("HTTP/1.1 200"), "after a restart");

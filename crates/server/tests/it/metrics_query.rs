@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::ask::{NOON, NOON_NS, at, resource};
 use crate::harness::{Harness, Project};
+use crate::requests::{NOON, NOON_NS, at, resource};
 
 const ONE: &str = "2026-06-01T13:00:00Z";
 
@@ -60,8 +60,8 @@ async fn aggregations() {
         ("last", vec![3.0, 2.0]),
         ("p50", vec![2.0, 5.0]),
     ] {
-        let asked = json!({ "name": "queue.length", "aggregation": aggregation });
-        let answer = query(&harness, &project, asked).await;
+        let request = json!({ "name": "queue.length", "aggregation": aggregation });
+        let answer = query(&harness, &project, request).await;
         let result = &answer["results"][0];
         assert_eq!(values(&result["series"]["__all__"]), expected, "{aggregation}");
         assert_eq!(result["series"]["__all__"][1]["timestamp"], "2026-06-01T12:01:00Z");
@@ -74,7 +74,7 @@ async fn aggregations() {
     assert_eq!(unknown["results"][0]["series"], json!({}));
 }
 
-// DECISIONS 16: stored as is. 2^53 + 1 is no double; neighbours that round to the same double are two values.
+// DECISIONS 16: stored as is. 2^53 + 1 is not a double; neighbours that round to the same double stay two values.
 #[tokio::test]
 async fn integers_beyond_doubles_keep_their_value() {
     let (harness, project) = Harness::with_project().await;
@@ -90,20 +90,20 @@ async fn integers_beyond_doubles_keep_their_value() {
         { "name": "mixed", "gauge": { "dataPoints": [int(0, high), point(30, 2.5, "")] } },
     ]);
     send(&harness, &project, metrics).await;
-    let asked = async |name: &str, aggregation: &str| {
+    let aggregate = async |name: &str, aggregation: &str| {
         let answer = query(&harness, &project, json!({ "name": name, "aggregation": aggregation })).await;
         let points = answer["results"][0]["series"]["__all__"].as_array().expect("points").clone();
         points.into_iter().map(|point| point["value"].to_string()).collect::<Vec<_>>()
     };
-    let texts = |values: &[i64]| values.iter().map(i64::to_string).collect::<Vec<_>>();
-    assert_eq!(asked("bytes", "min").await, [texts(&[low, -low]), vec!["7.0".to_owned()]].concat());
-    assert_eq!(asked("bytes", "max").await[..2], [high.to_string(), "5.0".to_owned()]);
-    assert_eq!(asked("bytes", "last").await[..2], [high.to_string(), "5.0".to_owned()]);
-    assert_eq!(asked("mixed", "last").await, ["2.5"]);
-    assert_eq!(asked("mixed", "max").await, texts(&[high]));
+    let strings = |values: &[i64]| values.iter().map(i64::to_string).collect::<Vec<_>>();
+    assert_eq!(aggregate("bytes", "min").await, [strings(&[low, -low]), vec!["7.0".to_owned()]].concat());
+    assert_eq!(aggregate("bytes", "max").await[..2], [high.to_string(), "5.0".to_owned()]);
+    assert_eq!(aggregate("bytes", "last").await[..2], [high.to_string(), "5.0".to_owned()]);
+    assert_eq!(aggregate("mixed", "last").await, ["2.5"]);
+    assert_eq!(aggregate("mixed", "max").await, strings(&[high]));
 }
 
-// WIRE 3.1 "rate": per second, resets left out.
+// WIRE 3.1 "rate": per second, without resets.
 #[tokio::test]
 async fn the_rate_of_a_counter_leaves_resets_out() {
     let (harness, project) = shop().await;
@@ -118,7 +118,7 @@ async fn the_rate_of_a_counter_leaves_resets_out() {
     assert!(of_minute("2026-06-01T12:03:00Z").is_none_or(|value| (0.0..=5.0 / 60.0).contains(&value)), "{series}");
 }
 
-// DECISIONS 16: the buckets of histograms are kept for percentiles.
+// DECISIONS 16: the buckets of histograms are stored for percentiles.
 #[tokio::test]
 async fn percentiles_come_from_a_histograms_buckets() {
     let (harness, project) = shop().await;
@@ -156,8 +156,8 @@ async fn at_most_200_groups() {
         let points: Vec<Value> = (0..count).map(|n| point(n % 50, n as f64, &format!("q{n:03}"))).collect();
         send(&harness, &project, json!([{ "name": name, "gauge": { "dataPoints": points } }])).await;
         for aggregation in ["avg", "rate", "p99"] {
-            let asked = json!({ "name": name, "groupBy": "queue", "aggregation": aggregation });
-            let answer = query(&harness, &project, asked).await;
+            let request = json!({ "name": name, "groupBy": "queue", "aggregation": aggregation });
+            let answer = query(&harness, &project, request).await;
             let result = &answer["results"][0];
             let is_cut = count > 200;
             assert_eq!(result["truncatedGroups"], if is_cut { json!(true) } else { Value::Null }, "{name}");
@@ -167,7 +167,7 @@ async fn at_most_200_groups() {
             }
         }
     }
-    // Points without the tag are one of them.
+    // Points without the tag form one of the groups.
     send(&harness, &project, json!([{ "name": "more", "gauge": { "dataPoints": [point(9, 1.0, "")] } }])).await;
     let answer = query(&harness, &project, json!({ "name": "more", "groupBy": "queue" })).await;
     let series = answer["results"][0]["series"].as_object().unwrap();
@@ -235,24 +235,24 @@ async fn a_query_past_its_deadline_is_504() {
     let project = harness.register().await;
     let query = json!({"queries": [{"name": "queue.length", "aggregation": "avg"}], "from": NOON, "to": ONE});
     harness.api("POST", &at("/api/metrics/query", &project), &query).await.expect(200);
-    // Every other question waits for the one thread.
-    let turn = harness.app().query.asking.enter(0).await.unwrap_or_else(|_| panic!("a free thread"));
+    // Every other query waits for the only thread.
+    let slot = harness.app().query.slots.enter(0).await.unwrap_or_else(|_| panic!("a free thread"));
     let started = tokio::time::Instant::now();
     let path = at("/api/metrics/query", &project);
-    let asked = harness.api("POST", &path, &query);
-    // Threads that answer before, the accounts database's, do not follow a clock that is moved.
+    let request = harness.api("POST", &path, &query);
+    // The threads of the accounts database run before this and do not follow a paused clock.
     let moved = async {
         while harness.app().query.waiting() == 0 {
             tokio::task::yield_now().await;
         }
         tokio::time::pause();
     };
-    let (answer, ()) = tokio::join!(asked, moved);
+    let (answer, ()) = tokio::join!(request, moved);
     let answer = answer.expect(504);
     assert_eq!(answer.json(), json!({"error": "the question took longer than its deadline"}));
     let seconds = started.elapsed().as_secs();
     assert!((30..=32).contains(&seconds), "after {seconds} s");
-    drop(turn);
+    drop(slot);
     tokio::time::resume();
     harness.api("POST", &at("/api/metrics/query", &project), &query).await.expect(200);
 }

@@ -1,13 +1,13 @@
-//! How many names a service has on one day: further ones are `(other)`, in lists, rankings and Issues. DECISIONS 27.
+//! The limit on a service's names per day: further ones are `(other)` in lists, rankings and Issues. DECISIONS 27.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
 use serde_json::json;
 
-use crate::ask::{CONSUMER, NOON_NS, column, export, made, request};
 use crate::engines::On;
 use crate::harness::{Harness, Project};
+use crate::requests::{CONSUMER, NOON_NS, column, export, made, request};
 
 const OTHER: &str = "(other)";
 
@@ -16,13 +16,13 @@ async fn started() -> (Harness, Project) {
     Harness::registered_at(&On::sqlite(), &clock, |config| config.names_max = 2).await
 }
 
-/// What is shown of every named thing.
+/// The sorted names of Endpoints, Tasks and owners of Issues.
 async fn shown(harness: &Harness, project: &Project) -> [Vec<String>; 3] {
     let mut shown = Vec::new();
     for (path, field) in
         [("/api/endpoints", "endpoint"), ("/api/tasks", "taskName"), ("/api/exception-stack-traces", "ownerName")]
     {
-        let list = harness.asked(project, path, json!({"pagination": {"page": 1, "pageSize": 50}})).await;
+        let list = harness.query_json(project, path, json!({"pagination": {"page": 1, "pageSize": 50}})).await;
         let mut names: Vec<String> =
             column(&list, field).into_iter().map(|name| name.as_str().unwrap_or("").to_owned()).collect();
         names.sort();
@@ -32,7 +32,7 @@ async fn shown(harness: &Harness, project: &Project) -> [Vec<String>; 3] {
 }
 
 #[tokio::test]
-async fn names_that_are_too_many_are_other_before_and_after_a_crash() {
+async fn excess_names_are_other_before_and_after_a_crash() {
     let (mut harness, project) = started().await;
     let first = [
         request(1, "/a", 200, 1.0, 5.0),
@@ -48,17 +48,17 @@ async fn names_that_are_too_many_are_other_before_and_after_a_crash() {
     let endpoints = [OTHER, OTHER, "GET /a", "GET /a", "GET /b", "GET /c"].map(str::to_owned).to_vec();
     let expected = [endpoints, vec!["mail.send".to_owned()], vec![OTHER.to_owned()]];
     assert_eq!(shown(&harness, &project).await, expected);
-    let groups = harness.asked(&project, "/api/endpoints/grouped", json!({"search": OTHER})).await;
+    let groups = harness.query_json(&project, "/api/endpoints/grouped", json!({"search": OTHER})).await;
     assert_eq!((groups["data"][0]["endpoint"].as_str(), &groups["data"][0]["count"]), (Some(OTHER), &json!(2)));
-    let drops = harness.asked(&project, "/api/drops", json!({})).await;
+    let drops = harness.query_json(&project, "/api/drops", json!({})).await;
     assert_eq!(drops["data"], json!([{"signal": "traces", "reason": "too_many_names", "count": 2}]));
 
-    // Replayed from the journal, whatever the limit is meanwhile, then read from parts.
+    // Replayed from the journal with another limit, then read from parts.
     for names_max in [1, 0, 10, 2] {
         harness.change(move |config| config.names_max = names_max);
         harness.crash().await;
         assert_eq!(shown(&harness, &project).await, expected, "{names_max}");
-        let drops = harness.asked(&project, "/api/drops", json!({})).await;
+        let drops = harness.query_json(&project, "/api/drops", json!({})).await;
         assert_eq!(drops["data"], json!([{"signal": "traces", "reason": "too_many_names", "count": 2}]));
     }
     harness.restart().await;

@@ -1,10 +1,10 @@
-//! OAuth 2.1 for clients that register themselves: PKCE, redirects, codes, and those who try them. WIRE 5.4.
+//! OAuth 2.1 for clients that register themselves: PKCE, redirects, codes, and attacks on them. WIRE 5.4.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
-use tidewatch_accounts::By;
+use tidewatch_accounts::Actor;
 use tidewatch_limits as limits;
 
 use crate::client::Answer;
@@ -22,7 +22,7 @@ async fn post(harness: &Harness, path: &str, body: &Value) -> Answer {
 }
 
 #[track_caller]
-fn assert_word(answer: Answer, word: &str) {
+fn assert_error_code(answer: Answer, word: &str) {
     let answer = answer.expect(400);
     assert_eq!(answer.json(), json!({ "error": word }));
 }
@@ -42,17 +42,17 @@ fn consent(client: &str) -> Value {
     })
 }
 
-/// The value of `name` in the query of the address the browser is led to.
-fn led(answer: &Value, name: &str) -> Option<String> {
+/// The parameter `name` in the query of the URL that the browser is redirected to.
+fn redirect_parameter(answer: &Value, name: &str) -> Option<String> {
     let url = url::Url::parse(&text(&answer["redirectTo"])).expect("a URL");
     url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
 }
 
 async fn code(harness: &Harness, consent: &Value) -> String {
     let answer = harness.api("POST", "/api/oauth/approve", consent).await.expect(200).json();
-    assert_eq!(led(&answer, "state").as_deref(), Some("a state&more"));
-    assert!(led(&answer, "iss").is_some());
-    led(&answer, "code").expect("a code")
+    assert_eq!(redirect_parameter(&answer, "state").as_deref(), Some("a state&more"));
+    assert!(redirect_parameter(&answer, "iss").is_some());
+    redirect_parameter(&answer, "code").expect("a code")
 }
 
 fn exchange(client: &str, code: &str) -> Value {
@@ -68,7 +68,7 @@ fn with(mut body: Value, field: &str, value: Value) -> Value {
 }
 
 on_both! {
-    async fn a_client_registers_asks_and_gets_tokens_once(database) {
+    async fn a_client_registers_and_exchanges_its_code_once(database) {
         let clock = Arc::new(AtomicI64::new(START));
         let (harness, _) = Harness::registered_at(&database, &clock, |_| {}).await;
         let document = harness.api_as("", "GET", "/.well-known/oauth-authorization-server", &Value::Null).await;
@@ -84,7 +84,7 @@ on_both! {
         assert_eq!(shown["clientName"], "An editor");
 
         let denied = harness.api("POST", "/api/oauth/deny", &consent(&client)).await.expect(200).json();
-        assert_eq!(led(&denied, "error").as_deref(), Some("access_denied"));
+        assert_eq!(redirect_parameter(&denied, "error").as_deref(), Some("access_denied"));
 
         let code_one = code(&harness, &consent(&client)).await;
         assert!(code_one.starts_with("twa_"));
@@ -92,28 +92,28 @@ on_both! {
         let access = text(&tokens["access_token"]);
         harness.api_as(&access, "GET", "/api/projects", &Value::Null).await.expect(200);
         let refresh = json!({ "grant_type": "refresh_token", "refresh_token": tokens["refresh_token"] });
-        assert_word(post(&harness, "/api/auth/token", &with(refresh.clone(), "client_id", json!("x"))).await, "invalid_grant");
+        assert_error_code(post(&harness, "/api/auth/token", &with(refresh.clone(), "client_id", json!("x"))).await, "invalid_grant");
 
-        // Code replay: what the first exchange got is over.
-        assert_word(post(&harness, "/api/auth/token", &exchange(&client, &code_one)).await, "invalid_grant");
+        // Code replay revokes the tokens of the first exchange.
+        assert_error_code(post(&harness, "/api/auth/token", &exchange(&client, &code_one)).await, "invalid_grant");
         harness.api_as(&access, "GET", "/api/projects", &Value::Null).await.expect(401);
-        assert_word(post(&harness, "/api/auth/token", &refresh).await, "invalid_grant");
+        assert_error_code(post(&harness, "/api/auth/token", &refresh).await, "invalid_grant");
 
         let late = code(&harness, &consent(&client)).await;
         clock.store(START + 300 * SECOND, Ordering::Relaxed);
-        assert_word(post(&harness, "/api/auth/token", &exchange(&client, &late)).await, "invalid_grant");
+        assert_error_code(post(&harness, "/api/auth/token", &exchange(&client, &late)).await, "invalid_grant");
     }
 }
 
 on_both! {
-    // Anybody registers clients: what they leave behind is small, and short-lived until a person agrees.
-    async fn clients_that_nobody_signed_in_with_are_few_and_forgotten(database) {
+    // Anyone may register clients: a client is small, and deleted soon unless a person approves it.
+    async fn unused_clients_are_limited_and_deleted(database) {
         let clock = Arc::new(AtomicI64::new(START));
         let (harness, _) = Harness::registered_at(&database, &clock, |_| {}).await;
         let long = format!("https://app.example/{}", "a".repeat(481));
         for uris in [json!([long]), json!(vec!["https://app.example/a"; 4])] {
             let body = json!({ "redirect_uris": uris });
-            assert_word(post(&harness, "/api/oauth/register", &body).await, "invalid_redirect_uri");
+            assert_error_code(post(&harness, "/api/oauth/register", &body).await, "invalid_redirect_uri");
         }
         let kept = register(&harness).await;
         let code = code(&harness, &consent(&kept)).await;
@@ -127,11 +127,11 @@ on_both! {
         let uris = ["http://127.0.0.1:9/callback".to_owned()];
         let mut last = String::new();
         for at in 1..limits::UNUSED_CLIENTS_MAX {
-            let by = By { at_ns: START + at, ..app.by_server() };
+            let by = Actor { at_ns: START + at, ..app.by_server() };
             last = app.control.register_client(&by, "many", &uris).await.expect("registered").id;
         }
         assert!(is_known(&first).await, "there is room for this many");
-        let by = By { at_ns: START + limits::UNUSED_CLIENTS_MAX, ..app.by_server() };
+        let by = Actor { at_ns: START + limits::UNUSED_CLIENTS_MAX, ..app.by_server() };
         app.control.register_client(&by, "one too many", &uris).await.expect("registered");
         assert!(!is_known(&first).await, "the oldest gave way");
         assert!(is_known(&last).await);
@@ -144,7 +144,7 @@ on_both! {
 }
 
 on_both! {
-    async fn what_attackers_try_at_the_consent_and_the_exchange(database) {
+    async fn attacks_on_the_consent_and_the_exchange_are_refused(database) {
         let (harness, _) = Harness::registered(&database).await;
         let client = register(&harness).await;
         let good = consent(&client);
@@ -154,7 +154,7 @@ on_both! {
             ("code_challenge_method", Value::Null, 400),
             ("code_challenge", Value::Null, 400),
             ("code_challenge", json!(VERIFIER.repeat(2)), 400),
-            // Another's address.
+            // The redirect URI of another client.
             ("redirect_uri", json!("https://evil.example/callback"), 400),
             ("redirect_uri", json!("http://127.0.0.1:3000/callback/../evil"), 400),
             ("redirect_uri", json!("http://127.0.0.1:3000@evil.example/callback"), 400),
@@ -178,15 +178,15 @@ on_both! {
             ("resource", json!("https://evil.example/mcp"), "invalid_target"),
         ] {
             let answer = post(&harness, "/api/auth/token", &with(right.clone(), field, value)).await;
-            assert_word(answer, word);
+            assert_error_code(answer, word);
         }
         post(&harness, "/api/auth/token", &right).await.expect(200);
 
         let body = |uris: Value| json!({ "client_name": "x", "redirect_uris": uris });
         for uris in [json!([]), json!(["http://evil.example/"]), json!(["javascript:alert(1)"]), json!([REDIRECT, "data:x"])] {
-            assert_word(post(&harness, "/api/oauth/register", &body(uris)).await, "invalid_redirect_uri");
+            assert_error_code(post(&harness, "/api/oauth/register", &body(uris)).await, "invalid_redirect_uri");
         }
         let secret = with(body(json!([REDIRECT])), "token_endpoint_auth_method", json!("client_secret_basic"));
-        assert_word(post(&harness, "/api/oauth/register", &secret).await, "invalid_client_metadata");
+        assert_error_code(post(&harness, "/api/oauth/register", &secret).await, "invalid_client_metadata");
     }
 }

@@ -1,4 +1,4 @@
-//! The OpenAPI document: `docs/openapi.json` is what the server says, and what it says is whole.
+//! The OpenAPI document: `docs/openapi.json` equals the server's document, which is complete.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,9 +10,9 @@ fn document() -> Value {
     serde_json::to_value(routes::document()).expect("a document is JSON")
 }
 
-/// Writes the snapshot anew when `UPDATE_SNAPSHOTS` is set, and fails, so that nobody forgets to look at the change.
+/// If `UPDATE_SNAPSHOTS` is set, rewrites the snapshot and fails, so that the change is reviewed.
 #[test]
-fn the_snapshot_is_true() {
+fn the_snapshot_is_current() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/openapi.json");
     let text = routes::document().to_pretty_json().expect("a document is JSON");
     let stored = std::fs::read_to_string(&path).unwrap_or_default();
@@ -27,7 +27,7 @@ fn the_snapshot_is_true() {
 }
 
 #[test]
-fn every_operation_has_a_name_a_tag_a_summary_and_says_how_it_fails() {
+fn every_operation_has_a_name_a_tag_a_summary_and_error_responses() {
     let document = document();
     assert!(document["openapi"].as_str().is_some_and(|version| version.starts_with("3.1")));
     let mut names = BTreeSet::new();
@@ -49,7 +49,7 @@ fn every_operation_has_a_name_a_tag_a_summary_and_says_how_it_fails() {
 }
 
 #[test]
-fn every_reference_leads_somewhere_and_times_are_whole_numbers() {
+fn every_reference_resolves_and_times_are_integers() {
     let document = document();
     let schemas = document["components"]["schemas"].as_object().expect("schemas");
     let text = document.to_string();

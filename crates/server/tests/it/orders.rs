@@ -1,16 +1,16 @@
-//! Every list that takes `orderBy`: the OpenAPI document names its orders, each of them is answered, and any other name is
-//! refused with a sentence that names them all.
+//! Every list that takes `orderBy`: the OpenAPI document names its orders, each of them is accepted, and any other name
+//! is refused with a message that names all of them.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use tidewatch_server::http::routes;
 
-use crate::ask::{CLIENT, CONSUMER, at, column, made, request};
 use crate::harness::{Harness, Project};
+use crate::requests::{CLIENT, CONSUMER, at, column, made, request};
 
-/// The lists, with a name to ask for where one is needed. The pages offer no order of a list that is not here: they take
-/// the names from the types made of the document.
+/// The lists, with a name in the query where one is required. The pages offer only orders of these lists: they take the
+/// names from the types generated from the document.
 const LISTS: [(&str, &str, &str); 14] = [
     ("post", "/api/endpoints", ""),
     ("post", "/api/endpoints/grouped", ""),
@@ -82,7 +82,7 @@ fn enumerated(document: &Value, schema: &Value, into: &mut Vec<String>) {
 }
 
 #[tokio::test]
-async fn every_order_of_every_list_is_answered_and_no_other() {
+async fn every_documented_order_of_every_list_is_accepted_and_no_other() {
     let (harness, project) = shop().await;
     let documented = documented();
     let listed: Vec<_> = LISTS.iter().map(|(method, path, _)| ((*method).to_owned(), (*path).to_owned())).collect();
@@ -90,28 +90,28 @@ async fn every_order_of_every_list_is_answered_and_no_other() {
     for ((method, path, query), list) in LISTS.iter().zip(&listed) {
         let orders = documented.get(list).unwrap_or_else(|| panic!("{list:?} has no orderBy"));
         assert!(!orders.is_empty(), "{list:?} names no orders");
-        let ask = async |order: &str, direction: &str| {
+        let list_by = async |order: &str, direction: &str| {
             let path = if query.is_empty() { (*path).to_owned() } else { format!("{path}?{query}") };
             match *method {
                 "get" => {
                     let path = format!("{}&orderBy={order}&sortDirection={direction}", at(&path, &project));
                     harness.api("GET", &path, &Value::Null).await
                 }
-                _ => harness.ask(&project, &path, json!({ "orderBy": order, "sortDirection": direction })).await,
+                _ => harness.query(&project, &path, json!({ "orderBy": order, "sortDirection": direction })).await,
             }
         };
         for order in orders {
             for direction in ["asc", "desc"] {
-                let answer = ask(order, direction).await;
+                let answer = list_by(order, direction).await;
                 assert_eq!(answer.status, 200, "{path} by {order} {direction}: {}", answer.json());
             }
         }
-        assert_eq!(ask("", "desc").await.status, 200, "{path} in no order");
-        // The histogram has the body of the list, and no order.
+        assert_eq!(list_by("", "desc").await.status, 200, "{path} in no order");
+        // The histogram has the body of the list, but ignores the order.
         if *path == "/api/logs/histogram" {
             continue;
         }
-        let refused = ask("colour", "desc").await;
+        let refused = list_by("colour", "desc").await;
         assert_eq!(refused.status, 400, "{path}");
         assert_eq!(refused.json()["error"], format!("orderBy is one of {}", orders.join(", ")), "{path}");
     }
@@ -120,7 +120,7 @@ async fn every_order_of_every_list_is_answered_and_no_other() {
 #[tokio::test]
 async fn groups_are_sorted_by_every_order() {
     let (harness, project) = shop().await;
-    // Of two groups the first in ascending order.
+    // The first of two groups in ascending order.
     for (path, field, first) in [
         (
             "/api/endpoints/grouped",
@@ -155,8 +155,9 @@ async fn groups_are_sorted_by_every_order() {
         ),
     ] {
         for (order, name) in first {
-            let ascending = harness.asked(&project, path, json!({ "orderBy": order, "sortDirection": "asc" })).await;
-            let descending = harness.asked(&project, path, json!({ "orderBy": order })).await;
+            let ascending =
+                harness.query_json(&project, path, json!({ "orderBy": order, "sortDirection": "asc" })).await;
+            let descending = harness.query_json(&project, path, json!({ "orderBy": order })).await;
             assert_eq!(column(&ascending, field)[0], name, "{path} by {order}");
             assert_eq!(column(&descending, field)[1], name, "{path} by {order}, descending");
         }

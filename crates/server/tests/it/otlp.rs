@@ -1,4 +1,4 @@
-//! What tests send: small exports in both encodings, and the spans they make.
+//! Exports for tests: small ones in both encodings, and their spans.
 
 use std::io::Write;
 
@@ -15,7 +15,7 @@ pub const JSON: (&str, &str) = ("Content-Type", "application/json");
 /// 2026-06-01T12:00:00Z.
 pub const NOON_NS: u64 = 1_780_315_200_000_000_000;
 
-/// A client span below an unseen parent: stored as a plain Span, whatever the rules say about roots.
+/// A client span with an unknown parent: stored as a plain Span, independently of the rules for roots.
 pub fn span(number: u64) -> Span {
     Span {
         trace_id: vec![0xab; 16],
@@ -35,7 +35,7 @@ pub fn traces(spans: Vec<Span>) -> Vec<u8> {
     ExportTraceServiceRequest { resource_spans }.encode_to_vec()
 }
 
-/// The same in JSON.
+/// An export of `count` spans in JSON.
 pub fn traces_json(count: u64) -> Value {
     let spans: Vec<Value> = (0..count)
         .map(|number| {

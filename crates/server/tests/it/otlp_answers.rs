@@ -1,4 +1,5 @@
-//! What exporters hear: who may, statuses, bodies in the request's encoding, CORS, paths. OTLP.md; DECISIONS 19.
+//! Responses to exporters: authentication, statuses, bodies in the request's encoding, CORS, paths. OTLP.md;
+//! DECISIONS 19.
 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceResponse;
 use opentelemetry_proto::tonic::trace::v1::Span;
@@ -10,7 +11,7 @@ use crate::client::{self, Answer};
 use crate::harness::Harness;
 use crate::otlp::{JSON, PROTOBUF, empty, span, traces, traces_json};
 
-/// google.rpc.Status, as a client reads it.
+/// `google.rpc.Status`, as a client decodes it.
 #[derive(Clone, PartialEq, Message)]
 struct Status {
     #[prost(int32, tag = "1")]
@@ -96,7 +97,7 @@ async fn bad_ids_reject_their_span_alone() {
 
 // Spec: authentication, rule 1. OTLP.md, row "Error body".
 #[tokio::test]
-async fn without_a_project_token_nothing_is_taken() {
+async fn exports_without_a_project_token_are_refused() {
     let (harness, project) = Harness::with_project().await;
     let wrong = "0".repeat(32);
     for authorization in [
@@ -148,7 +149,7 @@ async fn unknown_types_and_encodings_are_415() {
 
 // OTLP.md, row "Error body": 400 carries BadRequest details, in the request's encoding.
 #[tokio::test]
-async fn what_cannot_be_read_is_400_with_details() {
+async fn undecodable_bodies_are_400_with_details() {
     let (harness, project) = Harness::with_project().await;
     for body in [&b"\xff\xff\xff"[..], b"\x0a\x7f", b"{\"resourceSpans\":[]}"] {
         let answer = harness.post_otlp("traces", &project.token, &[PROTOBUF], body).await.expect(400);
@@ -198,7 +199,7 @@ async fn browsers_may_export_from_any_origin() {
 
 // OTLP.md, row "Paths".
 #[tokio::test]
-async fn paths_exporters_use() {
+async fn the_paths_of_exporters_are_served() {
     let (harness, project) = Harness::with_project().await;
     let authorization = format!("Bearer {}", project.token);
     let headers = [JSON, ("Authorization", authorization.as_str())];
@@ -229,7 +230,7 @@ async fn paths_exporters_use() {
 async fn a_stopping_journal_is_503_with_a_jittered_retry_after() {
     let (harness, project) = Harness::with_project().await;
     let app = harness.app().clone();
-    tokio::task::spawn_blocking(move || app.intake.close()).await.unwrap();
+    tokio::task::spawn_blocking(move || app.durable_store.close()).await.unwrap();
     let mut seen = std::collections::BTreeSet::new();
     for number in 0..40 {
         let answer =
@@ -241,7 +242,7 @@ async fn a_stopping_journal_is_503_with_a_jittered_retry_after() {
     assert!(seen.len() > 1, "not the same for everybody: {seen:?}");
 }
 
-// DECISIONS 4: refusals are counted, and shown.
+// DECISIONS 4: refusals are counted and shown.
 #[tokio::test]
 async fn refusals_are_counted_by_reason() {
     let (harness, project) = Harness::with_project().await;
@@ -250,7 +251,7 @@ async fn refusals_are_counted_by_reason() {
     harness.post_otlp("logs", &project.token, &[], b"").await.expect(415);
     harness.post_otlp("logs", &project.token, &[JSON, ("Content-Encoding", "gzip")], b"{}").await.expect(400);
     let app = harness.app().clone();
-    tokio::task::spawn_blocking(move || app.intake.lake().flush()).await.unwrap().unwrap();
+    tokio::task::spawn_blocking(move || app.durable_store.lake().flush()).await.unwrap().unwrap();
     assert_eq!(harness.rows(Table::IngestCounts), 4);
 }
 

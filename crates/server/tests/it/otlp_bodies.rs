@@ -1,4 +1,4 @@
-//! Bodies exporters send: encodings, sizes, bombs, transfer codings, odd values. OTLP.md.
+//! Bodies of exporters: encodings, sizes, decompression bombs, transfer codings, unusual values. OTLP.md.
 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceResponse;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, ArrayValue, KeyValue, any_value};
@@ -97,7 +97,7 @@ async fn chunked_bodies_and_expect_continue() {
     assert!(answer.body.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&answer.body));
 }
 
-// OTLP.md, row "Compression": what is not what it says.
+// OTLP.md, row "Compression": bodies that do not match their encoding.
 #[tokio::test]
 async fn damaged_encodings_are_400() {
     let (harness, project) = Harness::with_project().await;
@@ -115,7 +115,7 @@ async fn damaged_encodings_are_400() {
 
 // OTLP.md, rows "Empty envelopes", "JSON keys", "JSON other", "Protobuf".
 #[tokio::test]
-async fn odd_but_readable_exports_are_taken() {
+async fn odd_but_readable_exports_are_accepted() {
     let (harness, project) = Harness::with_project().await;
     for body in [
         json!({}),
@@ -140,7 +140,7 @@ async fn odd_but_readable_exports_are_taken() {
 }
 
 #[tokio::test]
-async fn spans_of_1970_and_2100_and_backward_ones_are_stored() {
+async fn spans_of_1970_and_2100_and_with_negative_durations_are_stored() {
     let (harness, project) = Harness::with_project().await;
     let at = |number, start, end| Span { start_time_unix_nano: start, end_time_unix_nano: end, ..span(number) };
     let year_2100 = 4_102_444_800_000_000_000;
@@ -154,15 +154,15 @@ async fn spans_of_1970_and_2100_and_backward_ones_are_stored() {
     let body = traces(spans);
     let answer = harness.post_otlp("traces", &project.token, &[PROTOBUF], &body).await.expect(200);
     assert_eq!(harness.rows(Table::Spans), 4);
-    // DECISIONS 25: nothing could be asked of a time that does not fit.
-    let told =
+    // DECISIONS 25: no query could reach a time that does not fit 64-bit nanoseconds.
+    let partial_success =
         ExportTraceServiceResponse::decode(&answer.body[..]).expect("protobuf").partial_success.expect("it says so");
-    assert_eq!(told.rejected_spans, 1);
+    assert_eq!(partial_success.rejected_spans, 1);
 }
 
 // OTLP.md, row "JSON other": depth is limited, and no depth stops the server.
 #[tokio::test]
-async fn nesting_without_end_harms_nobody() {
+async fn deep_nesting_does_not_stop_the_server() {
     let (harness, project) = Harness::with_project().await;
     let mut value = AnyValue { value: Some(any_value::Value::BoolValue(true)) };
     for _ in 0..2000 {
@@ -184,7 +184,7 @@ async fn nesting_without_end_harms_nobody() {
 }
 
 #[tokio::test]
-async fn text_that_is_not_utf8_is_no_reason_to_lose_a_batch() {
+async fn invalid_utf8_does_not_reject_a_batch() {
     let (harness, project) = Harness::with_project().await;
     let mut body = traces(vec![Span { name: "XXXX".into(), ..span(1) }, span(2)]);
     let at = body.windows(4).position(|four| four == b"XXXX").unwrap();

@@ -1,4 +1,5 @@
-//! Any bytes at the HTTP-facing parsers: none panics, and each keeps its promise. `fuzz/` runs the same functions.
+//! Arbitrary bytes in the HTTP-facing parsers: none panics, and each keeps its guarantees. `fuzz/` runs the same
+//! functions.
 
 use std::path::{Component, Path};
 
@@ -13,7 +14,7 @@ use tidewatch_server::http::gate::session_cookie::{Cookie, CookieJar, Page, page
 use tidewatch_server::listen::ListenAddress;
 use tidewatch_server::listen::client_ip::Trust;
 
-/// Each line a header of a proxy, the first the settings.
+/// The first line holds the settings, each further line a header of a proxy.
 pub fn forwarded(bytes: &[u8]) {
     let mut lines = bytes.split(|byte| *byte == b'\n');
     let settings = String::from_utf8_lossy(lines.next().unwrap_or_default()).into_owned();
@@ -32,8 +33,8 @@ pub fn forwarded(bytes: &[u8]) {
     }
 }
 
-/// The first line is the server's address, the others are headers about cookies and pages. A session that is added is
-/// found, unless another came before it; a page of another site is never our own.
+/// The first line is the server's base URL, the others are headers about cookies and pages. An added session is found
+/// unless another precedes it; a page of another site is never an own page.
 pub fn session_cookie(bytes: &[u8]) {
     let mut lines = bytes.split(|byte| *byte == b'\n');
     let base = String::from_utf8_lossy(lines.next().unwrap_or_default()).into_owned();
@@ -53,7 +54,7 @@ pub fn session_cookie(bytes: &[u8]) {
     assert_eq!(page(&headers, &base), Page::Foreign);
 }
 
-/// The first byte cuts the body into pieces; however it is cut, it is read the same.
+/// The first byte is the size of the pieces of the body; the result does not depend on it.
 pub fn multipart(bytes: &[u8]) {
     let Some((cut, body)) = bytes.split_first() else { return };
     let read = |piece: usize| {
@@ -75,7 +76,7 @@ pub fn multipart(bytes: &[u8]) {
     let _ = Multipart::new(&String::from_utf8_lossy(body));
 }
 
-/// The first line is the header, the rest the body: never more than the limit comes out.
+/// The first line is the header, the rest the body: the output never exceeds the limit.
 pub fn content_encodings(bytes: &[u8]) {
     let at = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
     let (header, body) = (&bytes[..at], &bytes[(at + 1).min(bytes.len())..]);
@@ -91,7 +92,7 @@ pub fn content_encodings(bytes: &[u8]) {
     }
 }
 
-/// A configuration file, a list of proxies, an address.
+/// Parses a configuration file, a list of proxies and an address.
 pub fn settings(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let command = Config::augment_args(clap::Command::new("serve"));
@@ -102,7 +103,7 @@ pub fn settings(bytes: &[u8]) {
     }
 }
 
-/// Origins of web pages: those of a project's setting before the first line feed, what a browser sends after it.
+/// Origins of web pages: a project's setting before the first line feed, a browser's header after it.
 pub fn origins(bytes: &[u8]) {
     let at = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
     let (setting, origin) = (String::from_utf8_lossy(&bytes[..at]), &bytes[(at + 1).min(bytes.len())..]);
@@ -113,7 +114,7 @@ pub fn origins(bytes: &[u8]) {
     let _ = origins::allows(&allowed, origin);
 }
 
-/// Any bytes as the manifest of a backup: whatever it lists lies below the directory that is restored.
+/// Arbitrary bytes as the manifest of a backup: all listed files are below the restored directory.
 pub fn backup_manifest(bytes: &[u8]) {
     let Ok(manifest) = Manifest::parse(bytes) else { return };
     let root = Path::new("/data");
@@ -127,7 +128,7 @@ pub fn backup_manifest(bytes: &[u8]) {
     assert_eq!(Manifest::parse(&again).expect("as it was written"), manifest);
 }
 
-/// Any bytes as a request on `admin.sock`: a backup has an absolute target.
+/// Arbitrary bytes as a request on `admin.sock`: a backup has an absolute target.
 pub fn admin_request(bytes: &[u8]) {
     let Ok(request) = Request::parse(bytes) else { return };
     assert!(request.target.is_absolute());
@@ -190,7 +191,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn none_panics(bytes in bytes()) {
+        fn no_parser_panics(bytes in bytes()) {
             super::forwarded(&bytes);
             super::session_cookie(&bytes);
             super::multipart(&bytes);
@@ -201,7 +202,7 @@ mod tests {
             super::admin_request(&bytes);
         }
 
-        /// Whatever path it lists, nothing is written beside the data directory.
+        /// For every listed path, nothing is written outside the data directory.
         #[test]
         fn any_manifest_is_refused_or_stays_below(path in "[./a-z]{0,12}", with_secrets in any::<bool>()) {
             let entry = json!({"path": path, "bytes": 1, "xxh3": ""});
@@ -214,7 +215,7 @@ mod tests {
         }
     }
 
-    /// The two above look at something.
+    /// The two functions above accept valid input.
     #[test]
     fn good_manifests_and_requests_are_read() {
         let manifest = json!({

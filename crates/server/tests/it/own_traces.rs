@@ -1,4 +1,5 @@
-//! The server's own spans: sent to itself, without end nowhere; an endpoint that is dead changes nothing, one that is busy is asked again.
+//! The server's own spans: sent to itself without an endless loop; an unreachable endpoint has no effect, requests to a
+//! busy one are retried.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,12 +19,12 @@ use crate::client;
 use crate::harness::Harness;
 use crate::metrics::get;
 
-/// What the figures say of our own spans: waiting, sent, dropped.
-async fn figures(socket: &Path) -> [u64; 3] {
+/// The metrics of the server's own spans: waiting, sent, dropped.
+async fn own_span_counts(socket: &Path) -> [u64; 3] {
     let text = get(socket, "/metrics").await;
     ["waiting", "sent_total", "dropped_total"].map(|name| {
         let name = format!("tidewatch_own_spans_{name} ");
-        let line = text.lines().find_map(|line| line.strip_prefix(&name)).expect("own spans have their figures");
+        let line = text.lines().find_map(|line| line.strip_prefix(&name)).expect("own spans have their metrics");
         line.parse().expect("a number")
     })
 }
@@ -31,7 +32,7 @@ async fn figures(socket: &Path) -> [u64; 3] {
 async fn until(socket: &Path, what: &str, holds: impl Fn([u64; 3]) -> bool) -> [u64; 3] {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
-        let found = figures(socket).await;
+        let found = own_span_counts(socket).await;
         if holds(found) {
             return found;
         }
@@ -40,14 +41,14 @@ async fn until(socket: &Path, what: &str, holds: impl Fn([u64; 3]) -> bool) -> [
     }
 }
 
-fn with_figures(config: &mut Config) {
+fn with_metrics(config: &mut Config) {
     config.metrics_listen = Some(ListenAddress::Unix(config.data_dir.join("metrics.sock")));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_watches_itself() {
+async fn a_server_that_exports_traces_to_itself() {
     let mut harness = Harness::start_with(|config| {
-        with_figures(config);
+        with_metrics(config);
         config.flush_seconds = 3600;
         let headers = config.data_dir.join("headers");
         if headers.exists() {
@@ -67,10 +68,10 @@ async fn a_server_that_watches_itself() {
     client::send(harness.address(), "GET", "/api/has-organizations", &[parent], b"").await.expect(200);
     client::send(harness.address(), "GET", "/health", &[unsampled], b"").await.expect(200);
     client::send(harness.address(), "POST", "/api/exception-stack-traces/secret", &[], b"").await.expect(401);
-    harness.app().intake.lake().flush().expect("the disk works");
-    // Two requests and at least one flush wait, together or apart; the health check is not sampled.
+    harness.app().durable_store.lake().flush().expect("the disk works");
+    // Two requests and at least one flush wait, in one or more exports; the health check is not sampled.
     until(&socket, "the first are sent", |[waiting, sent, _]| waiting == 0 && sent >= 2).await;
-    let [_, sent, dropped] = figures(&socket).await;
+    let [_, sent, dropped] = own_span_counts(&socket).await;
     assert_eq!(dropped, 0);
 
     let question = json!({ "fromDate": Value::Null, "toDate": Value::Null });
@@ -81,19 +82,19 @@ async fn a_server_that_watches_itself() {
     }
     assert!(!found.contains("/health") && !found.contains("/v1/traces"), "{found}");
 
-    // The question was a request, and no sending made another.
+    // The query was one more request, and exports created none.
     until(&socket, "the question is sent", |[waiting, now, _]| waiting == 0 && now > sent).await;
-    let [_, sent, _] = figures(&socket).await;
-    harness.app().intake.lake().flush().expect("the disk works");
+    let [_, sent, _] = own_span_counts(&socket).await;
+    harness.app().durable_store.lake().flush().expect("the disk works");
     let after = until(&socket, "a flush waits for a request", |[waiting, ..]| waiting > 0).await;
     assert_eq!(after[1..], [sent, 0], "spans of storing spans wait");
     harness.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_dead_endpoint_changes_nothing() {
+async fn an_unreachable_endpoint_does_not_affect_the_server() {
     let mut harness = Harness::start_with(|config| {
-        with_figures(config);
+        with_metrics(config);
         // Nothing listens on the port of `tcpmux`.
         config.traces_endpoint = Some("http://127.0.0.1:1".into());
     })
@@ -108,7 +109,7 @@ async fn a_dead_endpoint_changes_nothing() {
     harness.stop().await;
 }
 
-/// An OTLP endpoint that answers as told, and what it was sent.
+/// An OTLP endpoint that responds with the given statuses, and the bodies that it received.
 async fn endpoint(mut answers: Vec<u16>) -> (String, Arc<Mutex<Vec<Bytes>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("an address");
@@ -126,12 +127,12 @@ async fn endpoint(mut answers: Vec<u16>) -> (String, Arc<Mutex<Vec<Bytes>>>) {
     (format!("http://{address}"), seen)
 }
 
-// OTLP/HTTP, failures: 429, 502, 503 and 504 are tried again, with the same bytes; other refusals are final.
+// OTLP/HTTP, failures: 429, 502, 503 and 504 are retried with the same bytes; other refusals are final.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_refused_for_now_is_sent_again_as_it_was() {
+async fn retryable_refusals_are_sent_again_with_the_same_bytes() {
     let (url, seen) = endpoint(vec![503, 429, 200, 400]).await;
     let mut harness = Harness::start_with(|config| {
-        with_figures(config);
+        with_metrics(config);
         config.traces_endpoint = std::fs::read_to_string(config.data_dir.join("endpoint")).ok();
     })
     .await;

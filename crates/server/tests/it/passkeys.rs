@@ -1,10 +1,10 @@
-//! Passkeys: added, used instead of a password and after it, and everything that is no proof. Each on both databases.
+//! Passkeys: registration, sign-in instead of or after a password, forged proofs. Each test runs on both databases.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 
 use serde_json::{Value, json};
-use tidewatch_accounts::{By, NewUser};
+use tidewatch_accounts::{Actor, NewUser};
 
 use crate::authenticator::{Authenticator, USER_PRESENT};
 use crate::client::Answer;
@@ -24,7 +24,7 @@ async fn harness(database: &On) -> (Harness, Arc<AtomicI64>) {
     (harness, clock)
 }
 
-/// From an address of its own, so that no per-IP window fills.
+/// Posts from a new client address each time, so that no per-IP window fills.
 async fn post(harness: &Harness, credential: &str, path: &str, body: &Value) -> Answer {
     static CALLER: AtomicU32 = AtomicU32::new(0x0a00_0000);
     let address = std::net::Ipv4Addr::from(CALLER.fetch_add(1, Ordering::Relaxed)).to_string();
@@ -41,26 +41,26 @@ async fn anonymous(harness: &Harness, path: &str, body: &Value) -> Answer {
 }
 
 async fn add(harness: &Harness, credential: &str, authenticator: &mut Authenticator) -> Value {
-    let asked = post(harness, credential, &format!("{OWN}/start"), &json!({ "password": "correct horse" })).await;
-    let asked = asked.expect(200).json();
-    assert_eq!((&asked["options"]["rp"]["id"], &asked["options"]["attestation"]), (&json!(DOMAIN), &json!("none")));
-    let made = authenticator.create(&asked["options"]);
-    let body = json!({ "challengeId": asked["challengeId"], "name": "Laptop", "credential": made });
+    let started = post(harness, credential, &format!("{OWN}/start"), &json!({ "password": "correct horse" })).await;
+    let started = started.expect(200).json();
+    assert_eq!((&started["options"]["rp"]["id"], &started["options"]["attestation"]), (&json!(DOMAIN), &json!("none")));
+    let made = authenticator.create(&started["options"]);
+    let body = json!({ "challengeId": started["challengeId"], "name": "Laptop", "credential": made });
     post(harness, credential, &format!("{OWN}/finish"), &body).await.expect(201).json()
 }
 
-/// The whole way in by passkey alone.
-async fn enter(harness: &Harness, start: &Value, authenticator: &mut Authenticator) -> Answer {
-    let asked = anonymous(harness, &format!("{LOGIN}/start"), start).await.expect(200).json();
-    let proof = authenticator.get(&asked["options"]);
-    let body = json!({ "challengeId": asked["challengeId"], "credential": proof });
+/// Signs in with a passkey only.
+async fn sign_in(harness: &Harness, start: &Value, authenticator: &mut Authenticator) -> Answer {
+    let started = anonymous(harness, &format!("{LOGIN}/start"), start).await.expect(200).json();
+    let proof = authenticator.get(&started["options"]);
+    let body = json!({ "challengeId": started["challengeId"], "credential": proof });
     anonymous(harness, &format!("{LOGIN}/finish"), &body).await
 }
 
-/// The login of somebody else, who signs in elsewhere and has no password that is asked for.
-async fn another(harness: &Harness) -> String {
+/// Creates another user without a password, as after single sign-on, and returns their login.
+async fn other_login(harness: &Harness) -> String {
     let app = harness.app();
-    let by = By { name: "a test".into(), ..app.by_server() };
+    let by = Actor { name: "a test".into(), ..app.by_server() };
     let email = "other@example.com".into();
     let new = NewUser { email, name: "Other".into(), password_hash: None, is_email_verified: true };
     let user = app.control.create_user(&by, &new).await.expect("a user");
@@ -72,7 +72,7 @@ fn new() -> Authenticator {
 }
 
 on_both! {
-    async fn added_named_used_and_removed(database) {
+    async fn passkeys_are_added_named_used_and_removed(database) {
         let (harness, _) = harness(&database).await;
         let ways = harness.api_as("", "GET", "/api/auth/providers", &Value::Null).await.expect(200).json();
         assert_eq!(ways["passkeys"], json!(true));
@@ -94,11 +94,11 @@ on_both! {
         let me = harness.api("GET", "/api/me/login-bundle", &Value::Null).await.expect(200).json();
         assert_eq!(me["user"]["twoFactor"], json!(true));
 
-        // Without an e-mail address, and with one.
-        let bundle = enter(&harness, &json!({}), &mut laptop).await.expect(200).json();
+        // Sign-in without an e-mail address, and with one.
+        let bundle = sign_in(&harness, &json!({}), &mut laptop).await.expect(200).json();
         harness.api_as(&text(&bundle["token"]), "GET", "/api/projects", &Value::Null).await.expect(200);
         laptop.user_handle = None;
-        enter(&harness, &json!({ "email": " Owner@Example.com " }), &mut laptop).await.expect(200);
+        sign_in(&harness, &json!({ "email": " Owner@Example.com " }), &mut laptop).await.expect(200);
         let has = harness.api("GET", "/api/me/two-factor", &Value::Null).await.expect(200).json();
         assert!(has["passkeys"][0]["lastUsedAt"].is_string() && has["passkeys"][1]["lastUsedAt"].is_null(), "{has}");
 
@@ -107,32 +107,32 @@ on_both! {
         harness.api("DELETE", &path, &password).await.expect(200);
         harness.api("DELETE", &path, &password).await.expect(404);
         harness.api("DELETE", &format!("{OWN}/x"), &password).await.expect(404);
-        enter(&harness, &json!({}), &mut laptop).await.expect(401);
-        enter(&harness, &json!({ "email": "owner@example.com" }), &mut laptop).await.expect(401);
-        enter(&harness, &json!({}), &mut phone).await.expect(200);
+        sign_in(&harness, &json!({}), &mut laptop).await.expect(401);
+        sign_in(&harness, &json!({ "email": "owner@example.com" }), &mut laptop).await.expect(401);
+        sign_in(&harness, &json!({}), &mut phone).await.expect(200);
     }
 
-    // L10: whoever signs out everywhere can end passkeys too.
-    async fn passkeys_end_with_the_sessions_when_asked(database) {
+    // L10: signing out everywhere can delete passkeys too.
+    async fn passkeys_are_deleted_with_the_sessions_on_request(database) {
         let (mut harness, _) = harness(&database).await;
         let mut laptop = new();
         add(&harness, &harness.login, &mut laptop).await;
         for (body, status) in [(json!({}), 200), (json!({ "endPasskeys": true }), 401)] {
             let again = harness.api("POST", "/api/me/sessions/revoke", &body).await.expect(200).json();
             harness.login = text(&again["token"]);
-            enter(&harness, &json!({}), &mut laptop).await.expect(status);
+            sign_in(&harness, &json!({}), &mut laptop).await.expect(status);
         }
         let has = harness.api("GET", "/api/me/two-factor", &Value::Null).await.expect(200).json();
         assert_eq!(has["passkeys"], json!([]));
     }
 
-    async fn after_a_password_it_is_the_second_step(database) {
+    async fn a_passkey_is_the_second_step_after_a_password(database) {
         let (harness, _) = harness(&database).await;
         let mut key = new();
-        // A key that knows no PIN: enough after a password, not instead of one.
+        // A key without user verification is sufficient after a password, but not instead of one.
         key.flags = USER_PRESENT;
         let added = add(&harness, &harness.login, &mut key).await;
-        enter(&harness, &json!({}), &mut key).await.expect(401);
+        sign_in(&harness, &json!({}), &mut key).await.expect(401);
         let settings = json!({ "name": "Example", "timezone": "UTC", "requireTwoFactor": true });
         harness.api("PUT", "/api/organizations/1/settings", &settings).await.expect(200);
         harness.api("GET", "/api/projects", &Value::Null).await.expect(200);
@@ -142,9 +142,9 @@ on_both! {
         let step = async |key: &mut Authenticator| {
             let waiting = anonymous(&harness, "/api/login", &password).await.expect(200).json();
             assert_eq!((&waiting["methods"], &waiting["token"]), (&json!(["passkey", "recovery"]), &Value::Null));
-            let asked = anonymous(&harness, &start, &json!({ "mfaToken": waiting["mfaToken"] })).await.expect(200).json();
-            assert_eq!(asked["options"]["allowCredentials"][0]["transports"], json!(["internal"]));
-            json!({ "mfaToken": waiting["mfaToken"], "challengeId": asked["challengeId"], "passkey": key.get(&asked["options"]) })
+            let started = anonymous(&harness, &start, &json!({ "mfaToken": waiting["mfaToken"] })).await.expect(200).json();
+            assert_eq!(started["options"]["allowCredentials"][0]["transports"], json!(["internal"]));
+            json!({ "mfaToken": waiting["mfaToken"], "challengeId": started["challengeId"], "passkey": key.get(&started["options"]) })
         };
         let first = step(&mut key).await;
         let second = step(&mut key).await;
@@ -155,7 +155,7 @@ on_both! {
         harness.api_as(&text(&bundle["token"]), "GET", "/api/projects", &Value::Null).await.expect(200);
         anonymous(&harness, "/api/login/mfa", &second).await.expect(401);
         anonymous(&harness, &start, &json!({ "mfaToken": "nobody's" })).await.expect(401);
-        // Whose answer to a second step opens nothing as a login of its own.
+        // The proof of a second step is no sign-in by itself.
         let third = step(&mut key).await;
         let body = json!({ "challengeId": third["challengeId"], "credential": third["passkey"] });
         anonymous(&harness, &format!("{LOGIN}/finish"), &body).await.expect(401);
@@ -166,7 +166,7 @@ on_both! {
         harness.api("DELETE", &path, &json!({ "password": "correct horse" })).await.expect(200);
         let has = harness.api("GET", "/api/me/two-factor", &Value::Null).await.expect(200).json();
         assert_eq!(has["recoveryCodesLeft"], json!(0), "of no use without a second factor");
-        // The organisation asks for one.
+        // The organization requires a second factor.
         for (path, body) in [
             ("/api/projects", json!({ "name": "one" })),
             ("/api/projects/batch", json!({ "projects": [{ "name": "one" }] })),
@@ -177,14 +177,14 @@ on_both! {
         assert!(anonymous(&harness, "/api/login", &password).await.expect(200).json()["token"].is_string());
     }
 
-    // WebAuthn, 7.2: one lie each.
-    async fn what_is_no_proof(database) {
+    // WebAuthn, 7.2: one forgery per check.
+    async fn forged_proofs_are_refused(database) {
         let (harness, clock) = harness(&database).await;
         let mut key = new();
         add(&harness, &harness.login, &mut key).await;
-        enter(&harness, &json!({}), &mut key).await.expect(200);
-        type Lie = fn(&mut Authenticator);
-        let lies: [(&str, Lie); 11] = [
+        sign_in(&harness, &json!({}), &mut key).await.expect(200);
+        type Forge = fn(&mut Authenticator);
+        let forgeries: [(&str, Forge); 11] = [
             ("another origin", |key| key.origin = "https://evil.example".into()),
             ("another port", |key| key.origin = format!("{BASE}:8443")),
             ("without TLS", |key| key.origin = "http://tidewatch.example".into()),
@@ -197,106 +197,106 @@ on_both! {
             ("no user", |key| key.user_handle = None),
             ("another user", |key| key.user_handle = Some("AAAA".into())),
         ];
-        for (what, lie) in lies {
+        for (what, forge) in forgeries {
             let (origin, party, handle) = (key.origin.clone(), key.relying_party.clone(), key.user_handle.clone());
             let (flags, counter) = (key.flags, key.counter);
-            lie(&mut key);
-            let answer = enter(&harness, &json!({}), &mut key).await;
+            forge(&mut key);
+            let answer = sign_in(&harness, &json!({}), &mut key).await;
             assert_eq!(answer.status, 401, "{what}: {}", String::from_utf8_lossy(&answer.body));
             (key.origin, key.relying_party, key.user_handle, key.is_framed) = (origin, party, handle, false);
             (key.flags, key.counter) = (flags, counter);
         }
-        enter(&harness, &json!({}), &mut key).await.expect(200);
+        sign_in(&harness, &json!({}), &mut key).await.expect(200);
 
         let start = format!("{LOGIN}/start");
         let finish = format!("{LOGIN}/finish");
-        let ask = async || anonymous(&harness, &start, &json!({})).await.expect(200).json();
-        let answer = |asked: &Value, proof: Value| json!({ "challengeId": asked["challengeId"], "credential": proof });
+        let begin = async || anonymous(&harness, &start, &json!({})).await.expect(200).json();
+        let answer = |started: &Value, proof: Value| json!({ "challengeId": started["challengeId"], "credential": proof });
         // A replay.
-        let asked = ask().await;
-        let right = answer(&asked, key.get(&asked["options"]));
+        let started = begin().await;
+        let right = answer(&started, key.get(&started["options"]));
         anonymous(&harness, &finish, &right).await.expect(200);
         anonymous(&harness, &finish, &right).await.expect(401);
-        // A changed byte; and a wrong answer uses the challenge up.
+        // A changed byte; a wrong answer uses up the challenge.
         for field in ["signature", "authenticatorData", "clientDataJSON"] {
-            let asked = ask().await;
-            let right = key.get(&asked["options"]);
+            let started = begin().await;
+            let right = key.get(&started["options"]);
             let mut wrong = right.clone();
             let mut bytes = text(&wrong["response"][field]).into_bytes();
             let at = bytes.len() - 4;
             bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
             wrong["response"][field] = String::from_utf8(bytes).expect("ASCII").into();
-            anonymous(&harness, &finish, &answer(&asked, wrong)).await.expect(401);
-            anonymous(&harness, &finish, &answer(&asked, right)).await.expect(401);
+            anonymous(&harness, &finish, &answer(&started, wrong)).await.expect(401);
+            anonymous(&harness, &finish, &answer(&started, right)).await.expect(401);
         }
-        // Signed for one challenge, shown with another.
-        let (one, two) = (ask().await, ask().await);
+        // Signed for one challenge, sent with another.
+        let (one, two) = (begin().await, begin().await);
         anonymous(&harness, &finish, &answer(&two, key.get(&one["options"]))).await.expect(401);
-        // A challenge that nobody gave.
-        let mut own = ask().await;
+        // A challenge that the server did not issue.
+        let mut own = begin().await;
         own["challengeId"] = json!("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA");
         own["options"]["challenge"] = own["challengeId"].clone();
         anonymous(&harness, &finish, &answer(&own, key.get(&own["options"]))).await.expect(401);
-        // Too late.
-        let asked = ask().await;
+        // An expired challenge.
+        let started = begin().await;
         clock.fetch_add(300 * SECOND, Ordering::Relaxed);
-        anonymous(&harness, &finish, &answer(&asked, key.get(&asked["options"]))).await.expect(401);
-        enter(&harness, &json!({}), &mut key).await.expect(200);
-        // Nothing at all.
+        anonymous(&harness, &finish, &answer(&started, key.get(&started["options"]))).await.expect(401);
+        sign_in(&harness, &json!({}), &mut key).await.expect(200);
+        // An empty body.
         anonymous(&harness, &finish, &json!({})).await.expect(400);
     }
 
-    async fn nobody_enters_as_another(database) {
+    async fn a_passkey_signs_in_its_own_user_only(database) {
         let (harness, _) = harness(&database).await;
         let mut owners = new();
         add(&harness, &harness.login, &mut owners).await;
-        let login = another(&harness).await;
+        let login = other_login(&harness).await;
         let mut theirs = new();
         add(&harness, &login, &mut theirs).await;
-        let bundle = enter(&harness, &json!({}), &mut theirs).await.expect(200).json();
+        let bundle = sign_in(&harness, &json!({}), &mut theirs).await.expect(200).json();
         assert_eq!(bundle["user"]["email"], json!("other@example.com"));
         // With the owner's address, and with the owner's handle.
-        enter(&harness, &json!({ "email": "owner@example.com" }), &mut theirs).await.expect(401);
+        sign_in(&harness, &json!({ "email": "owner@example.com" }), &mut theirs).await.expect(401);
         theirs.user_handle = owners.user_handle.clone();
-        enter(&harness, &json!({}), &mut theirs).await.expect(401);
-        // With the owner's id and one's own key.
+        sign_in(&harness, &json!({}), &mut theirs).await.expect(401);
+        // With the owner's credential id and their own key.
         theirs.id = owners.id.clone();
-        enter(&harness, &json!({}), &mut theirs).await.expect(401);
-        // A passkey of the owner is not added again, by nobody; and not with the owner's challenge.
+        sign_in(&harness, &json!({}), &mut theirs).await.expect(401);
+        // A passkey of the owner cannot be added again, and a challenge of the owner cannot be used by others.
         let start = async |credential: &str| {
-            let asked = post(&harness, credential, &format!("{OWN}/start"), &json!({ "password": "correct horse" })).await;
-            asked.expect(200).json()
+            let started = post(&harness, credential, &format!("{OWN}/start"), &json!({ "password": "correct horse" })).await;
+            started.expect(200).json()
         };
         let finish = async |credential: &str, challenge: &Value, made: Value| {
             let body = json!({ "challengeId": challenge, "name": "x", "credential": made });
             post(&harness, credential, &format!("{OWN}/finish"), &body).await
         };
-        let asked = start(&login).await;
-        let again = owners.create(&asked["options"]);
-        finish(&login, &asked["challengeId"], again).await.expect(409);
-        let asked = start(&harness.login).await;
-        let made = new().create(&asked["options"]);
-        finish(&login, &asked["challengeId"], made.clone()).await.expect(400);
-        finish(&harness.login, &asked["challengeId"], made).await.expect(400);
-        // Made elsewhere, for elsewhere, or signed where it should have been made.
+        let started = start(&login).await;
+        let again = owners.create(&started["options"]);
+        finish(&login, &started["challengeId"], again).await.expect(409);
+        let started = start(&harness.login).await;
+        let made = new().create(&started["options"]);
+        finish(&login, &started["challengeId"], made.clone()).await.expect(400);
+        finish(&harness.login, &started["challengeId"], made).await.expect(400);
+        // Created at another origin, or for another relying party.
         for (origin, party) in [("https://evil.example", DOMAIN), (BASE, "evil.example")] {
-            let asked = start(&login).await;
-            let made = Authenticator::at(origin, party).create(&asked["options"]);
-            finish(&login, &asked["challengeId"], made).await.expect(400);
+            let started = start(&login).await;
+            let made = Authenticator::at(origin, party).create(&started["options"]);
+            finish(&login, &started["challengeId"], made).await.expect(400);
         }
-        // Removed with a password of one's own, not somebody else's.
+        // Passkeys of other users cannot be removed or renamed.
         let has = harness.api("GET", "/api/me/two-factor", &Value::Null).await.expect(200).json();
         let path = format!("{OWN}/{}", has["passkeys"][0]["id"]);
         harness.api_as(&login, "DELETE", &path, &json!({ "password": "correct horse" })).await.expect(404);
         harness.api_as(&login, "PUT", &path, &json!({ "name": "mine" })).await.expect(404);
     }
 
-    // Who has no account, or no passkeys, is answered as who has: with an id that stays the same.
-    async fn the_answer_does_not_tell_who_has_an_account(database) {
+    // The answer for an address without an account or passkeys has the same form: ids that do not change.
+    async fn the_answer_does_not_reveal_who_has_an_account(database) {
         let (harness, _) = harness(&database).await;
         let ids = async |email: &str| {
-            let asked = anonymous(&harness, &format!("{LOGIN}/start"), &json!({ "email": email })).await.expect(200).json();
-            asked["options"]["allowCredentials"].clone()
+            let started = anonymous(&harness, &format!("{LOGIN}/start"), &json!({ "email": email })).await.expect(200).json();
+            started["options"]["allowCredentials"].clone()
         };
         let nobody = ids("nobody@example.com").await;
         assert_eq!(nobody, ids("Nobody@example.com").await, "always the same");
@@ -310,7 +310,7 @@ on_both! {
         assert_eq!((&after[0]["id"], after[0].as_object().map(|one| one.len())), (&json!(key.id()), before[0].as_object().map(|one| one.len())));
     }
 
-    // Where browsers allow none, and where another provider alone decides who comes in.
+    // Where browsers do not allow passkeys, and where password login is disabled.
     async fn a_server_without_passkeys(database) {
         for (base, without_passwords) in [("https://192.0.2.1", false), ("http://tidewatch.example", false), (BASE, true)] {
             let harness = Harness::on_with(&database, move |config| {
@@ -326,17 +326,17 @@ on_both! {
 }
 
 on_both! {
-    // A passkey proves who one is, too: one's own, for this proof alone, and once.
+    // A passkey is a proof for step-up: only the person's own, only for this proof, and once.
     async fn a_passkey_is_a_proof_for_step_up(database) {
         let (harness, clock) = harness(&database).await;
         let mut key = new();
         key.flags = USER_PRESENT;
         add(&harness, &harness.login, &mut key).await;
-        let other = another(&harness).await;
+        let other = other_login(&harness).await;
         let mut foreign = new();
-        let asked = post(&harness, &other, &format!("{OWN}/start"), &json!({})).await.expect(200).json();
-        let made = foreign.create(&asked["options"]);
-        let body = json!({ "challengeId": asked["challengeId"], "name": "Hers", "credential": made });
+        let started = post(&harness, &other, &format!("{OWN}/start"), &json!({})).await.expect(200).json();
+        let made = foreign.create(&started["options"]);
+        let body = json!({ "challengeId": started["challengeId"], "name": "Hers", "credential": made });
         post(&harness, &other, &format!("{OWN}/finish"), &body).await.expect(201);
         clock.fetch_add(300 * SECOND, Ordering::Relaxed);
         let make = async || post(&harness, &harness.login, "/api/personal-access-tokens", &json!({ "name": "ci" })).await;
@@ -344,29 +344,29 @@ on_both! {
         let begin = async |login: &str| {
             let ways = post(&harness, login, "/api/me/step-up/start", &Value::Null).await.expect(200).json();
             let start = json!({ "mfaToken": ways["mfaToken"] });
-            let asked = anonymous(&harness, "/api/login/mfa/passkey/start", &start).await.expect(200).json();
-            (ways, asked)
+            let started = anonymous(&harness, "/api/login/mfa/passkey/start", &start).await.expect(200).json();
+            (ways, started)
         };
-        let prove = async |ways: &Value, asked: &Value, key: &mut Authenticator| {
+        let prove = async |ways: &Value, started: &Value, key: &mut Authenticator| {
             let proof = json!({
-                "mfaToken": ways["mfaToken"], "challengeId": asked["challengeId"], "passkey": key.get(&asked["options"]),
+                "mfaToken": ways["mfaToken"], "challengeId": started["challengeId"], "passkey": key.get(&started["options"]),
             });
             post(&harness, &harness.login, "/api/me/step-up", &proof).await
         };
-        // Another person's passkey, answering her own challenge and the owner's.
-        let (hers, asked) = begin(&other).await;
+        // Another person's passkey, for her own challenge and for the owner's.
+        let (hers, started) = begin(&other).await;
         assert_eq!(hers["methods"], json!(["passkey"]), "{hers}");
-        prove(&hers, &asked, &mut foreign).await.expect(403);
-        let (ways, mut asked) = begin(&harness.login).await;
+        prove(&hers, &started, &mut foreign).await.expect(403);
+        let (ways, mut started) = begin(&harness.login).await;
         assert_eq!(ways["methods"], json!(["password", "passkey"]), "{ways}");
-        asked["options"]["allowCredentials"] = json!([]);
-        prove(&ways, &asked, &mut foreign).await.expect(403);
+        started["options"]["allowCredentials"] = json!([]);
+        prove(&ways, &started, &mut foreign).await.expect(403);
         make().await.expect(403);
-        let (ways, asked) = begin(&harness.login).await;
-        prove(&ways, &asked, &mut key).await.expect(200);
+        let (ways, started) = begin(&harness.login).await;
+        prove(&ways, &started, &mut key).await.expect(200);
         make().await.expect(201);
         clock.fetch_add(300 * SECOND, Ordering::Relaxed);
-        prove(&ways, &asked, &mut key).await.expect(403);
+        prove(&ways, &started, &mut key).await.expect(403);
         make().await.expect(403);
     }
 }

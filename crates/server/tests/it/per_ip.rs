@@ -1,4 +1,4 @@
-//! Requests of one client address, over real sockets. Spec: "Per-IP fixed-window limits"; authentication, rules 3 to 5.
+//! Rate limits per client address, over real sockets. Spec: "Per-IP fixed-window limits"; authentication, rules 3 to 5.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
@@ -10,14 +10,14 @@ use crate::client::{self, Answer};
 use crate::engines::On;
 use crate::harness::Harness;
 
-/// From behind a proxy on this machine, for this client.
+/// Posts as a proxy on this machine, for this client address.
 async fn from(harness: &Harness, path: &str, client: &str, body: &str) -> Answer {
     let headers = [("X-Forwarded-For", client), ("Content-Type", "application/json")];
     client::send(harness.address(), "POST", path, &headers, body.as_bytes()).await
 }
 
 #[track_caller]
-fn assert_told_to_wait(answer: &Answer, what: &str) {
+fn assert_retry_after(answer: &Answer, what: &str) {
     assert_eq!(answer.status, 429, "{what}");
     let seconds: u64 = answer.header("Retry-After").and_then(|text| text.parse().ok()).expect("Retry-After");
     assert!((1..=60).contains(&seconds), "{what}: {seconds}");
@@ -25,7 +25,7 @@ fn assert_told_to_wait(answer: &Answer, what: &str) {
     assert_eq!(answer.json(), json!({ "error": message }), "{what}");
 }
 
-// A window ends in the middle of the test at most once: two addresses, and one of them counts within one window.
+// At most one window ends during the test: of two addresses, at least one is counted within a single window.
 #[tokio::test]
 async fn every_window_at_its_limit_and_one_over() {
     let harness = Harness::start().await;
@@ -44,12 +44,12 @@ async fn every_window_at_its_limit_and_one_over() {
                 over = Some(answer);
             }
         }
-        assert_told_to_wait(&over.expect("one of two within a minute"), &format!("{window:?}"));
+        assert_retry_after(&over.expect("one of two within a minute"), &format!("{window:?}"));
         assert_eq!(from(&harness, &path, "203.0.113.3", "").await.status, 200, "{window:?}: another address");
     }
 }
 
-/// A row of the specification's table on a real route: requests of one client a minute, over all the routes together.
+/// A row of the specification's table: requests per minute of one client, over all its routes together.
 struct Row {
     routes: &'static [(&'static str, &'static str)],
     body: &'static str,
@@ -77,7 +77,7 @@ const SPECIFIED: &[Row] = &[
     Row { routes: &[("POST", "/api/invitations/twi_none/accept")], body: PASSWORD, allowed: 10 },
 ];
 
-/// Our own: each beside the login's ten.
+/// Windows beyond the specification, each in addition to the login's ten.
 #[rustfmt::skip]
 const OWN: &[Row] = &[
     Row { routes: &[("POST", "/api/login/mfa")], body: r#"{"mfaToken": "x", "code": "000000"}"#, allowed: 10 },
@@ -95,17 +95,17 @@ async fn call(harness: &Harness, (method, path): (&str, &str), client: &str, bod
     client::send(harness.address(), method, path, &headers, body.as_bytes()).await
 }
 
-/// A server whose clock stands still: no window ends in between.
-async fn standing_still() -> Harness {
+/// Starts a server with a stopped clock, so that no window ends during the test.
+async fn with_stopped_clock() -> Harness {
     let clock = Arc::new(AtomicI64::new(1_780_315_209_000_000_000));
     Harness::registered_at(&On::sqlite(), &clock, |_| {}).await.0
 }
 
 #[tokio::test]
 async fn every_specified_window_on_its_real_routes() {
-    let harness = standing_still().await;
+    let harness = with_stopped_clock().await;
     for rows in [SPECIFIED, OWN] {
-        // One client for all rows: each counts on its own.
+        // One client for all rows: each row has its own count.
         for row in rows {
             for number in 0..row.allowed {
                 let route = row.routes[usize::from(number) % row.routes.len()];
@@ -113,7 +113,7 @@ async fn every_specified_window_on_its_real_routes() {
                 assert_ne!(answer.status, 429, "{route:?}: request {number} of {}", row.allowed);
             }
             for route in row.routes {
-                assert_told_to_wait(&call(&harness, *route, "198.51.100.7", row.body).await, &format!("{route:?}"));
+                assert_retry_after(&call(&harness, *route, "198.51.100.7", row.body).await, &format!("{route:?}"));
                 let other = call(&harness, *route, "198.51.100.8", row.body).await;
                 assert_ne!(other.status, 429, "{route:?}: another address");
             }
@@ -123,8 +123,8 @@ async fn every_specified_window_on_its_real_routes() {
 
 // Spec: errors, first row: RFC 8628.
 #[tokio::test]
-async fn a_device_code_poll_over_the_limit_hears_slow_down() {
-    let harness = standing_still().await;
+async fn a_device_code_poll_over_the_limit_gets_slow_down() {
+    let harness = with_stopped_clock().await;
     let device = r#"{"grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": "none"}"#;
     for (route, client) in
         [(("POST", "/api/auth/device/token"), "198.51.100.7"), (("POST", "/api/auth/token"), "198.51.100.9")]
@@ -135,14 +135,14 @@ async fn a_device_code_poll_over_the_limit_hears_slow_down() {
         let poll = call(&harness, route, client, device).await;
         assert_eq!((poll.status, poll.json()), (400, json!({"error": "slow_down"})), "{route:?}");
     }
-    // Every other grant hears the usual 429.
+    // Every other grant gets the usual 429.
     let refresh = call(&harness, ("POST", "/api/auth/token"), "198.51.100.9", REFRESH).await;
-    assert_told_to_wait(&refresh, "a refresh token");
+    assert_retry_after(&refresh, "a refresh token");
 }
 
-// The function's own table is in `gate/client_ip/tests.rs`; this is the way there.
+// The cases of the function are in `gate/client_ip/tests.rs`; this test checks its configuration and use.
 #[tokio::test]
-async fn whose_request_it_is() {
+async fn requests_are_counted_by_the_address_of_their_client() {
     let mut with_header =
         Harness::start_with(|config| config.trusted_proxy_header = Some("CF-Connecting-IP".into())).await;
     let mut untrusted = Harness::start_with(|config| config.trusted_proxies = Some("10.0.0.0/8".into())).await;

@@ -11,7 +11,7 @@ const START: i64 = 1_800_000_000_000_000_000;
 const DAY: i64 = 24 * 60 * 60 * 1_000_000_000;
 
 on_both! {
-    async fn a_personal_token_has_its_makers_rights_and_no_more(database) {
+    async fn a_personal_token_has_its_creators_rights_and_no_more(database) {
         let clock = Arc::new(AtomicI64::new(START));
         let (harness, project) = Harness::registered_at(&database, &clock, |_| {}).await;
         let path = "/api/personal-access-tokens";
@@ -41,7 +41,7 @@ on_both! {
         let listed = harness.api("GET", path, &Value::Null).await.expect(200).json();
         assert_eq!(listed.as_array().map(Vec::len), Some(1));
         assert!(listed[0]["lastUsedAt"].is_string() && !listed.to_string().contains(&token), "{listed}");
-        // Ingest takes no person's token.
+        // Ingest does not accept a person's token.
         harness.post_json("traces", &token, &json!({})).await.expect(401);
         for wrong in [&token[..67], &format!("{token}0"), "twp_", &token.replacen("twp_", "twr_", 1)] {
             harness.api_as(wrong, "GET", "/api/projects", &Value::Null).await.expect(401);
@@ -54,7 +54,7 @@ on_both! {
 }
 
 on_both! {
-    async fn a_deleted_token_is_over_and_nobody_deletes_anothers(database) {
+    async fn a_deleted_token_is_refused_and_only_its_creator_deletes_it(database) {
         let (harness, _) = Harness::registered(&database).await;
         let path = "/api/personal-access-tokens";
         let made = harness.api("POST", path, &json!({ "name": "ci" })).await.expect(201).json();
@@ -70,7 +70,7 @@ on_both! {
 }
 
 on_both! {
-    // WIRE 5.7: GET is read only, POST is idempotent, 404 after it is resolved.
+    // WIRE 5.7: GET is read-only, POST is idempotent, and both are 404 after the Issue is resolved.
     async fn acknowledge_links(database) {
         let (harness, project) = Harness::registered(&database).await;
         let app = harness.app();
@@ -80,23 +80,23 @@ on_both! {
         let over = Some(by.at_ns + 1);
         let expired = app.control.create_ack_link(&by, organization, None, "page:8", over).await.unwrap();
         assert!(token.starts_with("twk_"));
-        let ask = async |method: &str, token: &str| {
+        let acknowledge = async |method: &str, token: &str| {
             harness.api_as("", method, &format!("/api/ack/{token}"), &Value::Null).await
         };
         for method in ["GET", "POST"] {
             for wrong in ["twk_", &token[..60]] {
-                ask(method, wrong).await.expect(404);
+                acknowledge(method, wrong).await.expect(404);
             }
-            ask(method, &expired).await.expect(410);
+            acknowledge(method, &expired).await.expect(410);
         }
         for _ in 0..2 {
-            assert_eq!(ask("GET", &token).await.expect(200).json()["status"], "open");
+            assert_eq!(acknowledge("GET", &token).await.expect(200).json()["status"], "open");
         }
-        let first = ask("POST", &token).await.expect(200).json();
+        let first = acknowledge("POST", &token).await.expect(200).json();
         assert_eq!((&first["subject"], &first["status"]), (&json!("page:7"), &json!("acknowledged")));
-        assert_eq!(ask("POST", &token).await.expect(200).json(), first);
-        assert_eq!(ask("GET", &token).await.expect(200).json(), first);
+        assert_eq!(acknowledge("POST", &token).await.expect(200).json(), first);
+        assert_eq!(acknowledge("GET", &token).await.expect(200).json(), first);
         app.control.end_ack_links(organization, "page:7").await.unwrap();
-        ask("GET", &token).await.expect(404);
+        acknowledge("GET", &token).await.expect(404);
     }
 }

@@ -1,4 +1,4 @@
-//! The binary itself: its first words, signals, and what the disk holds after `kill -9`.
+//! The binary: its first output, signals, and the data after `kill -9`.
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -12,14 +12,14 @@ use tempfile::TempDir;
 use crate::client;
 use crate::otlp::{PROTOBUF, span, traces};
 
-/// A server process on a port of its own.
+/// A server process on its own port.
 struct Server {
     child: Child,
     address: SocketAddr,
 }
 
 impl Server {
-    /// Returns once it has said that it is ready.
+    /// Returns once the process has printed that it is ready.
     fn start(data: &Path) -> Server {
         Server::start_with(data, &[])
     }
@@ -31,7 +31,7 @@ impl Server {
             .arg(data)
             .args(more)
             .env("RUST_LOG", "error")
-            // What is sent was captured on a fixed day: it must not grow too old.
+            // The sent records were captured on a fixed day and must not expire.
             .env("TIDEWATCH_RETENTION_DAYS", "0")
             .stdout(Stdio::piped())
             .spawn()
@@ -43,19 +43,19 @@ impl Server {
         Server { child, address: address.expect("an address") }
     }
 
-    fn tell(&self, name: &str) {
+    fn send_signal(&self, name: &str) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").args([name, &id]).status().expect("kill runs").success());
     }
 
     fn signal(mut self, name: &str) -> ExitStatus {
-        self.tell(name);
+        self.send_signal(name);
         self.child.wait().expect("it ends")
     }
 }
 
 #[tokio::test]
-async fn signals_and_sudden_death() {
+async fn a_server_stops_on_sigterm_and_survives_sigkill() {
     let data = TempDir::new().unwrap();
     let server = Server::start(data.path());
     let account =
@@ -86,7 +86,7 @@ async fn signals_and_sudden_death() {
     post(server.address, 1).await;
     post(server.address, 2).await;
     assert_eq!(spans(server.address).await, Some(2), "a retry counts nothing twice");
-    server.tell("-HUP");
+    server.send_signal("-HUP");
     assert_eq!(spans(server.address).await, Some(2), "SIGHUP ends nothing");
     assert_eq!(server.signal("-TERM").code(), Some(0));
 
@@ -95,9 +95,9 @@ async fn signals_and_sudden_death() {
     assert_eq!(server.signal("-INT").code(), Some(0));
 }
 
-// Spec: authentication, rule 3: whose `X-Forwarded-For` counts is taken up while the server runs.
+// Spec: authentication, rule 3: trusted proxies can be changed while the server runs.
 #[tokio::test]
-async fn settings_are_read_again_on_sighup() {
+async fn settings_are_reloaded_on_sighup() {
     let data = TempDir::new().unwrap();
     let file = data.path().join("tidewatch.toml");
     let trust = |proxies: &str| std::fs::write(&file, format!("trusted_proxies = \"{proxies}\"\n")).unwrap();
@@ -109,11 +109,11 @@ async fn settings_are_read_again_on_sighup() {
     };
     let mut clients = 1..250_u8;
     while login(clients.next().expect("loopback is not trusted: all are one client")).await != 429 {}
-    // What cannot be used changes nothing, and ends nothing.
+    // Invalid settings change nothing and do not stop the server.
     trust("nonsense");
-    server.tell("-HUP");
+    server.send_signal("-HUP");
     trust("127.0.0.0/8");
-    server.tell("-HUP");
+    server.send_signal("-HUP");
     let deadline = Instant::now() + Duration::from_secs(30);
     while login(clients.next().unwrap_or(250)).await == 429 {
         assert!(Instant::now() < deadline, "each is a client of its own");

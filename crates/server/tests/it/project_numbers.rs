@@ -1,14 +1,14 @@
-//! Numbers of projects are used once, whatever becomes of the control database.
+//! Numbers of projects are used once, even if the control database is lost or restored.
 
 use serde_json::json;
 use tidewatch_store::tables::Table;
 
-use crate::ask::request;
 use crate::engines::On;
 use crate::harness::Harness;
+use crate::requests::request;
 
 on_both! {
-    /// A control database restored from an older copy, or made anew, would give numbers again that rows here have.
+    /// A control database that is restored from an older copy, or new, must not reuse numbers of stored rows.
     async fn a_new_project_never_sees_rows_of_an_earlier_one(database) {
         let (mut harness, mut first) = Harness::registered(&On::sqlite()).await;
         let older = harness.data().join("older.sqlite");
@@ -32,10 +32,10 @@ on_both! {
         let (second, third) = (harness.project("second").await, harness.project("third").await);
         assert_eq!(harness.rows(Table::Endpoints), 1, "the rows are still here");
         for project in [&first, &second, &third] {
-            let list = harness.asked(project, "/api/endpoints/grouped", json!({ "fromDate": "2020-01-01T00:00:00Z", "toDate": "2100-01-01T00:00:00Z" })).await;
+            let list = harness.query_json(project, "/api/endpoints/grouped", json!({ "fromDate": "2020-01-01T00:00:00Z", "toDate": "2100-01-01T00:00:00Z" })).await;
             assert_eq!(list["data"], json!([]), "somebody else's");
         }
-        // And numbers go on from there.
+        // New numbers follow the largest stored one.
         let numbers: Vec<u32> = [&first, &second, &third].iter().map(|project| {
             let id = project.id.parse().expect("an id");
             harness.app().control.project_by_id(id).expect("it is there").number

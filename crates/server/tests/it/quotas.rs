@@ -1,21 +1,21 @@
-//! What a project may send a day and a second, and from which web pages.
+//! Quotas of projects per day and per second, and allowed origins of web pages.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::ask::{self, NOON_NS, request};
 use crate::client::Answer;
 use crate::engines::On;
 use crate::harness::{Harness, Project};
+use crate::requests::{self, NOON_NS, request};
 
 const SECOND: i64 = 1_000_000_000;
 
-/// An export of so many spans.
+/// An export of `spans` spans.
 fn export(trace: u64, spans: u64) -> Value {
     let spans: Vec<_> = (0..spans).map(|span| request(trace + span, "/cart", 200, 1.0, 5.0)).collect();
-    ask::export("shop", &spans)
+    requests::export("shop", &spans)
 }
 
 async fn started(clock: &Arc<AtomicI64>) -> (Harness, Project) {
@@ -30,7 +30,7 @@ async fn change(harness: &Harness, project: &Project, change: Value) -> Answer {
     harness.api("PUT", &format!("/api/projects?projectId={}", project.id), &change).await
 }
 
-/// How many exports of traces were refused for this reason, as the page Connect shows it.
+/// The number of trace exports refused for this reason, as the page Connect shows it.
 async fn refused(harness: &Harness, project: &Project, reason: &str) -> u64 {
     let body = json!({"fromDate": "2026-06-01T00:00:00Z", "toDate": "2026-06-03T00:00:00Z"});
     let path = format!("/api/drops?projectId={}", project.id);
@@ -40,7 +40,7 @@ async fn refused(harness: &Harness, project: &Project, reason: &str) -> u64 {
 }
 
 #[tokio::test]
-async fn a_used_up_day_is_429_until_midnight() {
+async fn an_exhausted_daily_quota_is_429_until_midnight() {
     let clock = noon();
     let (mut harness, project) = started(&clock).await;
     let settings = change(&harness, &project, json!({"dailyRecordsMax": 10})).await.expect(200).json();
@@ -56,7 +56,7 @@ async fn a_used_up_day_is_429_until_midnight() {
     harness.post_json("traces", &other.token, &export(400, 1)).await.expect(200);
     assert_eq!(refused(&harness, &project, "over_quota").await, 1);
 
-    // What was accepted today counts after a stop and after a crash.
+    // Records accepted today still count after a stop and after a crash.
     harness.restart().await;
     harness.post_json("traces", &project.token, &export(500, 1)).await.expect(429);
     harness.crash().await;
@@ -69,7 +69,7 @@ async fn a_used_up_day_is_429_until_midnight() {
 }
 
 #[tokio::test]
-async fn bytes_count_inflated_and_the_smaller_limit_holds() {
+async fn decompressed_bytes_count_and_the_smaller_limit_applies() {
     let clock = noon();
     let (harness, project) =
         Harness::registered_at(&On::sqlite(), &clock, |config| config.project_daily_records = 3).await;
@@ -77,7 +77,7 @@ async fn bytes_count_inflated_and_the_smaller_limit_holds() {
     let bytes = body.to_string().len() as u64;
     change(&harness, &project, json!({"dailyBytesMax": 2 * bytes, "dailyRecordsMax": 1000})).await.expect(200);
     harness.post_json("traces", &project.token, &body).await.expect(200);
-    // The same body again is a retry: nothing is stored, but it was received.
+    // The same body again is a retry: it is not stored again, but its bytes count as received.
     harness.post_json("traces", &project.token, &body).await.expect(200);
     harness.post_json("traces", &project.token, &export(300, 1)).await.expect(429);
     change(&harness, &project, json!({"dailyBytesMax": 0})).await.expect(200);
@@ -88,7 +88,7 @@ async fn bytes_count_inflated_and_the_smaller_limit_holds() {
 }
 
 #[tokio::test]
-async fn a_rate_lets_ten_seconds_through_at_once() {
+async fn a_rate_allows_a_burst_of_ten_seconds() {
     let clock = noon();
     let (harness, project) = started(&clock).await;
     change(&harness, &project, json!({"recordsPerSecondMax": 2})).await.expect(200);
@@ -102,7 +102,7 @@ async fn a_rate_lets_ten_seconds_through_at_once() {
 }
 
 #[tokio::test]
-async fn pages_that_are_not_on_the_list_are_refused() {
+async fn origins_that_are_not_on_the_list_are_refused() {
     let clock = noon();
     let (harness, project) = started(&clock).await;
     let send = async |origin: &'static str, trace: u64| {
@@ -120,7 +120,7 @@ async fn pages_that_are_not_on_the_list_are_refused() {
     for (origin, trace, expected) in [
         ("https://shop.example", 2, 200),
         ("https://eu.pay.example", 3, 200),
-        // No browser.
+        // Without an `Origin` header: not a browser.
         ("", 4, 200),
         ("https://evil.example", 5, 403),
         ("null", 6, 403),

@@ -1,4 +1,4 @@
-//! `scripts/sign-release.sh` and `scripts/verify-release.sh`: what is signed is verified, and nothing else is.
+//! `scripts/sign-release.sh` and `scripts/verify-release.sh`: signed releases verify, and nothing else does.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -8,17 +8,17 @@ fn script(name: &str, arguments: &[&Path]) -> Output {
     Command::new("bash").arg(script).args(arguments).output().expect("bash runs")
 }
 
-fn said(output: &Output) -> String {
+fn output_of(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// A key, and the file that names it as the one of releases.
+/// Creates a key, and the file that lists it as the key of releases.
 fn key(folder: &Path, name: &str) -> (PathBuf, PathBuf) {
     let (key, signers) = (folder.join(name), folder.join(format!("{name}.signers")));
     let made =
         Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-C", "release", "-f"]).arg(&key).output();
     let made = made.expect("ssh-keygen runs");
-    assert!(made.status.success(), "{}", said(&made));
+    assert!(made.status.success(), "{}", output_of(&made));
     let public = std::fs::read_to_string(folder.join(format!("{name}.pub"))).expect("a public key");
     std::fs::write(&signers, format!("release {public}")).expect("a file");
     (key, signers)
@@ -34,10 +34,10 @@ fn a_release_is_verified_as_it_was_signed_and_not_otherwise() {
     let (own, signers) = key(folder.path(), "own");
     let (_, other) = key(folder.path(), "other");
     let signed = script("sign-release.sh", &[&release, &own]);
-    assert!(signed.status.success(), "{}", said(&signed));
+    assert!(signed.status.success(), "{}", output_of(&signed));
     let verify = |signers: &Path| script("verify-release.sh", &[&release, signers]);
     let verified = verify(&signers);
-    assert!(verified.status.success(), "{}", said(&verified));
+    assert!(verified.status.success(), "{}", output_of(&verified));
     assert!(!verify(&other).status.success(), "another's key");
 
     let text = std::fs::read(release.join("provenance.json")).expect("a statement");
@@ -61,7 +61,7 @@ fn a_release_is_verified_as_it_was_signed_and_not_otherwise() {
             None => std::fs::remove_file(&path).expect("a file"),
         }
         let verified = verify(&signers);
-        assert!(!verified.status.success(), "{name}: {}", said(&verified));
+        assert!(!verified.status.success(), "{name}: {}", output_of(&verified));
         match before {
             Some(bytes) => std::fs::write(&path, bytes).expect("a file"),
             None => std::fs::remove_file(&path).expect("a file"),

@@ -1,4 +1,4 @@
-//! Records of the journal that cannot be used at a start: set aside, counted, and never in the way of the next start.
+//! Records of the journal that cannot be replayed: they are set aside and counted, and the next start skips them.
 
 use std::cell::Cell;
 use std::io;
@@ -12,7 +12,7 @@ use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::{ProjectId, Signal};
 use tidewatch_domain::project::IngestSettings;
 use tidewatch_ingest::coding::Coding;
-use tidewatch_ingest::knowledge::Knowledge;
+use tidewatch_ingest::enrichment::EnrichmentSource;
 use tidewatch_ingest::outcome::Refused;
 use tidewatch_ingest::pipeline;
 use tidewatch_ingest::pipeline::Prepared;
@@ -29,7 +29,7 @@ use tidewatch_store::tables::Table;
 
 const NO_KEY: u128 = tidewatch_store::columns::NO_KEY;
 
-/// A data directory whose journal was written by hand.
+/// A data directory with a journal written by the test.
 struct Bench {
     data: TempDir,
     disk: Arc<dyn Disk>,
@@ -44,7 +44,7 @@ impl Bench {
         Options { disk: self.disk.clone(), ..Options::new(self.data.path().join("journal")) }
     }
 
-    /// Appends records, durably.
+    /// Appends records durably.
     fn append(&self, from: Position, records: &[Vec<u8>]) {
         let opened = Journal::open(
             self.journal(),
@@ -70,7 +70,7 @@ impl Bench {
     }
 }
 
-/// Files of `lost/`, by name, with their bytes.
+/// The files of `lost/`: names and contents.
 pub fn kept(data: &Path) -> Vec<(String, Vec<u8>)> {
     fn find(folder: &Path, found: &mut Vec<PathBuf>) {
         for entry in std::fs::read_dir(folder).into_iter().flatten() {
@@ -99,7 +99,7 @@ fn header() -> Header {
     }
 }
 
-/// The record of an export of one log.
+/// The journal record of an export of one log record.
 fn log(text: &str) -> Vec<u8> {
     let body = format!(
         r#"{{"resourceLogs":[{{"scopeLogs":[{{"logRecords":[{{"timeUnixNano":"1795219200000000000","body":{{"stringValue":"{text}"}}}}]}}]}}]}}"#
@@ -110,8 +110,8 @@ fn log(text: &str) -> Vec<u8> {
 fn prepare(header: &Header, body: &[u8]) -> Result<Prepared, Refused> {
     let folder = std::env::temp_dir();
     let built_in = prices::read(&folder.join("no such folder")).expect("built in");
-    let knowledge = Knowledge { prices: PriceTable { prices: built_in, id: prices::NO_TABLE }, symbols: None };
-    pipeline::prepare(header, body, usize::MAX, &knowledge)
+    let enrichment = EnrichmentSource { prices: PriceTable { prices: built_in, id: prices::NO_TABLE }, symbols: None };
+    pipeline::prepare(header, body, usize::MAX, &enrichment)
 }
 
 fn logs(replayed: &Replayed<()>) -> u64 {
@@ -127,9 +127,9 @@ fn set_aside(replayed: &Replayed<()>) -> Vec<(&'static str, u64)> {
     replayed.set_aside.iter().map(|(reason, count)| (reason.as_str(), *count)).collect()
 }
 
-/// Guarantee: the start goes on, the record is kept byte for byte, and the next start has nothing to do with it.
+/// Guarantee: the start continues, the record is copied byte for byte, and the next start does not see it.
 #[test]
-fn a_record_that_cannot_be_decoded_is_kept_and_passed_over() {
+fn a_record_that_cannot_be_decoded_is_set_aside_and_skipped() {
     let bench = Bench::new(Arc::new(RealDisk));
     let (mut unknown, mut malformed) = (log("a"), log("b"));
     unknown[1] = 77;
@@ -146,9 +146,9 @@ fn a_record_that_cannot_be_decoded_is_kept_and_passed_over() {
     assert_eq!((logs(&again), again.report.records, set_aside(&again)), (2, 0, vec![]));
 }
 
-/// A journal of a newer version is no damage: starting would lose what the newer program could read.
+/// A journal of a newer version is not damaged: skipping its records would lose what the newer program could read.
 #[test]
-fn a_record_of_an_unknown_version_ends_the_start() {
+fn a_record_of_an_unknown_version_fails_the_start() {
     let bench = Bench::new(Arc::new(RealDisk));
     let mut newer = log("a");
     newer[0] = 99;
@@ -159,7 +159,7 @@ fn a_record_of_an_unknown_version_ends_the_start() {
 }
 
 #[test]
-fn a_record_whose_rows_panic_twice_is_kept_and_passed_over() {
+fn a_record_whose_rows_panic_twice_is_set_aside_and_skipped() {
     let bench = Bench::new(Arc::new(RealDisk));
     bench.append(Position(0), &[log("first"), log("poison"), log("once"), log("last")]);
     let panicked = Cell::new(false);
@@ -175,10 +175,10 @@ fn a_record_whose_rows_panic_twice_is_kept_and_passed_over() {
     assert_eq!(files.iter().map(|(_, bytes)| bytes).collect::<Vec<_>>(), [&log("poison")]);
 }
 
-/// Scenario: the lake panics when it applies a record, because of what it reads of its own files for it. Guarantee:
-/// nothing that it had in memory is stored twice or lost; the record is kept and passed over.
+/// Scenario: the lake panics when it applies a record, because of what it reads from its own files. Guarantee: no rows
+/// in memory are stored twice or lost; the record is set aside and skipped.
 #[test]
-fn a_record_that_panics_twice_when_it_is_applied_is_kept_and_passed_over() {
+fn a_record_that_panics_twice_when_it_is_applied_is_set_aside_and_skipped() {
     let is_broken = Arc::new(AtomicBool::new(false));
     let panics = is_broken.clone();
     let disk = HookedDisk::new(Arc::new(RealDisk), move |what, path| -> io::Result<()> {
@@ -189,7 +189,7 @@ fn a_record_that_panics_twice_when_it_is_applied_is_kept_and_passed_over() {
         Ok(())
     });
     let bench = Bench::new(Arc::new(disk));
-    // Only the record that says so is looked up among the received ones.
+    // Only records that contain "keyed" have a request key and are looked up.
     let keyed = |header: &Header, body: &[u8]| {
         let request_key = if String::from_utf8_lossy(body).contains("keyed") { 7 } else { NO_KEY };
         prepare(header, body).map(|prepared| Prepared { request_key, ..prepared })
@@ -207,9 +207,9 @@ fn a_record_that_panics_twice_when_it_is_applied_is_kept_and_passed_over() {
     assert_eq!(files.iter().map(|(_, bytes)| bytes).collect::<Vec<_>>(), [&log("keyed, again")]);
 }
 
-/// Damage is counted, its bytes are kept before the journal is trimmed, and what lies around it is stored.
+/// Damage is counted, its bytes are copied before the journal is trimmed, and the records around it are stored.
 #[test]
-fn damaged_ranges_are_kept() {
+fn damaged_ranges_are_copied_to_lost() {
     let bench = Bench::new(Arc::new(RealDisk));
     bench.append(Position(0), &[log("first"), log("damaged")]);
     bench.append(Position(0), &[log("last")]);

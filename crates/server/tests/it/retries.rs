@@ -1,4 +1,4 @@
-//! What is a retry, and what only looks like one. DECISIONS 11.
+//! Retries, and requests that only resemble one. DECISIONS 11.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use serde_json::{Value, json};
 use tidewatch_store::tables::Table;
 
-use crate::ask::{CLIENT, CONSUMER, NOON_NS, SERVER, export, made, resource};
 use crate::engines::On;
 use crate::harness::{Harness, Project};
+use crate::requests::{CLIENT, CONSUMER, NOON_NS, SERVER, export, made, resource};
 
 const SECOND_NS: i64 = 1_000_000_000;
 
@@ -16,7 +16,7 @@ async fn send(harness: &Harness, project: &Project, signal: &str, body: &Value) 
     harness.post_json(signal, &project.token, body).await.expect(200);
 }
 
-/// DURABILITY 7: the same words without a time, three times.
+/// DURABILITY 7: the same records without times, sent three times.
 #[tokio::test]
 async fn telemetry_without_times_is_a_retry_for_five_minutes_only() {
     let clock = Arc::new(AtomicI64::new(NOON_NS as i64));
@@ -42,12 +42,12 @@ async fn telemetry_without_times_is_a_retry_for_five_minutes_only() {
     }
 }
 
-/// DURABILITY 8: the two sides of each call as Zipkin's B3 propagation reports them through the Collector: one span id, one
+/// DURABILITY 8: both sides of a call as Zipkin's B3 propagation reports them through the Collector: one span id, one
 /// parent, two services, two exports.
 #[tokio::test]
-async fn both_sides_of_a_span_id_that_is_shared_are_stored() {
+async fn both_spans_of_a_shared_span_id_are_stored() {
     let (mut harness, project) = Harness::with_project().await;
-    // front (1) calls back; a root of the caller that matches nothing is dropped, and takes nobody with it.
+    // front (1) calls back; the caller's unmatched root is dropped without its children.
     let front = [made(1, 1, CLIENT, "call back", 0.0, 50.0), made(2, 7, CLIENT, "call queue", 1.0, 9.0).parent(6)];
     let get = |trace, span| {
         made(trace, span, SERVER, "GET /stock", 0.001, 40.0)
@@ -65,26 +65,26 @@ async fn both_sides_of_a_span_id_that_is_shared_are_stored() {
     let stored = |harness: &Harness| {
         [Table::Spans, Table::Endpoints, Table::Tasks, Table::Exceptions].map(|table| harness.rows(table))
     };
-    // The dropped root, and four spans.
+    // The dropped root and four spans.
     assert_eq!(stored(&harness), [4, 1, 1, 1]);
     harness.restart().await;
-    // Each span in an export of its own: only its own key tells that it came before.
+    // Each span is in its own export: only its own key identifies it as a duplicate.
     for (service, spans) in [("front", &front[..]), ("back", &back[..]), ("queue", &queue[..])] {
         for span in spans {
             send(&harness, &project, "traces", &export(service, &[span.clone(), span.clone()])).await;
         }
     }
     assert_eq!(stored(&harness), [4, 1, 1, 1]);
-    let endpoints = harness.asked(&project, "/api/endpoints/grouped", json!({})).await;
+    let endpoints = harness.query_json(&project, "/api/endpoints/grouped", json!({})).await;
     let row = &endpoints["data"][0];
     assert_eq!(
         (&row["endpoint"], &row["count"], &endpoints["data"][1]),
         (&json!("GET /stock"), &json!(1), &Value::Null)
     );
 
-    // Both sides are shown, the callee's below the caller's, and what the callee did below that.
-    let trace = harness.asked(&project, &format!("/api/distributed-traces/{:032x}", 2), json!({})).await;
+    // Both sides are shown, the callee's span below the caller's, and the callee's children below that.
+    let trace = harness.query_json(&project, &format!("/api/distributed-traces/{:032x}", 2), json!({})).await;
     let spans = trace["spans"].as_array().cloned().unwrap_or_default();
-    let told: Vec<_> = spans.iter().map(|span| (span["name"].clone(), span["depth"].clone())).collect();
-    assert_eq!(told, [(json!("call queue"), json!(0)), (json!("restock"), json!(1))], "{trace}");
+    let shown: Vec<_> = spans.iter().map(|span| (span["name"].clone(), span["depth"].clone())).collect();
+    assert_eq!(shown, [(json!("call queue"), json!(0)), (json!("restock"), json!(1))], "{trace}");
 }

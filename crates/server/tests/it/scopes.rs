@@ -1,5 +1,5 @@
-//! Scopes of tokens and what clients get that ask for none; expiry; the resource of an access token. Which scope each
-//! route needs is in `authorization/table.rs`.
+//! Scopes of tokens, the default scope of clients, expiry, and the resource of an access token. The scope that each
+//! route requires is in `authorization/table.rs`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -21,7 +21,7 @@ async fn post(harness: &Harness, path: &str, body: &Value) -> Answer {
     harness.api_as("", "POST", path, body).await
 }
 
-/// Whether the credential reads, writes and reads what only admins read.
+/// Whether the credential may read, write, and read admins' data.
 async fn may(harness: &Harness, project: &Project, credential: &str) -> [bool; 3] {
     let about = format!("projectId={}", project.id);
     let bundle = harness.api("GET", "/api/me/login-bundle", &Value::Null).await.expect(200).json();
@@ -43,7 +43,7 @@ const WRITES: [bool; 3] = [true, true, false];
 const ADMINISTERS: [bool; 3] = [true, true, true];
 
 on_both! {
-    async fn a_personal_token_does_what_its_scopes_say(database) {
+    async fn a_personal_token_is_limited_to_its_scopes(database) {
         let (harness, project) = Harness::registered(&database).await;
         for (scopes, words, expected) in [
             (Value::Null, json!(["read", "write"]), WRITES),
@@ -95,8 +95,8 @@ on_both! {
         }
     }
 
-    // A trace is shown across projects: not beyond those of the token.
-    async fn a_trace_across_projects_stays_within_the_token(database) {
+    // A trace is shown across projects, limited to those of the token.
+    async fn a_trace_across_projects_is_limited_to_those_of_the_token(database) {
         let (harness, project) = Harness::registered(&database).await;
         let second = harness.project("second").await;
         let trace = "0123456789abcdef0123456789abcdef";
@@ -127,8 +127,8 @@ on_both! {
         assert_eq!(seen(&token).await, std::slice::from_ref(&second.id));
     }
 
-    // L10: without a word about it a token ends after 90 days.
-    async fn a_token_ends_by_itself(database) {
+    // L10: a token without a given lifetime expires after 90 days.
+    async fn a_token_expires(database) {
         let clock = Arc::new(AtomicI64::new(START));
         let (harness, _) = Harness::registered_at(&database, &clock, |_| {}).await;
         let made = harness.api("POST", TOKENS, &json!({ "name": "ci" })).await.expect(201).json();
@@ -141,11 +141,11 @@ on_both! {
         }
     }
 
-    async fn a_device_does_what_it_was_allowed(database) {
+    async fn a_device_is_limited_to_its_approved_scope(database) {
         let (harness, project) = Harness::registered(&database).await;
         let second = harness.project("second").await;
         let one = json!([second.id]);
-        for (asked, decided, expected, elsewhere) in [
+        for (requested, decided, expected, elsewhere) in [
             (json!({}), json!({}), WRITES, WRITES),
             (json!({ "scope": "read" }), json!({}), READS, READS),
             (json!({ "scope": "read" }), json!({ "scope": "read write" }), READS, READS),
@@ -153,7 +153,7 @@ on_both! {
             (json!({ "scope": "admin" }), json!({}), ADMINISTERS, ADMINISTERS),
             (json!({}), json!({ "project_ids": one }), WRITES, [false; 3]),
         ] {
-            let begun = post(&harness, "/api/auth/device/authorize", &asked).await.expect(200).json();
+            let begun = post(&harness, "/api/auth/device/authorize", &requested).await.expect(200).json();
             let mut decision = decided.clone();
             decision["user_code"] = begun["user_code"].clone();
             harness.api("POST", "/api/device/approve", &decision).await.expect(200);
@@ -161,20 +161,20 @@ on_both! {
             let tokens = post(&harness, "/api/auth/token", &poll).await.expect(200).json();
             let words = ["read", "write", "admin"].into_iter().zip(expected).filter(|(_, may)| *may);
             let words: Vec<&str> = words.map(|(word, _)| word).collect();
-            assert_eq!(tokens["scope"], words.join(" "), "{asked} {decided}");
-            assert_eq!(may(&harness, &second, &text(&tokens["access_token"])).await, expected, "{asked} {decided}");
-            assert_eq!(may(&harness, &project, &text(&tokens["access_token"])).await, elsewhere, "{asked} {decided}");
-            // A refreshed token is no wider.
+            assert_eq!(tokens["scope"], words.join(" "), "{requested} {decided}");
+            assert_eq!(may(&harness, &second, &text(&tokens["access_token"])).await, expected, "{requested} {decided}");
+            assert_eq!(may(&harness, &project, &text(&tokens["access_token"])).await, elsewhere, "{requested} {decided}");
+            // A refreshed token has the same scope.
             let refresh = json!({ "grant_type": "refresh_token", "refresh_token": tokens["refresh_token"] });
             let again = post(&harness, "/api/auth/token", &refresh).await.expect(200).json();
             assert_eq!(again["scope"], tokens["scope"]);
-            assert_eq!(may(&harness, &project, &text(&again["access_token"])).await, elsewhere, "{asked} {decided}");
+            assert_eq!(may(&harness, &project, &text(&again["access_token"])).await, elsewhere, "{requested} {decided}");
             let grants = harness.api("GET", "/api/me/grants", &Value::Null).await.expect(200).json();
             assert_eq!((&grants[0]["scopes"], &grants[0]["projectIds"]), (&json!(words), &decided["project_ids"]));
         }
     }
 
-    // OAuth scopes, and RFC 8707: a token asked for one part of the server opens no other.
+    // OAuth scopes, and RFC 8707: a token for one resource of the server is not valid for another.
     async fn a_client_gets_its_scope_and_its_resource(database) {
         let (harness, project) = Harness::registered(&database).await;
         let registered = json!({ "client_name": "An editor", "redirect_uris": [REDIRECT] });
@@ -209,7 +209,7 @@ on_both! {
             last = post(&harness, "/api/auth/token", &refresh).await.expect(200).json();
             assert_eq!(may(&harness, &project, &text(&last["access_token"])).await, expected, "{scope} {resource}");
         }
-        // The MCP token does not become another by being refreshed.
+        // A refresh cannot change the resource of the MCP token.
         for resource in [format!("{base}/api"), "https://evil.example/".to_owned()] {
             let refresh = json!({
                 "grant_type": "refresh_token", "refresh_token": last["refresh_token"], "resource": resource,
@@ -219,8 +219,8 @@ on_both! {
         }
     }
 
-    // L10: whoever signs out everywhere can end what outlives sessions too.
-    async fn tokens_end_with_the_sessions_when_asked(database) {
+    // L10: signing out everywhere can revoke tokens too, which otherwise outlive sessions.
+    async fn tokens_are_revoked_with_the_sessions_on_request(database) {
         let (mut harness, _) = Harness::registered(&database).await;
         let token = async |harness: &Harness| {
             text(&harness.api("POST", TOKENS, &json!({ "name": "ci" })).await.expect(201).json()["token"])

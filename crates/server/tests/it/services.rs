@@ -1,4 +1,4 @@
-//! `GET /api/services`: who sends what, read without reading telemetry rows.
+//! `GET /api/services`: services with counts of their records, read without telemetry rows.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -7,12 +7,12 @@ use tidewatch_store::TelemetryStore;
 use serde_json::{Value, json};
 use tidewatch_store::tables::Table;
 
-use crate::ask::{NOON_NS, made, request};
 use crate::harness::{Harness, Project};
+use crate::requests::{NOON_NS, made, request};
 
 const MINUTE_NS: i64 = 60 * 1_000_000_000;
 
-/// Ten and a half minutes after noon, with a clock that the test moves.
+/// Starts at ten and a half minutes after noon, with a clock that the test advances.
 async fn at_noon() -> (Harness, Project, Arc<AtomicI64>) {
     let wall = Arc::new(AtomicI64::new(NOON_NS as i64 + 10 * MINUTE_NS + MINUTE_NS / 2));
     let uptime = Arc::new(AtomicI64::new(0));
@@ -40,8 +40,8 @@ fn checkout(version: &str) -> Value {
     ])
 }
 
-fn spans(resource: &Value, spans: &[crate::ask::Made]) -> Value {
-    let mut export = crate::ask::export("", spans);
+fn spans(resource: &Value, spans: &[crate::requests::Made]) -> Value {
+    let mut export = crate::requests::export("", spans);
     export["resourceSpans"][0]["resource"] = resource.clone();
     export
 }
@@ -64,7 +64,7 @@ fn nothing() -> Value {
 }
 
 #[tokio::test]
-async fn services_are_listed_with_what_arrives_from_them() {
+async fn services_are_listed_with_their_counts() {
     let (mut harness, project, wall) = at_noon().await;
     let none = json!({ "names": 0, "count": 0, "first": null });
     let empty = json!({ "endpoints": none, "tasks": none, "aiTraces": none, "issues": none });
@@ -74,15 +74,15 @@ async fn services_are_listed_with_what_arrives_from_them() {
         request(1, "/cart", 200, 0.0, 5.0),
         request(2, "/pay", 500, 1.0, 5.0).exception("PayError", "declined"),
         request(3, "/pay", 200, 2.0, 5.0),
-        // A root that matches nothing is dropped: it counts nowhere here.
+        // An unmatched root is dropped and not counted.
         made(4, 4, 1, "cron", 3.0, 1.0),
     ];
     let first = spans(&checkout("1.41.0"), &first);
     harness.post_json("traces", &project.token, &first).await.expect(200);
-    // A retry is no more than the first.
+    // A retry is not counted again.
     harness.post_json("traces", &project.token, &first).await.expect(200);
     harness.post_json("logs", &project.token, &logs(&checkout("1.41.0"), &["a", "b"])).await.expect(200);
-    // A resource that says less than the others takes nothing back.
+    // A resource with fewer attributes does not clear known values.
     let bare = resource(&[("service.name", "checkout")]);
     harness.post_json("logs", &project.token, &logs(&bare, &["c"])).await.expect(200);
     wall.fetch_add(2 * MINUTE_NS, Ordering::Relaxed);
@@ -112,9 +112,9 @@ async fn services_are_listed_with_what_arrives_from_them() {
     assert_eq!((&promoted["tasks"], &promoted["aiTraces"]), (&none, &none));
     assert_eq!((&promoted["issues"]["names"], &promoted["issues"]["count"]), (&json!(1), &json!(1)));
     let hash = promoted["issues"]["first"].as_str().expect("an issue's hash");
-    harness.asked(&project, &format!("/api/exception-stack-traces/{hash}"), json!({})).await;
+    harness.query_json(&project, &format!("/api/exception-stack-traces/{hash}"), json!({})).await;
 
-    // A deploy: the service is one, its version the latest. Nothing of it is lost in a crash or a restart.
+    // After a deploy the service is still one, with the latest version. A crash and a restart lose nothing of it.
     wall.fetch_add(90 * MINUTE_NS, Ordering::Relaxed);
     harness
         .post_json("traces", &project.token, &spans(&checkout("1.42.0"), &[request(9, "/cart", 200, 0.0, 5.0)]))
@@ -136,7 +136,7 @@ async fn services_are_listed_with_what_arrives_from_them() {
 }
 
 #[tokio::test]
-async fn services_of_a_project_are_nobody_elses() {
+async fn services_are_listed_in_their_own_project_only() {
     let (harness, project, _) = at_noon().await;
     harness.post_json("logs", &project.token, &logs(&checkout("1"), &["a"])).await.expect(200);
     let other = harness.project("other").await;
@@ -148,21 +148,21 @@ async fn services_of_a_project_are_nobody_elses() {
 
 /// Counts by sender change neither `/api/drops` nor the server's metrics.
 #[tokio::test]
-async fn counts_by_sender_are_no_records() {
+async fn counts_by_sender_are_not_counted_as_records() {
     let (harness, project, _) = at_noon().await;
     harness.post_json("logs", &project.token, &logs(&checkout("1"), &["a", "b"])).await.expect(200);
-    let drops = harness.asked(&project, "/api/drops", json!({ "fromDate": null, "toDate": null })).await;
+    let drops = harness.query_json(&project, "/api/drops", json!({ "fromDate": null, "toDate": null })).await;
     assert_eq!(drops["kept"], json!([{ "signal": "logs", "count": 2 }]));
     assert_eq!((&drops["data"], &drops["requests"].as_array().map(Vec::len)), (&json!([]), &Some(1)));
     let outcomes: Vec<&Value> = drops["series"].as_array().expect("points").iter().map(|one| &one["outcome"]).collect();
     assert_eq!(outcomes, ["accepted", "kept"]);
-    let counted = harness.app().intake.lake().counted();
+    let counted = harness.app().durable_store.lake().outcome_counts();
     assert!(counted.iter().all(|one| one.outcome != "sent"), "a sender's name is no label: {counted:?}");
 }
 
 /// Service names come from senders: their number per minute is bounded, and further ones are counted together.
 #[tokio::test]
-async fn too_many_services_are_counted_together() {
+async fn excess_services_are_counted_together() {
     let (harness, project, _) = at_noon().await;
     let resources = |from: usize, to: usize| -> Value {
         let blocks = (from..to).map(|number| {
@@ -180,6 +180,6 @@ async fn too_many_services_are_counted_together() {
     assert_eq!((found["services"].as_array().map(Vec::len), &found["truncated"]), (Some(200), &json!(true)));
     let other = found["services"].as_array().expect("services").iter().find(|one| one["name"] == "(other)");
     assert_eq!(other.expect("the others")["logs"]["count"], 400);
-    let drops = harness.asked(&project, "/api/drops", json!({ "fromDate": null, "toDate": null })).await;
+    let drops = harness.query_json(&project, "/api/drops", json!({ "fromDate": null, "toDate": null })).await;
     assert_eq!(drops["kept"], json!([{ "signal": "logs", "count": 900 }]));
 }

@@ -1,11 +1,11 @@
-//! Every way to end a person's sessions, against everything that is or could still become a session. One table: rows are
+//! Every way to end a person's sessions, tested with every grant that is or could become a session. One table: rows are
 //! the ways, columns the grants.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
-use tidewatch_accounts::By;
+use tidewatch_accounts::Actor;
 
 use crate::client::Answer;
 use crate::harness::{Harness, text};
@@ -16,18 +16,18 @@ const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 const REDIRECT: &str = "http://127.0.0.1:3000/callback";
 
-/// The ways to end sessions of a person.
+/// The ways to end a person's sessions.
 #[derive(Debug, Clone, Copy)]
 enum Way {
     AnotherPassword,
     Reset,
     SignOutEverywhere,
     Operator,
-    /// An operator removes the second factors.
+    /// `tidewatch admin reset-2fa`.
     SecondFactorReset,
-    /// Of one session, by itself.
+    /// One session, by signing out.
     SignOut,
-    /// Of one session, from another.
+    /// One session, from another session.
     EndOne,
 }
 
@@ -41,25 +41,25 @@ const WAYS: [Way; 7] = [
     Way::EndOne,
 ];
 
-/// What an intruder may hold when the sessions end.
+/// The grants that an intruder may hold when the sessions end.
 struct Outstanding {
     login: String,
-    /// Of a page.
+    /// The session cookie of a page.
     cookie: String,
     refresh: String,
     access: String,
-    /// Approved, not fetched.
+    /// Approved, but not yet exchanged for tokens.
     device_code: String,
-    /// Approved, not exchanged.
+    /// The authorization code of an approved client, not yet exchanged.
     code: String,
     client: String,
-    /// Of a coding agent.
+    /// The setup token of a coding agent.
     setup: String,
-    /// A link for another password, mailed and not used.
+    /// The token of a mailed, unused password reset link.
     reset: String,
 }
 
-/// Of the next mail with a link for another password; mails about new devices come between.
+/// The token of the next password reset mail; skips mails about new devices.
 async fn reset_token(mailbox: &mut Mailbox) -> String {
     loop {
         let mail = mailbox.next().await;
@@ -107,8 +107,8 @@ impl Outstanding {
         }
     }
 
-    /// Each grant, and whether it still opens or becomes anything. Uses up what can be used once.
-    async fn what_holds(&self, harness: &Harness) -> Vec<(&'static str, bool)> {
+    /// Each grant, and whether it is still valid. Uses up single-use grants.
+    async fn valid_grants(&self, harness: &Harness) -> Vec<(&'static str, bool)> {
         let bundle = "/api/me/login-bundle";
         let refresh = json!({ "grant_type": "refresh_token", "refresh_token": self.refresh });
         let exchange = json!({
@@ -122,7 +122,7 @@ impl Outstanding {
         let becomes = async |body: &Value| post(harness, "/api/auth/token", body).await.status == 200;
         vec![
             ("login", opens(&self.login, bundle).await),
-            ("page", page_opens(harness, &self.cookie, bundle).await),
+            ("page", page_reads(harness, &self.cookie, bundle).await),
             ("access token", opens(&self.access, bundle).await),
             ("refresh token", becomes(&refresh).await),
             ("approved device code", becomes(&polled(&self.device_code)).await),
@@ -133,8 +133,8 @@ impl Outstanding {
     }
 }
 
-/// Whether a page with this cookie reads the path.
-async fn page_opens(harness: &Harness, cookie: &str, path: &str) -> bool {
+/// Whether a page with this cookie may read the path.
+async fn page_reads(harness: &Harness, cookie: &str, path: &str) -> bool {
     let headers = [("Cookie", cookie), ("Sec-Fetch-Site", "same-origin")];
     crate::client::send(harness.address(), "GET", path, &headers, b"").await.status == 200
 }
@@ -144,7 +144,7 @@ fn polled(device_code: &str) -> Value {
 }
 
 impl Way {
-    /// What is over afterwards. The end of one session leaves other sign-ins of the person as they are.
+    /// Whether this way ends the grant. The end of one session does not affect the person's other sign-ins.
     fn ends(self, grant: &str) -> bool {
         match self {
             Way::SignOut | Way::EndOne => ["login", "page"].contains(&grant),
@@ -152,8 +152,8 @@ impl Way {
         }
     }
 
-    /// `password`: the one of now; the next one is returned.
-    async fn go(
+    /// Ends the sessions. `password` is the current one; returns the password afterwards.
+    async fn end_sessions(
         self,
         harness: &Harness,
         mailbox: &mut Mailbox,
@@ -168,7 +168,7 @@ impl Way {
                 harness.api_as(login, "PUT", "/api/me/password", &change).await.expect(200);
             }
             Way::Reset => {
-                // One mail an hour goes to an account; the link gathered is used by the intruder's look alone.
+                // An account gets one mail per hour; the gathered link is only used by `valid_grants`.
                 clock.fetch_add(HOUR, Ordering::Relaxed);
                 post(harness, "/api/forgot-password", &json!({ "email": "owner@example.com" })).await.expect(200);
                 let path = format!("/api/password-reset/{}", reset_token(mailbox).await);
@@ -181,14 +181,14 @@ impl Way {
             }
             Way::Operator => {
                 let app = harness.app();
-                let by = By { name: "tidewatch admin reset-password".into(), ..app.by_server() };
+                let by = Actor { name: "tidewatch admin reset-password".into(), ..app.by_server() };
                 let hash = tidewatch_accounts::secrets::password::hash(&next).expect("a hash");
                 let owner = app.control.stored_user("owner@example.com").await.expect("a database").expect("the owner");
                 app.control.set_password(&by, owner.id, &hash).await.expect("a database");
             }
             Way::SecondFactorReset => {
                 let app = harness.app();
-                let by = By { name: "tidewatch admin reset-2fa".into(), ..app.by_server() };
+                let by = Actor { name: "tidewatch admin reset-2fa".into(), ..app.by_server() };
                 let owner = app.control.stored_user("owner@example.com").await.expect("a database").expect("the owner");
                 app.control.remove_second_factors(&by, owner.id).await.expect("a database");
                 return password.to_owned();
@@ -216,8 +216,8 @@ const START: i64 = 1_800_000_000_000_000_000;
 const HOUR: i64 = 60 * 60 * 1_000_000_000;
 
 on_both! {
-    // What an intruder holds ends with the owner's sessions, whichever way they end: logins and pages' cookies alike. And
-    // all of it works before.
+    // All grants of an intruder end with the owner's sessions, whichever way they end, for logins and pages' cookies.
+    // All grants are valid before.
     async fn every_way_ends_every_grant(database) {
         let mut mailbox = Mailbox::open().await;
         let clock = Arc::new(AtomicI64::new(START));
@@ -227,7 +227,7 @@ on_both! {
         let mut password = "correct horse".to_owned();
         let mut wrong = Vec::new();
         let sign_in = async |password: &str| {
-            // Windows are by the minute, mails by the hour.
+            // Windows last a minute, the limit on mails an hour.
             clock.fetch_add(2 * HOUR, Ordering::Relaxed);
             let login = json!({ "email": "owner@example.com", "password": password });
             let headers = [("Content-Type", "application/json"), ("Sec-Fetch-Site", "same-origin")];
@@ -238,13 +238,13 @@ on_both! {
             (text(&answer.json()["token"]), cookie)
         };
         let (login, cookie) = sign_in(&password).await;
-        let held = Outstanding::gather(&harness, &mut mailbox, (&login, &cookie)).await.what_holds(&harness).await;
+        let held = Outstanding::gather(&harness, &mut mailbox, (&login, &cookie)).await.valid_grants(&harness).await;
         assert!(held.iter().all(|(_, holds)| *holds), "without an end everything holds: {held:?}");
         for way in WAYS {
             let (login, cookie) = sign_in(&password).await;
             let outstanding = Outstanding::gather(&harness, &mut mailbox, (&login, &cookie)).await;
-            password = way.go(&harness, &mut mailbox, &clock, &login, &password).await;
-            let held = outstanding.what_holds(&harness).await;
+            password = way.end_sessions(&harness, &mut mailbox, &clock, &login, &password).await;
+            let held = outstanding.valid_grants(&harness).await;
             let is_wrong = |(grant, holds): &(&str, bool)| *holds == way.ends(grant);
             wrong.extend(held.into_iter().filter(is_wrong).map(|(grant, holds)| format!("{grant} after {way:?}: {holds}")));
         }
@@ -253,8 +253,8 @@ on_both! {
 }
 
 on_both! {
-    // Sessions of a removed member go on, and open nothing of the organization; nor does anything else the member holds.
-    async fn a_removed_member_opens_nothing_with_any_credential(database) {
+    // The credentials of a removed member stay valid, but give no access to the organization.
+    async fn a_removed_member_has_no_access_with_any_credential(database) {
         let mut mailbox = Mailbox::open().await;
         let (harness, project) = mailbox.harness(&database).await;
         let (login, id) = member(&harness, &mut mailbox, "ada", "user").await;
@@ -270,7 +270,7 @@ on_both! {
         let personal = text(&made.expect(201).json()["token"]);
         let path = format!("/api/dashboard/overview?projectId={}", project.id);
         let opens = async |access: &str| {
-            let mut opens = vec![("page", page_opens(&harness, &page, &path).await)];
+            let mut opens = vec![("page", page_reads(&harness, &page, &path).await)];
             for (kind, credential) in [("login", login.as_str()), ("client", access), ("personal token", &personal)] {
                 opens.push((kind, harness.api_as(credential, "GET", &path, &Value::Null).await.status == 200));
             }

@@ -1,4 +1,4 @@
-//! Sessions: the cookie of a page, its rotation, the list of sessions, step-up.
+//! Sessions: the cookie of a page, its rotation, the list of sessions, and step-up.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -31,7 +31,7 @@ fn cookie(answer: &Answer) -> Option<String> {
     answer.header("Set-Cookie").map(|set| set.split(';').next().expect("a pair").to_owned())
 }
 
-/// Who a page with this cookie is.
+/// Requests the account of a page with this cookie.
 async fn look(harness: &Harness, cookie: &str) -> Answer {
     send(harness, "GET", "/api/me/login-bundle", &[("Cookie", cookie), OWN], &Value::Null).await
 }
@@ -45,7 +45,7 @@ on_both! {
             assert!(set.contains(part), "{set}");
         }
         assert!(!set.contains("Secure"), "a cookie that plain HTTP does not carry would sign nobody in: {set}");
-        // The login answer keeps its token, for programs; which get no cookie.
+        // The login response has the token for programs, which get no cookie.
         let login = text(&answer.json()["token"]);
         harness.api_as(&login, "GET", "/api/projects", &Value::Null).await.expect(200);
         for headers in [&[][..], &[("Sec-Fetch-Site", "cross-site")], &[("Origin", "https://evil.example")]] {
@@ -57,7 +57,7 @@ on_both! {
         for (headers, read, write) in [
             (&[OWN][..], 200, 200),
             (&[("Origin", own_origin)], 200, 200),
-            // Without a word of the browser nothing is changed.
+            // Without headers of a browser nothing is changed.
             (&[], 200, 403),
             (&[("Sec-Fetch-Site", "none")], 200, 403),
             (&[("Sec-Fetch-Site", "same-site")], 401, 403),
@@ -72,14 +72,14 @@ on_both! {
             let answer = send(&harness, "PUT", "/api/me", &headers, &json!({ "name": "Ada" })).await;
             assert_eq!(answer.status, write, "{headers:?}");
         }
-        // Neither is the other.
+        // A token is not a cookie value, and a cookie value is not a token.
         let value = cookie.split_once('=').expect("a value").1;
         harness.api_as(value, "GET", "/api/projects", &Value::Null).await.expect(401);
         look(&harness, &format!("tidewatch_session={login}")).await.expect(401);
         look(&harness, "tidewatch_session=twc_").await.expect(401);
     }
 
-    // Behind TLS the cookie is bound to the host, and one without that is none.
+    // Behind TLS the cookie has the `__Host-` prefix; a cookie without it is ignored.
     async fn behind_tls_the_cookie_is_bound_to_the_host(database) {
         let change = |config: &mut tidewatch_server::config::Config| {
             config.base_url = Some("https://tide.example.com".to_owned());
@@ -98,8 +98,8 @@ on_both! {
         send(&harness, "PUT", "/api/me", &own, &json!({})).await.expect(200);
     }
 
-    // The value is replaced as it is used. Requests overlap and answers get lost: the value before is taken until the new
-    // one was seen, and a little longer. Whoever shows it later has stolen it, or was stolen from.
+    // The value rotates with use. Requests overlap and responses get lost: the previous value is accepted until shortly
+    // after the new one was first used. A later use means that one of the two holders has stolen it.
     async fn the_cookie_rotates_and_a_replay_ends_the_session(database) {
         let clock = Arc::new(AtomicI64::new(START));
         let at = |minutes: i64| clock.store(START + minutes * MINUTE, Ordering::Relaxed);
@@ -110,7 +110,7 @@ on_both! {
         at(15);
         let second = cookie(&look(&harness, &first).await.expect(200)).expect("another value");
         assert_ne!(first, second);
-        // That answer was lost, and so are these.
+        // That response was lost, and so are these.
         at(40);
         for _ in 0..3 {
             assert_eq!(cookie(&look(&harness, &first).await.expect(200)).as_ref(), Some(&second), "the same again");
@@ -120,7 +120,7 @@ on_both! {
         let third = third.expect("a value");
         at(41);
         assert_eq!(cookie(&look(&harness, &third).await.expect(200)), None);
-        // A request that was under way.
+        // A concurrent request with the previous value.
         at(42);
         assert_eq!(cookie(&look(&harness, &second).await.expect(200)), Some(third.clone()));
         look(&harness, &first).await.expect(401);
@@ -147,7 +147,7 @@ on_both! {
         let time = |field: &str| text(&other[field]).parse::<jiff::Timestamp>().expect("a time").as_nanosecond();
         assert_eq!(time("createdAt"), i128::from(START));
         assert_eq!(time("lastSeenAt"), i128::from(START + 2 * MINUTE));
-        // Nobody ends another's.
+        // Sessions of other people cannot be ended.
         let stranger = crate::account::person(&harness, "stranger@example.com").await;
         let theirs = harness.login_of(&stranger).await;
         let one = format!("/api/me/sessions/{}", other["id"]);
@@ -157,14 +157,14 @@ on_both! {
         look(&harness, &page).await.expect(401);
         harness.api_as(&login, "GET", "/api/projects", &Value::Null).await.expect(401);
         harness.api("GET", "/api/projects", &Value::Null).await.expect(200);
-        // Signing out ends the session, whichever way it is shown, and takes the cookie away.
+        // Signing out ends the session for token and cookie, and deletes the cookie.
         let answer = sign_in(&harness, &[OWN]).await;
         let (login, page) = (text(&answer.json()["token"]), cookie(&answer).expect("a cookie"));
         let out = send(&harness, "POST", "/api/me/logout", &[("Cookie", &page), OWN], &Value::Null).await.expect(200);
         assert!(out.header("Set-Cookie").is_some_and(|set| set.contains("tidewatch_session=; ") && set.contains("Max-Age=0")));
         look(&harness, &page).await.expect(401);
         harness.api_as(&login, "GET", "/api/projects", &Value::Null).await.expect(401);
-        // A page that signs out everywhere else stays signed in, with another cookie.
+        // A page that signs out everywhere else stays signed in with a new cookie.
         let page = cookie(&sign_in(&harness, &[OWN]).await).expect("a cookie");
         let revoke = send(&harness, "POST", "/api/me/sessions/revoke", &[("Cookie", &page), OWN], &json!({})).await;
         let next = cookie(&revoke.expect(200)).expect("another cookie");
@@ -174,7 +174,7 @@ on_both! {
         harness.login = String::new();
     }
 
-    // Credentials, roles and deletion ask for a proof that is younger than five minutes.
+    // Changes of credentials and roles, and deletions, require a proof within the last five minutes.
     async fn step_up(database) {
         let clock = Arc::new(AtomicI64::new(START));
         let (harness, _) = Harness::registered_at(&database, &clock, |_| {}).await;
@@ -185,7 +185,7 @@ on_both! {
         clock.fetch_add(1, Ordering::Relaxed);
         let refused = make(&harness.login).await.expect(403).json();
         assert_eq!(refused["code"], "step_up_required", "{refused}");
-        // What needs no proof goes on.
+        // Routes without step-up still work.
         harness.api("GET", TOKENS, &Value::Null).await.expect(200);
         let ways = harness.api("POST", "/api/me/step-up/start", &Value::Null).await.expect(200).json();
         assert_eq!(ways, json!({ "methods": ["password"], "mfaToken": null, "providers": [] }));
@@ -201,17 +201,17 @@ on_both! {
         let proof = json!({ "password": "correct horse" });
         harness.api("POST", "/api/me/step-up", &proof).await.expect(200);
         let made = make(&harness.login).await.expect(201).json();
-        // In this session alone; and a token proves nothing.
+        // The proof is valid in this session only; a token cannot prove anything.
         make(&other).await.expect(403);
         harness.api_as(&text(&made["token"]), "POST", "/api/me/step-up", &proof).await.expect(403);
         clock.fetch_add(5 * MINUTE, Ordering::Relaxed);
         make(&harness.login).await.expect(403);
-        // A session in place of another has proved no more than that.
+        // A session that replaces another has the same proof.
         let renewed = harness.api("POST", "/api/me/sessions/revoke", &json!({})).await.expect(200).json();
         make(&text(&renewed["token"])).await.expect(403);
     }
 
-    // A stolen session does not find the password, from however many addresses; it keeps nobody from signing in.
+    // A stolen session cannot guess the password, from any number of addresses, and does not block sign-ins.
     async fn guesses_at_step_up_slow_down(database) {
         let clock = Arc::new(AtomicI64::new(START));
         let (harness, _) = Harness::registered_at(&database, &clock, |_| {}).await;

@@ -1,4 +1,4 @@
-//! Setting up by program: what its token opens, and that nothing is made without its person. On both databases.
+//! Setup by a program: the access of its token, and the approval by its person. Each test runs on both databases.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -16,7 +16,7 @@ on_both! {
         let made = harness.api("POST", "/api/setup-tokens", &json!({})).await.expect(201).json();
         let token = text(&made["token"]);
         assert!(token.starts_with("tws_"));
-        // It opens its session and nothing else.
+        // The token gives access to its setup session only.
         harness.api_as(&token, "GET", "/api/projects", &Value::Null).await.expect(401);
         harness.api_as(&token, "POST", "/api/projects/batch", &json!({ "projects": [{ "name": "one" }] })).await.expect(401);
         harness.api_as(&harness.login, "GET", "/api/setup/session", &Value::Null).await.expect(401);
@@ -32,7 +32,7 @@ on_both! {
         let drafts = harness.api("GET", "/api/setup/drafts", &Value::Null).await.expect(200).json();
         let path = format!("/api/setup/drafts/{}", drafts[0]["id"]);
         let seen = json!({ "projects": drafts[0]["projects"] });
-        // What is approved is what was seen.
+        // The approved plan must be the one that was shown.
         let two = json!([{ "name": "api", "framework": "gin" }, { "name": "web", "framework": "react" }]);
         plan(two.clone(), 200).await;
         harness.api("POST", &path, &seen).await.expect(409);
@@ -50,7 +50,7 @@ on_both! {
         harness.api_as(&token, "GET", "/api/setup/session", &Value::Null).await.expect(401);
     }
 
-    async fn what_is_refused_makes_nothing_and_nobody_answers_for_another(database) {
+    async fn a_refused_plan_creates_nothing_and_only_its_person_decides(database) {
         let (harness, _) = Harness::registered(&database).await;
         let made = harness.api("POST", "/api/setup-tokens", &json!({})).await.expect(201).json();
         let token = text(&made["token"]);

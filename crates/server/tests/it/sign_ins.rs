@@ -1,4 +1,4 @@
-//! Sign-ins and what else happens to an account: recorded, shown to its owner and to admins, told by mail; guesses slow down.
+//! Security events of an account: recorded, shown to its owner and to admins, reported by mail; guesses slow down.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -12,14 +12,14 @@ use crate::mailbox::{Mailbox, member, organization};
 const START: i64 = 1_800_000_000_000_000_000;
 const SECOND: i64 = 1_000_000_000;
 
-/// From this address, as this program.
+/// Logs in from this address with this `User-Agent`.
 async fn login(harness: &Harness, email: &str, password: &str, from: &str, program: &str) -> Answer {
     let headers = [("Content-Type", "application/json"), ("X-Forwarded-For", from), ("User-Agent", program)];
     let body = json!({ "email": email, "password": password }).to_string();
     client::send(harness.address(), "POST", "/api/login", &headers, body.as_bytes()).await
 }
 
-/// From a page, in a browser that holds this cookie. Gives the cookie that the browser holds afterwards.
+/// Logs in from a page, in a browser with this device cookie.
 async fn page_login(harness: &Harness, email: &str, from: &str, device: Option<&str>) -> Answer {
     let mut headers = vec![
         ("Content-Type", "application/json"),
@@ -32,7 +32,7 @@ async fn page_login(harness: &Harness, email: &str, from: &str, device: Option<&
     client::send(harness.address(), "POST", "/api/login", &headers, body.as_bytes()).await
 }
 
-/// `name=value` of the browser's cookie.
+/// `name=value` of the device cookie that the answer sets.
 fn device(answer: &Answer) -> String {
     let set = answer.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("set-cookie"));
     let is_device = |value: &&str| value.trim_start_matches("__Host-").starts_with("tidewatch_device=");
@@ -45,8 +45,8 @@ fn device(answer: &Answer) -> String {
     cookie.split(';').next().expect("a pair").to_owned()
 }
 
-/// Actions and addresses of a list, oldest first, of the kinds that are asked for.
-fn told(page: &Value, kinds: &[&str]) -> Vec<(String, String)> {
+/// Actions and addresses of a list, oldest first, of the given kinds.
+fn events(page: &Value, kinds: &[&str]) -> Vec<(String, String)> {
     let lines = page["data"].as_array().expect("lines").iter().rev();
     lines
         .map(|line| (text(&line["action"]), text(&line["ip"])))
@@ -59,7 +59,7 @@ fn pairs(lines: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 on_both! {
-    async fn people_and_their_admins_see_what_happened_to_an_account(database) {
+    async fn account_events_are_shown_to_the_person_and_to_admins(database) {
         let mut mailbox = Mailbox::open().await;
         let (harness, _) = mailbox.harness(&database).await;
         let (ada, ada_id) = member(&harness, &mut mailbox, "ada", "user").await;
@@ -91,16 +91,16 @@ on_both! {
             ("token.create", "127.0.0.1"),
         ]);
         let own = harness.api_as(&ada, "GET", "/api/me/security-log", &Value::Null).await.expect(200).json();
-        assert_eq!(told(&own, &kinds), expected);
+        assert_eq!(events(&own, &kinds), expected);
         assert_eq!(own["data"][1]["userAgent"], "script/1");
         // An admin sees it too; other members, and admins of other organizations, do not.
         let all = harness.api("GET", &format!("{at}?accounts=true"), &Value::Null).await.expect(200).json();
-        assert_eq!(told(&all, &kinds), expected);
+        assert_eq!(events(&all, &kinds), expected);
         let path = format!("{at}?accounts=true&action=sign_in&userId={ada_id}");
         let some = harness.api("GET", &path, &Value::Null).await.expect(200).json();
-        assert_eq!(told(&some, &kinds), expected[..4]);
+        assert_eq!(events(&some, &kinds), expected[..4]);
         let without = harness.api("GET", &at, &Value::Null).await.expect(200).json();
-        assert!(told(&without, &kinds).is_empty(), "{without}");
+        assert!(events(&without, &kinds).is_empty(), "{without}");
         harness.api_as(&ada, "GET", &format!("{at}?accounts=true"), &Value::Null).await.expect(403);
         let other = harness.api_as(&ada, "POST", "/api/organizations", &json!({ "name": "Own" })).await.expect(201).json();
         let path = format!("/api/organizations/{}/audit?accounts=true", other["id"]);
@@ -109,7 +109,7 @@ on_both! {
         assert_eq!(owners.count(), 0, "the owner is no member there: {hers}");
         let owners = harness.api("GET", "/api/me/security-log", &Value::Null).await.expect(200).json();
         assert!(!owners.to_string().contains("ada@example.com"), "{owners}");
-        // Page by page.
+        // The same list in pages.
         let first = harness.api_as(&ada, "GET", "/api/me/security-log?limit=2", &Value::Null).await.expect(200).json();
         let next = format!("/api/me/security-log?limit=2&before={}", first["next"]);
         let second = harness.api_as(&ada, "GET", &next, &Value::Null).await.expect(200).json();
@@ -119,7 +119,7 @@ on_both! {
 }
 
 on_both! {
-    // 150 addresses guess at one account: each stays within its own window.
+    // 150 addresses guess the password of one account, each within its own window.
     async fn guesses_at_one_account_slow_down_and_lock_nobody_out(database) {
         let clock = Arc::new(AtomicI64::new(START));
         let (harness, _) = Harness::registered_at(&database, &clock, |_| {}).await;
@@ -136,22 +136,22 @@ on_both! {
         assert_eq!(statuses.iter().filter(|status| **status == 429).count(), 130, "{statuses:?}");
         let waits = login(&harness, email, "correct horse", "2001:db8:9999::1", "script/1").await.expect(429);
         assert_eq!(waits.header("Retry-After"), Some("1"), "from elsewhere even the right one waits");
-        // An account that does not exist slows down alike.
+        // Guesses for an account that does not exist slow down too.
         for guess in 0..21 {
             let from = format!("2001:db8:{:x}::2", 0x100 + guess);
             let expected = if guess < 20 { 401 } else { 429 };
             login(&harness, "nobody@example.com", "guess", &from, "script/1").await.expect(expected);
         }
-        // An address that has signed in before is no device: whoever shares it waits like others.
+        // A known address is not a known device: other clients at the address wait too.
         login(&harness, email, "correct horse", home, "browser/1").await.expect(429);
         page_login(&harness, email, home, Some("tidewatch_device=twb_1")).await.expect(429);
-        // The browser that was there before does not wait, wherever it is. The log has the first refusals of the row.
+        // A known browser does not wait, at any address. The log has refusals at 1, 2, 4, 8 and 16 failures.
         let known = device(&page_login(&harness, email, "2001:db8:7777::1", Some(&known)).await.expect(200));
         let log = harness.api("GET", "/api/me/security-log", &Value::Null).await.expect(200).json();
         let refused = log["data"].as_array().expect("lines").iter().rev().filter(|line| line["action"] == "sign_in.refuse");
         let failures: Vec<i64> = refused.map(|line| line["detail"]["failures"].as_i64().expect("a count")).collect();
         assert_eq!(failures, [1, 2, 4, 8, 16]);
-        // Nor does it have a try more than others: it waits for itself.
+        // A known browser has the same number of attempts, counted separately.
         let guess = async |cookie: &str, number: u32| {
             let from = format!("2001:db8:{:x}::4", 0x100 + number);
             let headers = [("Content-Type", "application/json"), ("X-Forwarded-For", from.as_str()), ("Cookie", cookie)];
@@ -161,7 +161,7 @@ on_both! {
         for number in 0..21 {
             assert_eq!(guess(&known, number).await, if number < 20 { 401 } else { 429 }, "{number}");
         }
-        // A second later one more is taken.
+        // One more attempt is accepted a second later.
         for guess in 0..20 {
             let from = format!("2001:db8:{:x}::3", 0x100 + guess);
             login(&harness, email, "guess", &from, "script/1").await.expect(401);
@@ -187,12 +187,12 @@ on_both! {
 }
 
 on_both! {
-    // A queue without end would make everybody wait behind anonymous work.
-    async fn sign_ins_that_cannot_be_worked_on_are_told_so(database) {
+    // An unbounded queue would make everyone wait for anonymous requests.
+    async fn sign_ins_beyond_the_queue_are_503(database) {
         let (harness, _) = Harness::registered(&database).await;
         let known = page_login(&harness, "owner@example.com", "203.0.113.7", None).await.expect(200);
         let app = harness.app().clone();
-        // The work under way and the queue behind it.
+        // Fills the running work and the queue.
         let full = app.hashes_waiting.try_acquire_many(u32::try_from(tidewatch_limits::PASSWORD_HASHES_WAITING_MAX).unwrap());
         let full = full.expect("nobody else signs in");
         let busy = login(&harness, "somebody@example.com", "guess", "198.51.100.9", "script/1").await.expect(503);
@@ -204,8 +204,8 @@ on_both! {
 }
 
 on_both! {
-    // A browser is known by its cookie: another browser at the same address, of the same name, is another device.
-    async fn a_browser_is_known_by_its_cookie(database) {
+    // A browser is recognized by its cookie: another browser with the same address and name is another device.
+    async fn a_browser_is_recognized_by_its_cookie(database) {
         let mut mailbox = Mailbox::open().await;
         let (harness, _) = mailbox.harness(&database).await;
         member(&harness, &mut mailbox, "ada", "user").await;
@@ -219,7 +219,7 @@ on_both! {
         assert!(words(&mut mailbox).await.contains("a device that was not used before"));
         page_login(&harness, ada, home, Some(&first)).await.expect(200);
         assert!(words(&mut mailbox).await.contains("a device that was not used before"), "a value of before");
-        // Two people at one browser are both known, and each alone.
+        // Two people can use one browser; each is recognized separately.
         page_login(&harness, owner, home, None).await.expect(200);
         let shared = device(&page_login(&harness, owner, home, Some(&second)).await.expect(200));
         assert!(words(&mut mailbox).await.contains("a device that was not used before"), "ada's is not the owner's");

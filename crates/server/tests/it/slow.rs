@@ -1,4 +1,4 @@
-//! Slow clients: real sockets, a clock that runs ahead whenever everybody waits. Spec: limits, the rows about time.
+//! Slow clients: real sockets, and a paused clock that advances when all tasks are idle. Spec: limits, timeouts.
 
 use std::net::SocketAddr;
 
@@ -10,7 +10,7 @@ use tokio::time::{Duration, Instant, sleep};
 use crate::client::{self, Answer, arrive};
 use crate::harness::{Harness, Project};
 
-/// A connection whose bytes have arrived before the clock goes on.
+/// A connection that lets written bytes arrive before the clock advances.
 struct Connection(client::Connection);
 
 impl Connection {
@@ -44,7 +44,7 @@ impl Connection {
     }
 }
 
-/// The clock may run ahead once more while the answer is on its way, to the next look at the connection.
+/// Seconds by which the clock may advance while the answer is on its way: to the next check of the connection.
 const ON_ITS_WAY: u64 = 4;
 
 fn head(path: &str, token: &str, length: usize) -> String {
@@ -54,8 +54,8 @@ fn head(path: &str, token: &str, length: usize) -> String {
     )
 }
 
-/// One route of each class, with the token it takes. None asks the database who is there: a paused clock runs ahead while
-/// the database's thread works.
+/// One route of each class, with its token. None queries the database: a paused clock would advance while the
+/// database's thread works.
 fn routes(project: &Project) -> [(&'static str, String, RouteLimits); 5] {
     [
         ("/api/otel/v1/traces", project.token.clone(), limits::OTLP),
@@ -66,7 +66,7 @@ fn routes(project: &Project) -> [(&'static str, String, RouteLimits); 5] {
     ]
 }
 
-/// Sends the head and these pieces, each after so many seconds; then nothing more. The answer, and when it came.
+/// Sends the head and the pieces: (seconds to wait before, bytes). Returns the answer and the elapsed seconds.
 async fn send(
     address: SocketAddr,
     route: &(&str, String, RouteLimits),
@@ -85,13 +85,13 @@ async fn send(
 
 #[track_caller]
 fn assert_too_slow(answer: &Answer, limits: &RouteLimits, path: &str) {
-    match limits.slow_answer {
-        limits::SlowAnswer::Timeout408 => {
+    match limits.slow_response {
+        limits::SlowResponse::Timeout408 => {
             assert_eq!(answer.status, 408, "{path}");
             assert_eq!(answer.header("Retry-After"), None, "{path}");
             assert_eq!(answer.json(), json!({"error": "the request body came too slowly"}), "{path}");
         }
-        limits::SlowAnswer::Retry503 => {
+        limits::SlowResponse::Retry503 => {
             assert_eq!(answer.status, 503, "{path}");
             let seconds = answer.header("Retry-After").and_then(|text| text.parse::<u64>().ok());
             assert!(seconds.is_some_and(|seconds| seconds >= 1), "{path}: {seconds:?}");
@@ -119,7 +119,7 @@ async fn too_slow_is_408_and_503_where_exporters_retry() {
 }
 
 #[tokio::test]
-async fn slow_but_in_time_is_taken() {
+async fn slow_bodies_within_their_time_are_accepted() {
     let (harness, project) = Harness::with_project().await;
     tokio::time::pause();
     for route in routes(&project) {
@@ -133,13 +133,13 @@ async fn slow_but_in_time_is_taken() {
                 connection.write(&vec![b' '; *bytes]).await;
             }
             let answer = connection.answer().await;
-            // Blanks are no JSON; but they were read.
+            // Blanks are not JSON, but they were read.
             assert!(matches!(answer.status, 200 | 400), "{}: {} {pieces:?}", route.0, answer.status);
         }
     }
 }
 
-// "OTLP 2 min", "/api/report 10 min total", "10 min total": data that keeps coming, until it is too long.
+// "OTLP 2 min", "/api/report 10 min total", "10 min total": bodies that continue to arrive beyond the total time.
 #[tokio::test]
 async fn no_body_takes_longer_than_its_total() {
     let (harness, project) = Harness::with_project().await;
@@ -156,12 +156,12 @@ async fn no_body_takes_longer_than_its_total() {
 
 // Spec: limits, row "Admission-gate wait": not counted against any timeout.
 #[tokio::test]
-async fn waiting_for_a_slot_takes_no_time() {
+async fn waiting_for_a_slot_counts_against_no_timeout() {
     let mut harness = Harness::start_with(|config| config.ingest_concurrent_max = 1).await;
     let project = harness.register().await;
     tokio::time::pause();
     let app = harness.app().clone();
-    // All but one of the four that there are at least.
+    // All but one of the four slots, the minimum.
     let mut others = Vec::new();
     for _ in 1..limits::INGEST_CONCURRENT_MIN {
         others.push(app.admission.enter(7).await.unwrap_or_else(|_| panic!("a free slot")));
@@ -186,7 +186,7 @@ async fn waiting_for_a_slot_takes_no_time() {
     while app.bodies.held() == 0 {
         tokio::task::yield_now().await;
     }
-    // Its slot went to others while it let us wait; when it is whole it waits for another, for as long as it takes.
+    // A slow body holds no slot; when it is complete, the request waits for a slot without a timeout.
     let slot = app.admission.enter(7).await.unwrap_or_else(|_| panic!("a slow client holds no slot"));
     connection.write(b"}").await;
     while app.admission.waiting() == 0 {
@@ -227,7 +227,7 @@ async fn heads_have_15_seconds_and_idle_connections_two_minutes() {
         "a second head: after {} s",
         start.elapsed().as_secs()
     );
-    // A header that never ends: a byte a second does not keep it open.
+    // An endless header: one byte per second does not keep the connection open.
     let start = Instant::now();
     let mut connection = Connection::open(harness.address()).await;
     connection.write(b"GET /health HTTP/1.1\r\nX: ").await;
@@ -239,9 +239,9 @@ async fn heads_have_15_seconds_and_idle_connections_two_minutes() {
     assert!((15..=19 + ON_ITS_WAY).contains(&start.elapsed().as_secs()), "after {} s", start.elapsed().as_secs());
 }
 
-// "Streaming responses (live tail) are exempt from body totals", and they are not idle.
+// "Streaming responses (live tail) are exempt from body totals", and do not count as idle.
 #[tokio::test]
-async fn a_live_tail_lasts() {
+async fn a_live_tail_has_no_timeout() {
     let harness = Harness::start().await;
     tokio::time::pause();
     let start = Instant::now();
@@ -252,7 +252,7 @@ async fn a_live_tail_lasts() {
     }
 }
 
-// Spec: limits, row "Upload concurrency": excess waits 30 s, then 503.
+// Spec: limits, row "Upload concurrency": excess uploads wait 30 s, then get 503.
 #[tokio::test]
 async fn an_upload_waits_30_seconds_for_a_slot() {
     let harness = Harness::start().await;

@@ -1,4 +1,5 @@
-//! Several builds of one program: each stack trace is resolved with the symbols of its own, now and again. DECISIONS 14.
+//! Several builds of one program: each stack trace is resolved with the symbols of its own build, at receipt and later.
+//! DECISIONS 14.
 
 use std::collections::HashMap;
 
@@ -6,7 +7,7 @@ use serde_json::{Value, json};
 use tidewatch_server::resymbolicate::resolve_again;
 
 use crate::harness::text;
-use crate::symbols::{SOURCE_MAPS, SYMBOLS, Uploads, fixture};
+use crate::symbol_uploads::{SOURCE_MAPS, SYMBOLS, Uploads, fixture};
 
 const ONE: &str = "6c2f7a3e-93a1-4c60-b6a7-0d6f5a3d1c11";
 const OTHER: &str = "7d307b4f-a4b2-4d71-87b8-1e706b4e2d22";
@@ -16,12 +17,12 @@ const MAPPING_ONE: &[u8] =
 const MAPPING_OTHER: &[u8] =
     b"com.shop.Order -> a.a:\n    1:5:void send():30:34 -> b\ncom.shop.Refused -> c.g:\n    void <init>() -> <init>\n";
 
-/// Both builds call it so.
+/// The minified stack trace is the same in both builds.
 const STACK: &str = "c.g: boom\n\tat a.a.b(SourceFile:2)";
 const BY_ONE: &str = "com.shop.Failure: boom\n\tat com.shop.Cart.pay(Cart.java:11)";
 const BY_OTHER: &str = "com.shop.Refused: boom\n\tat com.shop.Order.send(Order.java:31)";
 
-/// Where a build is named.
+/// Where the id of the build is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Place {
     Resource,
@@ -36,7 +37,7 @@ fn attribute(key: &str, value: &str) -> Value {
     json!({"key": key, "value": {"stringValue": value}})
 }
 
-/// One exception, of one service and version whatever its build. `is_root`: a span that is not stored (DECISIONS 4).
+/// One exception; all builds have the same service and version. `is_root`: a span that is not stored (DECISIONS 4).
 fn failed(number: u64, place: Place, uuid: &str, message: &str, stack: &str, is_root: bool) -> Value {
     let at = |here: Place| if place == here { vec![attribute("app.debug.proguard_uuid", uuid)] } else { Vec::new() };
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970");
@@ -75,7 +76,7 @@ fn failed(number: u64, place: Place, uuid: &str, message: &str, stack: &str, is_
 }
 
 impl Uploads {
-    /// Titles (first lines) and counts of the project's Issues, and the stack traces shown for them.
+    /// Stack traces and counts of the project's Issues.
     async fn issues(&self) -> Vec<(String, u64)> {
         let path = format!("/api/exception-stack-traces?projectId={}", self.project);
         let answer = self.harness.api("POST", &path, &json!({})).await.expect(200).json();
@@ -90,7 +91,7 @@ impl Uploads {
         assert_eq!(self.accepted(SYMBOLS, &[("proguard_uuid", uuid)], &[("mapping.txt", mapping)]).await, 1);
     }
 
-    /// Looks at everything stored, as after an upload. How many exceptions changed.
+    /// Resolves all stored exceptions again, as after an upload. Returns the number of changed exceptions.
     async fn look_again(&self) -> usize {
         self.settle().await;
         let (app, project) = (self.harness.app().clone(), self.project);
@@ -107,9 +108,9 @@ impl Uploads {
     }
 }
 
-// A later upload of anything looks at all traces again: each keeps the names of its own build.
+// Every later upload resolves all traces again: each keeps the names of its own build.
 #[tokio::test(flavor = "multi_thread")]
-async fn two_builds_of_one_version_stay_apart() {
+async fn two_builds_of_one_version_are_resolved_separately() {
     let uploads = Uploads::start().await;
     let token = uploads.runtime_token().await;
     uploads.mapping(ONE, MAPPING_ONE).await;
@@ -129,7 +130,7 @@ async fn two_builds_of_one_version_stay_apart() {
     assert_eq!(uploads.issues().await, expected);
 }
 
-// Stored raw, whether or not the span is stored: the row says which build it is of.
+// The row of a raw trace has the id of its build, whether or not the span is stored.
 #[tokio::test(flavor = "multi_thread")]
 async fn raw_traces_wait_for_their_own_build() {
     let uploads = Uploads::start().await;
@@ -153,7 +154,7 @@ async fn raw_traces_wait_for_their_own_build() {
     assert_eq!(uploads.issues().await, [(BY_ONE.to_owned(), 8), (BY_OTHER.to_owned(), 8)]);
 }
 
-// The span reports the exception itself: of an event there is nothing but what names the build.
+// The exception is in the span's attributes, without an event: the build's id is in the resource or scope.
 #[tokio::test(flavor = "multi_thread")]
 async fn exceptions_without_an_event_wait_for_their_own_build() {
     let uploads = Uploads::start().await;
@@ -180,7 +181,7 @@ async fn exceptions_without_an_event_wait_for_their_own_build() {
     assert_eq!(uploads.issues().await, [(BY_ONE.to_owned(), 4), (BY_OTHER.to_owned(), 4)]);
 }
 
-// Script names are reused by the next build: what was resolved with the map of its time stays.
+// The next build reuses script names: frames that were resolved with an earlier map stay.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_resolved_frame_is_never_replaced_by_another_builds() {
     let uploads = Uploads::start().await;
@@ -196,15 +197,15 @@ async fn a_resolved_frame_is_never_replaced_by_another_builds() {
     assert_eq!(uploads.look_again().await, 0);
     let half = "E: x\n    at t (old.ts:3:3)\n    at u (https://shop.example/vendor.js:2:5)".to_owned();
     assert_eq!(uploads.issues().await, [(half.clone(), 1)]);
-    // The rest of it comes too late: no more can be said without the old map.
+    // The rest of the trace cannot be resolved without the old map.
     uploads.accepted(SOURCE_MAPS, &[], &[("vendor.js.map", &map("vendor.ts"))]).await;
     assert_eq!(uploads.look_again().await, 0);
     assert_eq!(uploads.issues().await, [(half, 1)]);
 }
 
-// The title is resolved as the frames are, and the message tells no Issues apart then.
+// The title is resolved like the frames; the message then does not separate Issues.
 #[tokio::test(flavor = "multi_thread")]
-async fn type_and_title_are_resolved_and_grouped_by() {
+async fn type_and_title_are_resolved_before_grouping() {
     let uploads = Uploads::start().await;
     let token = uploads.runtime_token().await;
     let send = async |number: u64| {
@@ -234,9 +235,9 @@ async fn type_and_title_are_resolved_and_grouped_by() {
     }
 }
 
-// The class that a trace names first need not be the exception's: then the type stays as it was sent.
+// If the first class in the trace is not the exception's, the type stays as sent.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_type_that_the_trace_does_not_name_stays() {
+async fn a_type_that_the_trace_does_not_name_is_unchanged() {
     let uploads = Uploads::start().await;
     let token = uploads.runtime_token().await;
     uploads.mapping(ONE, MAPPING_ONE).await;
@@ -252,7 +253,7 @@ async fn a_type_that_the_trace_does_not_name_stays() {
     assert!(text(&shown["stackTrace"]).contains("com.shop.Failure: boom\n\tat com.shop.Cart.pay"), "{shown}");
 }
 
-/// A fat file of two slices, of which the second gets the first's UUID.
+/// A fat file of two slices with the UUID of the first. Returns the file and the UUID in hexadecimal.
 fn fat_with_one_uuid() -> (Vec<u8>, String) {
     let (arm64, mut x64) = (fixture("macho/AcmeKit.arm64.dwarf"), fixture("macho/AcmeKit.x86_64.dwarf"));
     let uuid_at = |bytes: &[u8]| {
@@ -277,7 +278,7 @@ fn fat_with_one_uuid() -> (Vec<u8>, String) {
     (fat, uuid.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// By offset (hexadecimal) where the innermost frame ends: `:line:column)`.
+/// The expected end of the innermost frame, `:line:column)`, by hexadecimal offset.
 fn answers(arch: &str) -> HashMap<String, String> {
     let answers: Value = serde_json::from_slice(&fixture(&format!("macho/AcmeKit.{arch}.answers.json"))).expect("JSON");
     let rows = answers["answers"].as_array().expect("answers").iter();
@@ -288,7 +289,7 @@ fn answers(arch: &str) -> HashMap<String, String> {
 
 // SYMBOLS, "decided" 4: the id comes first; the architecture chooses between slices that share it.
 #[tokio::test(flavor = "multi_thread")]
-async fn slices_that_share_a_uuid_are_told_apart_by_the_arch_line() {
+async fn slices_that_share_a_uuid_are_distinguished_by_the_arch_line() {
     let uploads = Uploads::start().await;
     let (fat, id) = fat_with_one_uuid();
     for _ in 0..2 {
@@ -308,7 +309,7 @@ async fn slices_that_share_a_uuid_are_told_apart_by_the_arch_line() {
             shown.lines().any(|line| line.starts_with("#0 ") && line.ends_with(expected.as_str())),
             "{arch}: {shown}"
         );
-        // Spec: symbolication, rule 3: what stands above the separator stays, its blank lines too.
+        // Spec: symbolication, rule 3: the lines above the separator stay, including blank lines.
         assert!(shown.starts_with("boom\n\n  in Kit\n\n#0 "), "{arch}: {shown}");
     }
 }

@@ -1,9 +1,9 @@
-//! Uploaded files one by one: judged alone, told apart by their folders, counted. DECISIONS 28; WIRE 4.1.
+//! Uploaded files are checked one by one, distinguished by their folders, and counted. DECISIONS 28; WIRE 4.1.
 
 use serde_json::{Value, json};
 
 use crate::harness::text;
-use crate::symbols::{SOURCE_MAPS, SYMBOLS, Uploads, fixture};
+use crate::symbol_uploads::{SOURCE_MAPS, SYMBOLS, Uploads, fixture};
 
 fn map(source: &str) -> Vec<u8> {
     format!(r#"{{"version":3,"sources":["{source}"],"names":[],"mappings":"AAAA;EAEE"}}"#).into_bytes()
@@ -45,11 +45,11 @@ async fn a_refused_file_does_not_refuse_the_others() {
     assert_eq!(names, ["notes.txt", "b.zip", "package.json"]);
     assert!(rejected[1].1.contains("zip archive") && rejected[2].1.contains("not a source map"), "{rejected:?}");
     assert_eq!(uploads.kept().len(), 2);
-    // L6: a name is shown without characters that hide or turn round what stands beside them.
+    // L6: names are shown without invisible and bidirectional control characters.
     let hidden = uploads.sent(SYMBOLS, &[], &[files[0], ("no\u{202e}tes\u{200b}.txt", b"hello")]).await;
     let name = text(&hidden["rejected"][0]["name"]);
     assert!(name.contains("tes") && !name.contains(['\u{202e}', '\u{200b}']), "{name:?}");
-    // With none rejected, the answer is the specification's own.
+    // Without rejected files, the answer is the specification's.
     assert_eq!(uploads.sent(SYMBOLS, &[], &files[..1]).await, json!({"uploaded": 1}));
     let why = uploads.refused(&[], &files[1..2]).await;
     assert!(why.starts_with("notes.txt: "), "{why}");
@@ -70,13 +70,13 @@ async fn maps_of_one_name_in_different_folders_do_not_shadow_each_other() {
     for (folder, expected) in [
         ("/static/a", "E: x\n    at t (a.ts:3:3)".to_owned()),
         ("/b", "E: x\n    at t (b.ts:3:3)".to_owned()),
-        // Neither: a wrong answer is worse than none.
+        // An ambiguous name matches neither map.
         ("", stack("")),
         ("/c", stack("/c")),
     ] {
         assert_eq!(uploads.resolved(&stack(folder)).await, expected, "{folder}");
     }
-    // The same path again replaces its own alone.
+    // A second upload replaces only the file with the same path.
     uploads.sent(SOURCE_MAPS, &[], &[("dist/b/index.js.map", &map("new.ts"))]).await;
     uploads.settle().await;
     assert_eq!(uploads.kept().len(), 2);
@@ -84,7 +84,7 @@ async fn maps_of_one_name_in_different_folders_do_not_shadow_each_other() {
     assert_eq!(uploads.resolved(&stack("/a")).await, "E: x\n    at t (a.ts:3:3)");
 }
 
-// WIRE 4.5: debug ids first, which scripts are reported with over OTLP; a map with another id is another build's.
+// WIRE 4.5: debug ids that exporters report take precedence; a map with another id is of another build.
 #[tokio::test(flavor = "multi_thread")]
 async fn scripts_are_found_by_the_debug_ids_that_are_reported() {
     let uploads = Uploads::start().await;
@@ -103,7 +103,7 @@ async fn scripts_are_found_by_the_debug_ids_that_are_reported() {
     for (number, id, expected) in
         [(1, one, "E: x\n    at t (one.ts:3:3)"), (2, other, "E: x\n    at t (other.ts:3:3)"), (3, unknown, stack)]
     {
-        let mut body = crate::symbols::failed(number, "webjs", "E", "x", stack);
+        let mut body = crate::symbol_uploads::failed(number, "webjs", "E", "x", stack);
         let ids = json!({"key": "app.debug.source_map_uuids", "value": {"kvlistValue": {"values": [
             {"key": "https://shop.example/app.js", "value": {"stringValue": id}}]}}});
         let attributes = body.pointer_mut("/resourceSpans/0/scopeSpans/0/spans/0/events/0/attributes").expect("a list");
@@ -116,7 +116,7 @@ async fn scripts_are_found_by_the_debug_ids_that_are_reported() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_content_is_known_under_every_version_it_was_sent_for() {
+async fn one_file_is_found_under_every_version_it_was_uploaded_for() {
     let uploads = Uploads::start().await;
     for version in ["1.0", "1.1", "1.1"] {
         uploads.sent(SOURCE_MAPS, &[("version", version)], &[("app.js.map", &map("a.ts"))]).await;
@@ -124,12 +124,12 @@ async fn one_content_is_known_under_every_version_it_was_sent_for() {
     let listed = uploads.get("/api/symbols").await;
     let file = &listed["data"][0];
     assert_eq!((&file["version"], &file["versions"]), (&json!("1.1"), &json!(["1.1", "1.0"])));
-    // Other content of that name is of its own version alone.
+    // Different content with that name belongs to its own version only.
     uploads.sent(SOURCE_MAPS, &[("version", "2.0")], &[("app.js.map", &map("b.ts"))]).await;
     assert_eq!(uploads.get("/api/symbols").await["data"][0]["versions"], json!(["2.0"]));
 }
 
-// React Native's RAM bundles: frames name modules, the map is the bundle's.
+// React Native's RAM bundles: frames name modules, and the map is of the whole bundle.
 #[tokio::test(flavor = "multi_thread")]
 async fn modules_of_a_ram_bundle_are_found_in_its_map() {
     let uploads = Uploads::start().await;
@@ -142,9 +142,9 @@ async fn modules_of_a_ram_bundle_are_found_in_its_map() {
     );
 }
 
-// A small file takes a block of the disk and an entry of its folder, whatever is in it.
+// Every file takes at least a block of the disk and an entry in its folder.
 #[tokio::test(flavor = "multi_thread")]
-async fn small_files_fill_a_project_too() {
+async fn small_files_count_against_the_quota_too() {
     let uploads = Uploads::start_with(|config| config.symbols_project_mb = 1).await;
     let files: Vec<(String, Vec<u8>)> =
         (0..300).map(|number| (format!("{number}.js.map"), map(&format!("{number}.ts")))).collect();
@@ -157,7 +157,7 @@ async fn small_files_fill_a_project_too() {
     assert_eq!(answer["uploaded"], 3);
     assert!(text(&answer["rejected"][0]["error"]).contains("TIDEWATCH_SYMBOLS_PROJECT_FILES"), "{answer}");
     few.send(SOURCE_MAPS, &few.token, &[], &files[4..5]).await.expect(413);
-    // The same again takes no room.
+    // The same file again takes no space.
     assert_eq!(few.sent(SOURCE_MAPS, &[], &files[..3]).await, json!({"uploaded": 3}));
 }
 

@@ -1,90 +1,15 @@
-//! Uploads of debug files and source maps as their tools send them. Spec: `/api/symbols/upload` 1-6; WIRE 4.1, 4.2.
+//! Uploads of debug files and source maps, as their tools send them. Spec: `/api/symbols/upload` 1-6; WIRE 4.1, 4.2.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
 use tidewatch_ingest::symbols::keys::{FileName, SymbolKey};
 use tidewatch_symbols::{Artifact, DebugId, Upload, detect};
-use uuid::Uuid;
 
-use crate::client::{self, Answer};
-use crate::harness::{Harness, text};
+use crate::client;
+use crate::harness::text;
 use crate::mailbox::organization;
-
-pub const SYMBOLS: &str = "/api/symbols/upload";
-pub const SOURCE_MAPS: &str = "/api/sourcemaps/upload";
-
-/// A file of `fixtures/symbols`, stored as it is or compressed.
-pub fn fixture(name: &str) -> Vec<u8> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/symbols").join(name);
-    std::fs::read(&path).unwrap_or_else(|_| {
-        let compressed = std::fs::read(format!("{}.zst", path.display())).expect("a fixture");
-        zstd::decode_all(&compressed[..]).expect("a fixture is valid zstd")
-    })
-}
-
-pub struct Uploads {
-    pub harness: Harness,
-    pub project: Uuid,
-    pub token: String,
-}
-
-impl Uploads {
-    pub async fn start() -> Uploads {
-        Uploads::start_with(|_| {}).await
-    }
-
-    pub async fn start_with(change: fn(&mut tidewatch_server::config::Config)) -> Uploads {
-        let mut harness = Harness::start_with(change).await;
-        let project = harness.register().await;
-        let projects = harness.api("GET", "/api/projects", &Value::Null).await.expect(200).json();
-        let token = text(&projects[0]["sourceMapToken"]);
-        Uploads { project: project.id.parse().expect("a UUID"), token, harness }
-    }
-
-    /// `files`: name and content. `fields`: name and text, sent first, as the Gradle plugin does.
-    pub async fn send(&self, path: &str, token: &str, fields: &[(&str, &str)], files: &[(&str, &[u8])]) -> Answer {
-        let mut body = Vec::new();
-        for (name, value) in fields {
-            let head = format!("--XX\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n");
-            body.extend_from_slice(head.as_bytes());
-        }
-        for (name, content) in files {
-            let head = format!("--XX\r\nContent-Disposition: form-data; name=\"files\"; filename=\"{name}\"\r\n\r\n");
-            body.extend_from_slice(&[head.as_bytes(), content, b"\r\n"].concat());
-        }
-        body.extend_from_slice(b"--XX--\r\n");
-        let authorization = format!("Bearer {token}");
-        let headers = [("Content-Type", "multipart/form-data; boundary=XX"), ("Authorization", authorization.as_str())];
-        client::send(self.harness.address(), "POST", path, &headers, &body).await
-    }
-
-    pub async fn accepted(&self, path: &str, fields: &[(&str, &str)], files: &[(&str, &[u8])]) -> u64 {
-        let answer = self.send(path, &self.token, fields, files).await.expect(200);
-        answer.json()["uploaded"].as_u64().expect("a number")
-    }
-
-    pub async fn refused(&self, fields: &[(&str, &str)], files: &[(&str, &[u8])]) -> String {
-        let answer = self.send(SYMBOLS, &self.token, fields, files).await.expect(422);
-        text(&answer.json()["error"])
-    }
-
-    /// Paths of what is kept, the project's id left out.
-    pub fn kept(&self) -> Vec<String> {
-        let found = self.harness.app().symbols.store.list(self.project).expect("the disk works");
-        found.into_iter().map(|listed| listed.path.replace(&format!("{}/", self.project), "")).collect()
-    }
-
-    /// The artifact, once everything that was asked for is made.
-    async fn artifact(&self, key: SymbolKey) -> Option<Vec<u8>> {
-        let (symbols, project) = (self.harness.app().symbols.clone(), self.project);
-        let read = move || {
-            symbols.builder.settle();
-            symbols.store.artifact(project, &key).expect("the disk works")
-        };
-        tokio::task::spawn_blocking(read).await.expect("no panic")
-    }
-}
+use crate::symbol_uploads::{SOURCE_MAPS, SYMBOLS, Uploads, fixture};
 
 fn ids(bytes: &[u8]) -> Vec<DebugId> {
     let Ok(Upload::Native { slices, .. }) = detect(bytes, None) else { panic!("a debug file") };
@@ -109,7 +34,7 @@ async fn a_fat_file_counts_once_and_is_kept_once_per_slice() {
         let artifact = Artifact::open(&artifact).and_then(Artifact::verify).expect("whole");
         assert_eq!(artifact.id(), Some(id));
     }
-    let (built, failed) = uploads.harness.app().symbols.builder.figures();
+    let (built, failed) = uploads.harness.app().symbols.builder.stats();
     assert_eq!((built, failed), (3, 0), "the same upload again makes nothing again");
 }
 
@@ -131,7 +56,7 @@ async fn a_file_without_debug_information_replaces_none_that_has_it() {
     assert!(uploads.artifact(SymbolKey::MachO(id)).await.is_some());
 }
 
-// WIRE 4.2, row Dart: architecture by field or by file name, and an id that must agree with the file's own.
+// WIRE 4.2, row Dart: the architecture by field or file name, and an id that must match the file's.
 #[tokio::test(flavor = "multi_thread")]
 async fn dart_symbols() {
     let uploads = Uploads::start().await;
@@ -178,13 +103,13 @@ async fn source_maps_of_a_build_folder() {
     let info = uploads.harness.app().symbols.store.info(uploads.project, &key).expect("it is kept");
     assert_eq!((info.version.as_deref(), info.bytes), (Some("1.2.3"), map.len() as u64));
     assert!(uploads.artifact(key).await.is_some());
-    // Source maps are taken at the other door too. Spec: `/api/symbols/upload`, 3.
+    // Source maps are accepted at the other route too. Spec: `/api/symbols/upload`, 3.
     assert_eq!(uploads.accepted(SYMBOLS, &[], &[("other.js.map", &map)]).await, 1);
     assert_eq!(uploads.accepted(SOURCE_MAPS, &[], &[("index.html", b"<html>")]).await, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_kept_survives_a_restart() {
+async fn uploaded_files_survive_a_restart() {
     let mut uploads = Uploads::start().await;
     let file = fixture("macho/AcmeKit.x86_64.dwarf");
     uploads.accepted(SYMBOLS, &[], &[("AcmeKit", &file)]).await;
@@ -197,7 +122,7 @@ async fn what_is_kept_survives_a_restart() {
 
 // Spec: authentication: an upload token, which is not the runtime token; errors, rows 400, 401 and 422.
 #[tokio::test(flavor = "multi_thread")]
-async fn who_may_not_and_what_may_not() {
+async fn unauthorized_and_invalid_uploads_are_refused() {
     let uploads = Uploads::start().await;
     let project = uploads.harness.project("other").await;
     let map: &[u8] = br#"{"version":3,"sources":[],"names":[],"mappings":""}"#;
@@ -210,7 +135,7 @@ async fn who_may_not_and_what_may_not() {
         let answer = uploads.send(path, &uploads.token, &[("version", "1")], &[]).await.expect(400);
         assert_eq!(answer.json(), json!({"error": "No files uploaded"}));
     }
-    // DECISIONS 28: each file is judged alone. Where none is accepted, each gets its sentence.
+    // DECISIONS 28: each file is checked separately. If none is accepted, each has a message.
     let why = uploads.refused(&[], &[("notes.txt", b"hello"), ("b.zip", b"PK\x03\x04....")]).await;
     assert!(why.contains("notes.txt: ") && why.contains("b.zip: this is a zip archive"), "{why}");
     assert_eq!(uploads.kept(), Vec::<String>::new());
@@ -219,7 +144,7 @@ async fn who_may_not_and_what_may_not() {
     assert_eq!(uploads.kept(), ["sourcemaps/x.map"]);
 }
 
-// Whatever is sent is kept or refused in words, and making artifacts of it ends nothing.
+// Every file is stored or refused with a message, and building artifacts of it never stops the server.
 #[tokio::test(flavor = "multi_thread")]
 async fn hostile_files() {
     let uploads = Uploads::start().await;
@@ -234,51 +159,11 @@ async fn hostile_files() {
     }
     assert!(count > 50);
     let symbols = uploads.harness.app().symbols.clone();
-    tokio::task::spawn_blocking(move || symbols.builder.settle()).await.expect("no panic");
+    tokio::task::spawn_blocking(move || symbols.builder.wait_until_idle()).await.expect("no panic");
     uploads.accepted(SYMBOLS, &[], &[("AcmeKit", &fixture("macho/AcmeKit.fat3"))]).await;
 }
 
-/// An error of a browser or an app, as OTLP/JSON.
-pub fn failed(number: u32, language: &str, exception_type: &str, message: &str, stack: &str) -> Value {
-    let attribute = |key: &str, value: &str| json!({"key": key, "value": {"stringValue": value}});
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970");
-    let start = now.as_nanos() as u64 - u64::from(number) * 1_000_000_000;
-    json!({ "resourceSpans": [{
-        "resource": { "attributes": [attribute("telemetry.sdk.language", language), attribute("service.name", &format!("shop {language}"))] },
-        "scopeSpans": [{ "spans": [{
-            "traceId": format!("{number:032x}"), "spanId": format!("{number:016x}"), "parentSpanId": "cd".repeat(8),
-            "name": "checkout", "kind": 1,
-            "startTimeUnixNano": start.to_string(), "endTimeUnixNano": (start + 1_000_000).to_string(),
-            "events": [{ "name": "exception", "timeUnixNano": start.to_string(), "attributes": [
-                attribute("exception.type", exception_type),
-                attribute("exception.message", message),
-                attribute("exception.stacktrace", stack),
-            ]}],
-        }]}],
-    }]})
-}
-
-impl Uploads {
-    /// Reports an error; its occurrence as the API shows it.
-    pub async fn occurrence(&self, number: u32, language: &str, text: [&str; 3], project_token: &str) -> Value {
-        let body = failed(number, language, text[0], text[1], text[2]);
-        self.harness.post_json("traces", project_token, &body).await.expect(200);
-        let path = format!("/api/distributed-traces/{number:032x}?projectId={}", self.project);
-        let found = self.harness.api("POST", &path, &json!({})).await.expect(200).json();
-        found["exceptions"][0].clone()
-    }
-
-    pub async fn get(&self, path: &str) -> Value {
-        self.harness.api("GET", &format!("{path}?projectId={}", self.project), &Value::Null).await.expect(200).json()
-    }
-
-    pub async fn settle(&self) {
-        let symbols = self.harness.app().symbols.clone();
-        tokio::task::spawn_blocking(move || symbols.builder.settle()).await.expect("no panic");
-    }
-}
-
-// Spec: symbolication of native iOS traces, 1-7; DECISIONS 14: before grouping, and the raw trace is kept.
+// Spec: symbolication of native iOS traces, 1-7; DECISIONS 14: before grouping, and the raw trace is stored.
 #[tokio::test(flavor = "multi_thread")]
 async fn ios_traces_are_resolved_once_their_debug_file_is_there() {
     let uploads = Uploads::start().await;
@@ -316,7 +201,7 @@ async fn ios_traces_are_resolved_once_their_debug_file_is_there() {
     assert!(resolved.starts_with(first), "the preamble stays: {resolved}");
     assert_eq!(after["rawStackTrace"], json!(raw));
     assert_ne!(after["exceptionHash"], before["exceptionHash"], "grouped by what it means");
-    assert_eq!(uploads.get("/api/symbols/missing").await, json!([]), "nothing waits any more");
+    assert_eq!(uploads.get("/api/symbols/missing").await, json!([]), "nothing is missing");
 
     let path = format!("/api/symbols/resolve?projectId={}", uploads.project);
     let tried = uploads.harness.api("POST", &path, &json!({"stackTrace": raw})).await.expect(200).json();
@@ -338,20 +223,20 @@ async fn ios_traces_are_resolved_once_their_debug_file_is_there() {
         (&lines["data"][0]["action"], &lines["data"][0]["detail"]["key"]),
         (&json!("symbols.remove"), &json!(key))
     );
-    let gone = uploads.occurrence(3, "swift", sent, &token).await;
-    assert_eq!(gone["exceptionHash"], before["exceptionHash"]);
+    let without_symbols = uploads.occurrence(3, "swift", sent, &token).await;
+    assert_eq!(without_symbols["exceptionHash"], before["exceptionHash"]);
 }
 
-// DECISIONS 14: symbols uploaded later are applied to what is stored, on disk and in memory, and Issues follow.
+// DECISIONS 14: later uploads are applied to stored traces, on disk and in memory, and Issues are regrouped.
 #[tokio::test(flavor = "multi_thread")]
-async fn traces_stored_raw_are_resolved_when_their_symbols_come() {
+async fn traces_stored_raw_are_resolved_when_their_symbols_arrive() {
     let uploads = Uploads::start().await;
     let projects = uploads.harness.api("GET", "/api/projects", &Value::Null).await.expect(200).json();
     let token = text(&projects[0]["token"]);
     let stack = "Error: empty\n    at t (https://shop.example/app.min.js:2:5)";
     let sent = ["Error", "empty", stack];
     uploads.occurrence(1, "webjs", sent, &token).await;
-    uploads.harness.app().intake.lake().flush().expect("the disk works");
+    uploads.harness.app().durable_store.lake().flush().expect("the disk works");
     uploads.occurrence(2, "webjs", sent, &token).await;
     uploads.occurrence(3, "python", sent, &token).await;
     let issues = async || {
@@ -392,7 +277,7 @@ async fn javascript_traces_are_resolved_by_file_name() {
     assert_eq!(python["rawStackTrace"], Value::Null, "of another language");
 }
 
-/// Answers of `/api/symbols/sources`.
+/// The answer of `/api/symbols/sources`.
 impl Uploads {
     async fn sources(&self, stack: &str) -> Value {
         let path = format!("/api/symbols/sources?projectId={}", self.project);
@@ -423,9 +308,9 @@ async fn the_source_around_a_frame_is_shown_where_the_map_embeds_it() {
     assert_eq!(uploads.sources(raw).await, json!([]));
 }
 
-// Who sent a file, for which architecture, and when a stack trace was resolved with it last.
+// The uploader of a file, its architecture, and when a stack trace was last resolved with it.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_listed_file_says_where_it_is_from_and_whether_it_is_used() {
+async fn a_listed_file_has_its_origin_and_last_use() {
     let mut uploads = Uploads::start().await;
     let map = br#"{"version":3,"sources":["cart.ts"],"names":[],"mappings":"AAAA;EAEE"}"#;
     let body = [
@@ -470,7 +355,7 @@ async fn a_listed_file_says_where_it_is_from_and_whether_it_is_used() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_missing_survives_a_restart() {
+async fn the_list_of_missing_uploads_survives_a_restart() {
     let mut uploads = Uploads::start().await;
     let token = uploads.harness.api("GET", "/api/projects", &Value::Null).await.expect(200).json();
     let token = text(&token[0]["token"]);
@@ -485,7 +370,7 @@ async fn what_is_missing_survives_a_restart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_project_keeps_so_much_and_no_more() {
+async fn the_bytes_of_a_project_are_limited() {
     let uploads = Uploads::start_with(|config| config.symbols_project_mb = 1).await;
     let map = |filler: usize| {
         let filler = " ".repeat(filler);
@@ -498,7 +383,7 @@ async fn a_project_keeps_so_much_and_no_more() {
     assert!(why.contains("limit of 1048576: delete old uploads"), "{why}");
     assert_eq!(uploads.kept(), ["sourcemaps/a.js.map"], "nothing of it is kept");
     assert_eq!(uploads.harness.app().symbols.over_quota.load(std::sync::atomic::Ordering::Relaxed), 1);
-    // The same again takes no room, a new version of it only what it is larger by; deleting makes room.
+    // The same file again takes no space, a new version only its additional bytes; deleting frees space.
     for file in [&half, &most] {
         assert_eq!(uploads.accepted(SOURCE_MAPS, &[], &[("a.js.map", file)]).await, 1);
     }
@@ -509,7 +394,7 @@ async fn a_project_keeps_so_much_and_no_more() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_left_of_a_project_that_is_removed() {
+async fn everything_of_a_removed_project_is_deleted() {
     let uploads = Uploads::start().await;
     uploads.accepted(SYMBOLS, &[], &[("AcmeKit", &fixture("macho/AcmeKit.fat3"))]).await;
     let map = br#"{"version":3,"debugId":"85314830-023f-4cf1-a267-535f4e37bb17","sources":["cart.ts"],"names":[],"mappings":"AAAA;EAEE"}"#;
@@ -519,10 +404,10 @@ async fn nothing_is_left_of_a_project_that_is_removed() {
     tokio::task::spawn_blocking(move || {
         let need = tidewatch_symbols::ArtifactRequest::Script { debug_id: None, path: "x.js".into() };
         symbols.missing.add(project, need, 1);
-        symbols.save_notes();
+        symbols.persist();
         symbols.remove_all(project).expect("the disk works");
         symbols.remove_all(project).expect("there is nothing left to remove");
-        symbols.save_notes();
+        symbols.persist();
     })
     .await
     .expect("no panic");
@@ -539,9 +424,9 @@ async fn nothing_is_left_of_a_project_that_is_removed() {
     }
 }
 
-// SPEC, symbol cache: an artifact is versioned, and made again from the original when it is of no use.
+// SPEC, symbol cache: an artifact is versioned, and built again from the original when it is unusable.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_artifact_of_another_version_or_original_and_a_damaged_one_are_made_again() {
+async fn outdated_and_damaged_artifacts_are_built_again() {
     let mut uploads = Uploads::start().await;
     let map = br#"{"version":3,"sources":["cart.ts"],"names":[],"mappings":"AAAA;EAEE"}"#;
     let other = br#"{"version":3,"sources":["other.ts"],"names":[],"mappings":"AAAA;EAEE"}"#;
@@ -559,14 +444,14 @@ async fn an_artifact_of_another_version_or_original_and_a_damaged_one_are_made_a
         let path = key("app.js.map").path(uploads.project);
         let path = uploads.harness.app().config.data_dir.join("blobs").join(format!("{path}.tw"));
         std::fs::write(path, artifact).expect("the disk works");
-        // Nothing is left in memory.
+        // Clears the cache in memory.
         uploads.harness.restart().await;
         let path = format!("/api/symbols/resolve?projectId={}", uploads.project);
-        let asked = json!({"stackTrace": "Error: x\n    at t (app.js:2:5)"});
-        let first = uploads.harness.api("POST", &path, &asked).await.expect(200).json();
+        let trace = json!({"stackTrace": "Error: x\n    at t (app.js:2:5)"});
+        let first = uploads.harness.api("POST", &path, &trace).await.expect(200).json();
         assert_eq!(first["resolved"], json!(0), "{number}: not with that");
         uploads.settle().await;
-        let then = uploads.harness.api("POST", &path, &asked).await.expect(200).json();
+        let then = uploads.harness.api("POST", &path, &trace).await.expect(200).json();
         assert_eq!(then["stackTrace"], json!("Error: x\n    at t (cart.ts:3:3)"), "{number}");
         assert_eq!(uploads.artifact(key("app.js.map")).await.as_ref(), Some(&good), "{number}");
     }

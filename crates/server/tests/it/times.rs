@@ -1,4 +1,4 @@
-//! Times that are far away: the sender's, and the server's own when its clock jumps. DECISIONS 25.
+//! Extreme times: of senders, and of the server when its clock jumps. DECISIONS 25.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -7,10 +7,10 @@ use tidewatch_store::TelemetryStore;
 use serde_json::{Value, json};
 use tidewatch_store::tables::Table;
 
-use crate::ask::{NOON_NS, SERVER, export, made, request, resource};
 use crate::client::Answer;
 use crate::engines::On;
 use crate::harness::{Harness, Project};
+use crate::requests::{NOON_NS, SERVER, export, made, request, resource};
 
 const SECOND_NS: i64 = 1_000_000_000;
 const DAY_NS: i64 = 24 * 60 * 60 * SECOND_NS;
@@ -20,7 +20,7 @@ fn days_before_noon(days: i64) -> u64 {
     (NOON - days * DAY_NS) as u64
 }
 
-/// A root request at this time, nanoseconds.
+/// A root request at this time in nanoseconds.
 fn at(trace: u64, time_ns: u64) -> Value {
     let mut export = export("shop", &[request(trace, "/cart", 200, 0.0, 5.0)]);
     let span = &mut export["resourceSpans"][0]["scopeSpans"][0]["spans"][0];
@@ -52,7 +52,7 @@ fn sentence(answer: Answer) -> Value {
 
 /// Dropped records of all signals, by reason.
 async fn dropped(harness: &Harness, project: &Project) -> Vec<(String, u64)> {
-    let found = harness.asked(project, "/api/drops", json!({ "fromDate": null, "toDate": null })).await;
+    let found = harness.query_json(project, "/api/drops", json!({ "fromDate": null, "toDate": null })).await;
     let rows = found["data"].as_array().expect("a list");
     let mut counts: Vec<_> = rows
         .iter()
@@ -62,7 +62,7 @@ async fn dropped(harness: &Harness, project: &Project) -> Vec<(String, u64)> {
     counts
 }
 
-/// DURABILITY 11: no question could reach them.
+/// DURABILITY 11: no query could reach these times.
 #[tokio::test]
 async fn times_that_do_not_fit_are_refused_one_by_one() {
     let (harness, project) = Harness::with_project().await;
@@ -70,17 +70,17 @@ async fn times_that_do_not_fit_are_refused_one_by_one() {
     spans["resourceSpans"][0]["scopeSpans"][0]["spans"][1]["startTimeUnixNano"] = (1_u64 << 63).to_string().into();
     let invalid = "1 span rejected: time does not fit 64-bit nanoseconds (1)";
     assert_eq!(sentence(send(&harness, &project, "traces", &spans).await), invalid);
-    let told = sentence(send(&harness, &project, "logs", &logs(&[NOON_NS, i64::MAX as u64, u64::MAX])).await);
-    assert_eq!(told, "2 log records rejected: time does not fit 64-bit nanoseconds (2)");
-    let told = sentence(send(&harness, &project, "metrics", &points(&[NOON_NS, i64::MAX as u64])).await);
-    assert_eq!(told, "1 data point rejected: time does not fit 64-bit nanoseconds (1)");
+    let message = sentence(send(&harness, &project, "logs", &logs(&[NOON_NS, i64::MAX as u64, u64::MAX])).await);
+    assert_eq!(message, "2 log records rejected: time does not fit 64-bit nanoseconds (2)");
+    let message = sentence(send(&harness, &project, "metrics", &points(&[NOON_NS, i64::MAX as u64])).await);
+    assert_eq!(message, "1 data point rejected: time does not fit 64-bit nanoseconds (1)");
     let expected = [1, 1, 2].map(|count| ("invalid_time".to_owned(), count));
     assert_eq!(dropped(&harness, &project).await, expected);
     let rows = [Table::Spans, Table::Endpoints, Table::Logs, Table::MetricPoints].map(|table| harness.rows(table));
     assert_eq!(rows, [1, 1, 1, 1], "the others are stored");
 }
 
-/// DURABILITY 12: what retention would remove at once is not stored, and its sender hears so.
+/// DURABILITY 12: records that retention would remove at once are not stored, and the response says so.
 #[tokio::test]
 async fn records_older_than_the_retention_are_refused_one_by_one() {
     let clock = Arc::new(AtomicI64::new(NOON));
@@ -102,7 +102,7 @@ async fn records_older_than_the_retention_are_refused_one_by_one() {
     let reasons: Vec<String> = dropped(&harness, &project).await.into_iter().map(|(reason, _)| reason).collect();
     assert_eq!(reasons, ["too_old"; 3]);
 
-    // A replay decides as it was decided, whatever the time and the setting are by then.
+    // A replay repeats the decision, whatever the time and the setting are by then.
     clock.fetch_add(20 * SECOND_NS, Ordering::Relaxed);
     harness.change(|config| config.retention_days = 365);
     harness.crash().await;
@@ -110,7 +110,7 @@ async fn records_older_than_the_retention_are_refused_one_by_one() {
     assert_eq!(dropped(&harness, &project).await.len(), 3);
     assert_eq!(sentence(send(&harness, &project, "traces", &at(3, midnight as u64 - 1)).await), Value::Null);
 
-    // The project's own setting.
+    // The project's setting applies.
     let path = format!("/api/projects?projectId={}", project.id);
     harness.api("PUT", &path, &json!({ "retentionDays": 7 })).await.expect(200);
     let old = "1 span rejected: older than the project's retention (1)";
@@ -118,7 +118,7 @@ async fn records_older_than_the_retention_are_refused_one_by_one() {
     assert_eq!(sentence(send(&harness, &project, "traces", &at(5, days_before_noon(7))).await), Value::Null);
 }
 
-/// DURABILITY 3 and DECISIONS 25: neither retention nor what counts as too old follows a clock that jumped.
+/// DURABILITY 3 and DECISIONS 25: neither retention nor the age limit follows a clock that jumped.
 #[tokio::test]
 async fn a_clock_that_jumps_ahead_loses_nothing() {
     let (wall, uptime) = (Arc::new(AtomicI64::new(NOON)), Arc::new(AtomicI64::new(0)));
@@ -130,20 +130,20 @@ async fn a_clock_that_jumps_ahead_loses_nothing() {
     assert_eq!(sentence(send(&harness, &project, "traces", &at(3, NOON_NS)).await), Value::Null);
     retained(&harness).await;
     assert_eq!(harness.rows(Table::Spans), 3);
-    assert_eq!(harness.app().intake.lake().clock_ahead_ns(), 400 * DAY_NS);
+    assert_eq!(harness.app().durable_store.lake().clock_ahead_ns(), 400 * DAY_NS);
     harness.restart().await;
     retained(&harness).await;
     assert_eq!(harness.rows(Table::Spans), 3, "nor after a restart");
     wall.fetch_add(-400 * DAY_NS, Ordering::Relaxed);
     retained(&harness).await;
-    // A retry of what came before the jump is known, a new span is taken.
+    // A retry of a span from before the jump is a duplicate, a new span is stored.
     send(&harness, &project, "traces", &at(2, NOON_NS)).await;
     send(&harness, &project, "traces", &at(4, NOON_NS)).await;
     assert_eq!(harness.rows(Table::Spans), 4);
-    assert_eq!(harness.app().intake.lake().clock_ahead_ns(), 0);
+    assert_eq!(harness.app().durable_store.lake().clock_ahead_ns(), 0);
 }
 
-/// The operator who knows better.
+/// `retention_trust_clock` makes retention follow the clock.
 #[tokio::test]
 async fn a_clock_is_followed_at_once_when_the_operator_says_so() {
     let (wall, uptime) = (Arc::new(AtomicI64::new(NOON)), Arc::new(AtomicI64::new(0)));
@@ -160,31 +160,31 @@ async fn a_clock_is_followed_at_once_when_the_operator_says_so() {
     assert_eq!(harness.rows(Table::Spans), 0);
 }
 
-/// DURABILITY 10: found at its own time, and gone with the day after its receipt.
+/// DURABILITY 10: a span of the future is found at its own time, and expires by the day of its receipt.
 #[tokio::test]
-async fn a_span_of_the_future_is_found_and_goes_with_retention() {
+async fn a_span_of_the_future_is_found_and_expires() {
     let clock = Arc::new(AtomicI64::new(NOON));
     let (harness, project) = Harness::registered_at(&On::sqlite(), &clock, |config| config.retention_days = 30).await;
     let far = 7_258_118_400_000_000_000_u64;
     send(&harness, &project, "traces", &at(1, far)).await;
     let range = json!({ "fromDate": "2199-12-31T00:00:00Z", "toDate": "2200-01-02T00:00:00Z" });
     for _ in 0..2 {
-        let found = harness.asked(&project, "/api/endpoints", range.clone()).await;
+        let found = harness.query_json(&project, "/api/endpoints", range.clone()).await;
         assert_eq!(found["pagination"]["total"], 1);
         flush(&harness).await;
     }
     for (days, left) in [(31, 1), (1, 0)] {
         clock.fetch_add(days * DAY_NS, Ordering::Relaxed);
-        let lake = harness.app().intake.lake().clone();
+        let lake = harness.app().durable_store.lake().clone();
         let now = clock.load(Ordering::Relaxed);
         tokio::task::spawn_blocking(move || lake.retain(now)).await.expect("no panic").expect("the disk works");
         assert_eq!(harness.rows(Table::Spans), left);
     }
 }
 
-/// DURABILITY 20: what the tests send is kept in any year.
+/// DURABILITY 20: records of tests do not expire in any year.
 #[tokio::test]
-async fn servers_of_tests_keep_what_is_old() {
+async fn servers_of_tests_keep_old_rows() {
     let clock = Arc::new(AtomicI64::new(NOON + 10 * 365 * DAY_NS));
     let (harness, project) = Harness::registered_at(&On::sqlite(), &clock, |_| {}).await;
     harness.send(&project, &[made(1, 1, SERVER, "old", 0.0, 1.0).with("http.route", "/old")]).await;
@@ -193,13 +193,13 @@ async fn servers_of_tests_keep_what_is_old() {
 }
 
 async fn flush(harness: &Harness) {
-    let lake = harness.app().intake.lake().clone();
+    let lake = harness.app().durable_store.lake().clone();
     tokio::task::spawn_blocking(move || lake.flush()).await.expect("no panic").expect("the disk works");
 }
 
-/// What the lake removes by itself within a minute.
+/// Applies retention, which the lake's thread does every minute.
 async fn retained(harness: &Harness) {
     flush(harness).await;
-    let lake = harness.app().intake.lake().clone();
+    let lake = harness.app().durable_store.lake().clone();
     tokio::task::spawn_blocking(move || lake.remove_due()).await.expect("no panic");
 }

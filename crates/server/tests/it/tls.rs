@@ -1,4 +1,4 @@
-//! TLS of our own: both protocols, a certificate that is replaced, handshakes that never end.
+//! The server's own TLS: both protocols, replaced certificates, handshakes that never end.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/tls").join(name)
 }
 
-/// Trusts this certificate alone.
+/// A TLS client that trusts only this certificate.
 fn client(trusted: &str, protocol: &[u8]) -> TlsConnector {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_file(fixture(trusted)).expect("a certificate")).expect("a root");
@@ -79,7 +79,7 @@ async fn a_handshake_that_never_ends_has_15_seconds() {
 }
 
 #[test]
-fn a_certificate_is_replaced_and_a_bad_one_is_not_taken() {
+fn a_certificate_is_replaced_and_an_invalid_one_is_ignored() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = |name: &str| folder.path().join(name);
     let put = |from: &str| {

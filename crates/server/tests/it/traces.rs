@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::ask::{CLIENT, CONSUMER, NOON, SERVER, at, column, export, made, request};
 use crate::harness::{Harness, Project};
+use crate::requests::{CLIENT, CONSUMER, NOON, SERVER, at, column, export, made, request};
 
 fn trace(number: u64) -> String {
     format!("{number:032x}")
@@ -31,7 +31,7 @@ async fn chain() -> (Harness, Project, Project) {
 #[tokio::test]
 async fn spans_are_listed_and_filtered() {
     let (harness, front, _) = chain().await;
-    let list = harness.asked(&front, "/api/spans", json!({})).await;
+    let list = harness.query_json(&front, "/api/spans", json!({})).await;
     assert_eq!((&list["pagination"]["total"], &list["services"]), (&json!(3), &json!(["web"])));
     let ids = |list: &Value| -> Vec<u64> {
         let hex = column(list, "spanId");
@@ -56,20 +56,20 @@ async fn spans_are_listed_and_filtered() {
         (json!({ "attributeFilters": [{ "key": "service.name", "value": "web" }], "kind": 3 }), vec![2]),
         (json!({ "pagination": { "page": 2, "pageSize": 2 } }), vec![1]),
     ] {
-        assert_eq!(ids(&harness.asked(&front, "/api/spans", body.clone()).await), expected, "{body}");
+        assert_eq!(ids(&harness.query_json(&front, "/api/spans", body.clone()).await), expected, "{body}");
     }
     for (body, status) in [(json!({ "kind": 6 }), 422), (json!({ "traceId": "7" }), 400)] {
-        assert_eq!(harness.ask(&front, "/api/spans", body.clone()).await.status, status, "{body}");
+        assert_eq!(harness.query(&front, "/api/spans", body.clone()).await.status, status, "{body}");
     }
 }
 
-// A list of roots is a list of traces: service and attributes are met by any one span of the trace.
+// A list of roots is a list of traces: one span of the trace must match service and attributes.
 #[tokio::test]
 async fn traces_are_found_by_any_of_their_spans() {
     let (harness, project) = Harness::with_project().await;
     let web = [request(20, "/orders", 200, 0.0, 100.0), request(21, "/other", 200, 5.0, 1.0)];
     harness.post_json("traces", &project.token, &export("web", &web)).await.expect(200);
-    // The second lies after the end of a range that ends with its root.
+    // The second span starts after the end of a range that ends with its root.
     let billing = [
         made(20, 30, CLIENT, "charge", 0.01, 80.0).parent(20).with("region", "eu"),
         made(21, 31, CLIENT, "refund", 30.0, 1.0).parent(21).with("tier", "gold"),
@@ -84,7 +84,7 @@ async fn traces_are_found_by_any_of_their_spans() {
             vec!["/orders"],
         ),
         (json!({ "serviceName": "web", "attributeFilters": [{ "key": "region", "value": "eu" }] }), vec![]),
-        // One span meets all conditions, not each another.
+        // One span must match all conditions.
         (
             json!({ "attributeFilters": [{ "key": "region", "value": "eu" }, { "key": "tier", "value": "gold" }] }),
             vec![],
@@ -94,25 +94,25 @@ async fn traces_are_found_by_any_of_their_spans() {
             json!({ "attributeFilters": [{ "key": "tier", "value": "gold" }], "toDate": "2026-06-01T12:00:10Z" }),
             vec!["/other", "/orders"],
         ),
-        // Everything else is asked of the root.
+        // All other conditions apply to the root.
         (json!({ "serviceName": "billing", "minDurationMs": 50 }), vec!["/orders"]),
         (json!({ "serviceName": "billing", "kind": CLIENT }), vec![]),
     ] {
         let mut whole = json!({ "rootsOnly": true });
         whole.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
-        let list = harness.asked(&project, "/api/spans", whole).await;
+        let list = harness.query_json(&project, "/api/spans", whole).await;
         let routes: Vec<&Value> = column(&list, "attributes").iter().map(|one| &one["http.route"]).collect();
         assert_eq!(routes, expected, "{body}");
         assert_eq!(list["isPartial"], false);
         assert_eq!(list["pagination"]["total"], expected.len());
     }
     let all = json!({ "serviceName": "billing" });
-    assert_eq!(harness.asked(&project, "/api/spans", all).await["pagination"]["total"], 3, "of all spans, these");
+    assert_eq!(harness.query_json(&project, "/api/spans", all).await["pagination"]["total"], 3, "of all spans, these");
 }
 
-// A search that looked at the latest matches only says so; roots that match by themselves are all there.
+// A search that reaches the limit on matches is marked partial; roots that match themselves are all listed.
 #[tokio::test]
-async fn a_search_over_more_spans_than_it_looks_at_says_so() {
+async fn a_search_beyond_its_match_limit_is_marked_partial() {
     let (harness, project) = Harness::with_project().await;
     let limit = tidewatch_limits::TRACE_MATCHES_MAX as u64;
     let spans = [
@@ -127,7 +127,7 @@ async fn a_search_over_more_spans_than_it_looks_at_says_so() {
         harness.post_otlp("traces", &project.token, &[crate::otlp::PROTOBUF], &body).await.expect(200);
     }
     let body = json!({ "rootsOnly": true, "attributeFilters": [{ "key": "job", "value": "bulk" }] });
-    let list = harness.asked(&project, "/api/spans", body).await;
+    let list = harness.query_json(&project, "/api/spans", body).await;
     let routes: Vec<&Value> = column(&list, "attributes").iter().map(|one| &one["http.route"]).collect();
     assert_eq!((&list["isPartial"], routes), (&json!(true), vec![&json!("/own")]));
 }
@@ -143,7 +143,7 @@ fn of_job(job: &str, number: u64) -> opentelemetry_proto::tonic::trace::v1::Span
     span
 }
 
-/// A list covers what the project keeps, and the day that is not over.
+/// A list covers the project's retention and the current day.
 #[tokio::test]
 async fn spans_are_listed_over_the_whole_retention() {
     let (harness, front, _) = chain().await;
@@ -159,12 +159,12 @@ async fn spans_are_listed_over_the_whole_retention() {
         (365, "2027-06-02T00:00:00Z", 200),
     ] {
         keep(days).await;
-        assert_eq!(harness.ask(&front, "/api/spans", json!({ "toDate": to })).await.status, status, "{days} {to}");
+        assert_eq!(harness.query(&front, "/api/spans", json!({ "toDate": to })).await.status, status, "{days} {to}");
     }
 }
 
 #[tokio::test]
-async fn one_span_has_everything() {
+async fn one_span_has_all_its_details() {
     let (harness, front, back) = chain().await;
     let path = format!("/api/spans/{}/{:016x}", trace(1), 2);
     let span = harness.got(&front, &format!("{path}?at={NOON}")).await;
@@ -175,13 +175,13 @@ async fn one_span_has_everything() {
     harness.api("GET", &at(&format!("{path}?at=then"), &front), &Value::Null).await.expect(400);
 }
 
-// Spec: span, rule 5: rows that share a trace id belong together across services and projects.
+// Spec: span, rule 5: rows with the same trace id form one trace across services and projects.
 #[tokio::test]
-async fn a_distributed_trace_spans_the_projects_one_may_open() {
+async fn a_distributed_trace_covers_the_projects_the_caller_may_read() {
     let (harness, front, back) = chain().await;
     let path = format!("/api/distributed-traces/{}", trace(1));
     for body in [json!({ "recordedAt": NOON }), json!({})] {
-        let found = harness.asked(&front, &path, body).await;
+        let found = harness.query_json(&front, &path, body).await;
         assert_eq!(found["traceId"], json!(trace(1)));
         let depths: Vec<&Value> = found["spans"].as_array().unwrap().iter().map(|span| &span["depth"]).collect();
         assert_eq!(depths, [0, 1, 2, 3, 4, 5], "one tree across both projects");
@@ -208,16 +208,16 @@ async fn a_distributed_trace_spans_the_projects_one_may_open() {
         assert_eq!(found["projects"], projects);
     }
     let dashed = "00000000-0000-0000-0000-000000000001";
-    harness.ask(&front, &format!("/api/distributed-traces/{dashed}"), json!({})).await.expect(200);
-    harness.ask(&front, &path, json!({ "recordedAt": "noonish" })).await.expect(400);
-    harness.ask(&front, "/api/distributed-traces/1", json!({})).await.expect(400);
-    harness.ask(&front, &format!("/api/distributed-traces/{}", trace(99)), json!({})).await.expect(404);
-    harness.ask(&front, &path, json!({ "recordedAt": "2026-06-03T12:00:01Z" })).await.expect(404);
+    harness.query(&front, &format!("/api/distributed-traces/{dashed}"), json!({})).await.expect(200);
+    harness.query(&front, &path, json!({ "recordedAt": "noonish" })).await.expect(400);
+    harness.query(&front, "/api/distributed-traces/1", json!({})).await.expect(400);
+    harness.query(&front, &format!("/api/distributed-traces/{}", trace(99)), json!({})).await.expect(404);
+    harness.query(&front, &path, json!({ "recordedAt": "2026-06-03T12:00:01Z" })).await.expect(404);
 }
 
-// Spec: span, rule 4: graph limits; the status names what is missing.
+// Spec: span, rule 4: graph limits; the status names the reason.
 #[tokio::test]
-async fn a_graph_shows_so_many_spans_and_the_opened_one_among_them() {
+async fn a_graph_shows_at_most_its_span_limit_and_always_the_opened_span() {
     let (harness, project) = Harness::with_project().await;
     let limit = tidewatch_limits::GRAPH_SPANS_MAX as u64;
     for part in 0..2 {
@@ -227,9 +227,9 @@ async fn a_graph_shows_so_many_spans_and_the_opened_one_among_them() {
     }
     let last = request(1 << 40, "/late", 200, 60.0, 1.0).of_trace(&"ab".repeat(16));
     harness.send(&project, &[last]).await;
-    let list = harness.asked(&project, "/api/endpoints", json!({})).await;
+    let list = harness.query_json(&project, "/api/endpoints", json!({})).await;
     let path = format!("/api/endpoints/{}", list["data"][0]["id"].as_str().unwrap());
-    let detail = harness.asked(&project, &path, json!({ "recordedAt": NOON })).await;
+    let detail = harness.query_json(&project, &path, json!({ "recordedAt": NOON })).await;
     let status = &detail["spanGraphStatus"];
     assert_eq!(
         (&status["state"], &status["shown"], &status["total"]),

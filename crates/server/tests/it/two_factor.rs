@@ -1,4 +1,4 @@
-//! Logins in two steps: authenticator codes and recovery codes, and who guesses them.
+//! Logins in two steps: authenticator codes, recovery codes, and guesses.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -14,14 +14,14 @@ const START: i64 = 1_800_000_000_000_000_000;
 const SECOND: i64 = 1_000_000_000;
 const LOGIN: &str = r#"{"email":"owner@example.com","password":"correct horse"}"#;
 
-/// The code of a secret at a time.
+/// The code of a secret at this time.
 fn code(secret: &str, now_ns: i64) -> String {
     let secret = Secret::try_from_base32(secret).expect("base32");
     let totp = Builder::new().with_secret(secret).with_account_name("a").build().expect("codes");
     totp.generate(u64::try_from(now_ns / SECOND).expect("a time")).to_string()
 }
 
-/// From an address of its own, so that no per-IP window fills.
+/// Posts without a login from its own address, so that no per-IP window fills.
 async fn anonymous(harness: &Harness, from: u8, path: &str, body: &Value) -> Answer {
     let address = format!("203.0.113.{from}");
     let headers = [("X-Forwarded-For", address.as_str()), ("Content-Type", "application/json")];
@@ -36,7 +36,7 @@ async fn waiting(harness: &Harness, from: u8) -> String {
     text(&answer["mfaToken"])
 }
 
-/// Turned on at the start; its secret and recovery codes.
+/// Enables two-factor login and returns its secret and recovery codes.
 async fn turned_on(harness: &Harness) -> (String, Vec<String>) {
     let path = "/api/me/two-factor/totp";
     harness.api("POST", path, &json!({ "password": "wrong horse" })).await.expect(403);
@@ -45,7 +45,7 @@ async fn turned_on(harness: &Harness) -> (String, Vec<String>) {
     assert!(
         text(&setup["uri"]).starts_with("otpauth://totp/Tidewatch:owner") && text(&setup["qrSvg"]).contains("<svg")
     );
-    // Not on before a code was shown.
+    // It is not enabled until a code was confirmed.
     let login: Value = serde_json::from_str(LOGIN).expect("JSON");
     assert!(harness.api_as("", "POST", "/api/login", &login).await.expect(200).json()["token"].is_string());
     harness.api("POST", &format!("{path}/confirm"), &json!({ "code": "000000" })).await.expect(400);
@@ -67,24 +67,24 @@ on_both! {
             anonymous(&harness, 2, "/api/login/mfa", &json!({ "mfaToken": token, field: code })).await
         };
         let token = waiting(&harness, 1).await;
-        // The code that confirmed is used.
+        // The code that confirmed the setup is used up.
         show(&token, "code", &code(&secret, START)).await.expect(401);
         let next = code(&secret, START + 30 * SECOND);
         clock.store(START + 30 * SECOND, Ordering::Relaxed);
         let bundle = show(&token, "code", &next).await.expect(200).json();
         harness.api_as(&text(&bundle["token"]), "GET", "/api/projects", &Value::Null).await.expect(200);
         show(&token, "code", &code(&secret, START + 60 * SECOND)).await.expect(401);
-        // Replay within its window.
+        // A replay within the code's window.
         let token = waiting(&harness, 1).await;
         show(&token, "code", &next).await.expect(401);
-        // The waiting token opens nothing itself, and a recovery code opens once.
+        // The token of a waiting login gives no access, and a recovery code is valid once.
         harness.api_as(&token, "GET", "/api/projects", &Value::Null).await.expect(401);
         show(&token, "recoveryCode", &recovery[0].to_uppercase()).await.expect(200);
         let token = waiting(&harness, 1).await;
         show(&token, "recoveryCode", &recovery[0]).await.expect(401);
         let has = harness.api("GET", "/api/me/two-factor", &Value::Null).await.expect(200).json();
         assert_eq!((&has["totp"], &has["recoveryCodesLeft"]), (&json!(true), &json!(9)));
-        // Too late.
+        // The waiting login has expired.
         clock.store(START + 331 * SECOND, Ordering::Relaxed);
         show(&token, "recoveryCode", &recovery[1]).await.expect(401);
         let new = harness.api("POST", "/api/me/two-factor/recovery-codes", &json!({ "password": "correct horse" })).await;
@@ -98,7 +98,7 @@ on_both! {
 }
 
 on_both! {
-    // Guesses are counted by account: neither another address nor another waiting token helps.
+    // Guesses are counted by account, across addresses and waiting logins.
     async fn guesses_are_counted_by_account(database) {
         let clock = Arc::new(AtomicI64::new(START));
         let (harness, _) = Harness::registered_at(&database, &clock, |_| {}).await;
@@ -122,7 +122,7 @@ on_both! {
 }
 
 on_both! {
-    // A code proves who one is, too; a wrong one does not, and none is taken twice.
+    // A code is a proof for step-up; wrong and used codes are not.
     async fn a_code_is_a_proof_for_step_up(database) {
         let clock = Arc::new(AtomicI64::new(START));
         let (harness, _) = Harness::registered_at(&database, &clock, |_| {}).await;

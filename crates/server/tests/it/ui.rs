@@ -42,7 +42,7 @@ async fn pages_assets_and_unknown_paths() {
 }
 
 #[tokio::test]
-async fn the_page_is_asked_for_each_time_and_sent_once() {
+async fn the_page_is_revalidated_each_time_and_sent_once() {
     let harness = Harness::start().await;
     let first = client::send(harness.address(), "GET", "/", &[HTML], b"").await.expect(200);
     assert_eq!(first.header("Cache-Control"), Some("no-cache"));
@@ -54,7 +54,7 @@ async fn the_page_is_asked_for_each_time_and_sent_once() {
     assert_eq!(other.expect(200).body, first.body);
 }
 
-/// Whichever encoding a client takes, it gets the same page.
+/// Clients get the same page in every encoding.
 #[tokio::test]
 async fn the_page_is_the_same_in_every_encoding() {
     let harness = Harness::start().await;
@@ -74,7 +74,7 @@ async fn the_page_is_the_same_in_every_encoding() {
             Some("gzip") => {
                 flate2::read::GzDecoder::new(&answer.body[..]).read_to_end(&mut body).expect("gzip");
             }
-            // A server without a built UI has one short page.
+            // A server without a built UI serves one short page.
             encoding => {
                 assert_eq!(encoding, None);
                 body.clone_from(&answer.body);

@@ -1,4 +1,4 @@
-//! Uploads through the gate that their routes will stand behind. Spec: limits, row "Upload size"; errors, rows 413 and 422.
+//! Uploads through the gate of upload routes. Spec: limits, row "Upload size"; errors, rows 413 and 422.
 
 use serde_json::json;
 use tidewatch_limits as limits;
@@ -26,7 +26,7 @@ async fn send(harness: &Harness, parts: &[Vec<u8>], chunked: bool) -> Answer {
     }
 }
 
-/// Nothing of any upload is left on disk.
+/// Asserts that no files of uploads are left on disk.
 async fn assert_clean(harness: &Harness) {
     let folder = harness.app().config.upload_folder();
     for _ in 0..10_000 {
@@ -34,7 +34,7 @@ async fn assert_clean(harness: &Harness) {
         if left == 0 {
             return;
         }
-        // Removed off the async threads.
+        // Files are removed on blocking threads.
         tokio::task::spawn_blocking(|| ()).await.expect("no panic");
     }
     panic!("uploads are left in {}", folder.display());
@@ -56,7 +56,7 @@ async fn files_and_fields() {
 }
 
 #[tokio::test]
-async fn a_thousand_files_and_no_more() {
+async fn an_upload_has_at_most_1000_files() {
     let harness = Harness::start().await;
     for (files, fields, expected) in [
         (limits::UPLOAD_FILES_MAX, 0, 200),
@@ -93,7 +93,7 @@ async fn one_file_and_all_files_have_a_size() {
 }
 
 #[tokio::test]
-async fn what_is_no_upload() {
+async fn invalid_uploads_are_refused() {
     let harness = Harness::start().await;
     for (headers, body, expected) in [
         (&[("Content-Type", "application/json")][..], &b"{}"[..], 400),

@@ -1,13 +1,13 @@
-//! The fields that existing clients read, of every route that WIRE.md documents and this server has. One row a route.
+//! The fields that existing clients read, for every route of WIRE.md that this server has. One row per route.
 //!
-//! A row names where in the answer to look (a JSON pointer) and which fields must be there. Fields of our own may stand
-//! beside them: clients ignore what they do not know.
+//! A row names a place in the answer (a JSON pointer) and its required fields. The server may add fields: clients
+//! ignore unknown ones.
 
 use serde_json::{Value, json};
 
-use crate::ask::{CONSUMER, FROM, NOON_NS, TO, made, request, resource};
 use crate::client::Answer;
 use crate::harness::{Harness, Project, text};
+use crate::requests::{CONSUMER, FROM, NOON_NS, TO, made, request, resource};
 
 #[track_caller]
 fn has(answer: &Answer, what: &str, pointer: &str, fields: &[&str]) {
@@ -17,7 +17,7 @@ fn has(answer: &Answer, what: &str, pointer: &str, fields: &[&str]) {
     assert!(missing.is_empty(), "{what}: {missing:?} are missing from {found}");
 }
 
-/// An Endpoint with an Issue, a Task, a model call, a log record and a metric.
+/// Sends an Endpoint with an Issue, a Task, a model call, a log record and a metric.
 async fn shop() -> (Harness, Project) {
     let (harness, project) = Harness::with_project().await;
     let spans = [
@@ -95,21 +95,22 @@ async fn lists() {
         ("/api/logs", vec!["timestamp", "severityText", "severityNumber", "serviceName", "body", "traceId", "spanId"]),
         ("/api/spans", vec!["traceId", "spanId", "parentSpanId", "name", "duration", "attributes"]),
     ] {
-        let answer = harness.ask(&project, path, json!({})).await.expect(200);
+        let answer = harness.query(&project, path, json!({})).await.expect(200);
         has(&answer, path, "/data/0", &fields);
         has(&answer, path, "/pagination", &["page", "pageSize", "total", "totalPages"]);
     }
-    let spans = harness.ask(&project, "/api/spans", json!({})).await.expect(200);
+    let spans = harness.query(&project, "/api/spans", json!({})).await.expect(200);
     has(&spans, "/api/spans", "", &["data", "pagination", "services"]);
-    let issues = harness.ask(&project, "/api/exception-stack-traces", json!({})).await.expect(200);
+    let issues = harness.query(&project, "/api/exception-stack-traces", json!({})).await.expect(200);
     has(&issues, "the trend", "/data/0/hourlyTrend/0", &["timestamp", "count"]);
 }
 
-/// One thing each. WIRE 8.8.
+/// The details of one row each. WIRE 8.8.
 #[tokio::test]
 async fn details() {
     let (harness, project) = shop().await;
-    let first = async |path: &str, field: &str| text(&harness.asked(&project, path, json!({})).await["data"][0][field]);
+    let first =
+        async |path: &str, field: &str| text(&harness.query_json(&project, path, json!({})).await["data"][0][field]);
     let about = json!({ "recordedAt": "2026-06-01T12:00:00Z" });
     let endpoint = format!("/api/endpoints/{}", first("/api/endpoints", "id").await);
     let task = format!("/api/tasks/{}", first("/api/tasks", "id").await);
@@ -126,7 +127,7 @@ async fn details() {
         (&trace, "", &["traceId", "nodes", "spanGraphStatus"]),
         (&trace, "/nodes/0", &["projectId", "projectName", "traceType", "spans", "spanId", "parentEntitySpanId"]),
     ] {
-        has(&harness.ask(&project, path, about.clone()).await.expect(200), path, pointer, fields);
+        has(&harness.query(&project, path, about.clone()).await.expect(200), path, pointer, fields);
     }
     for (path, field) in [("archive", "archived"), ("unarchive", "unarchived")] {
         let path = format!("/api/exception-stack-traces/{path}?projectId={}", project.id);
@@ -202,15 +203,15 @@ async fn accounts_and_projects() {
 #[tokio::test]
 async fn device_login_and_tokens() {
     let (harness, _) = Harness::with_project().await;
-    let asked = harness.api_as("", "POST", "/api/auth/device/authorize", &json!({})).await.expect(200);
+    let begun = harness.api_as("", "POST", "/api/auth/device/authorize", &json!({})).await.expect(200);
     let fields =
         ["device_code", "user_code", "verification_uri", "verification_uri_complete", "expires_in", "interval"];
-    has(&asked, "authorize", "", &fields);
-    let asked = asked.json();
-    let code = text(&asked["user_code"]);
+    has(&begun, "authorize", "", &fields);
+    let begun = begun.json();
+    let code = text(&begun["user_code"]);
     let shown = harness.api("GET", &format!("/api/device?user_code={code}"), &Value::Null).await.expect(200);
     has(&shown, "a device", "", &["user_code", "status", "clientName", "requestedAt", "expiresAt"]);
-    let poll = json!({ "grant_type": "device_code", "device_code": asked["device_code"] });
+    let poll = json!({ "grant_type": "device_code", "device_code": begun["device_code"] });
     let pending = harness.api_as("", "POST", "/api/auth/token", &poll).await.expect(400);
     assert_eq!(pending.json(), json!({ "error": "authorization_pending" }));
     let approved = harness.api("POST", "/api/device/approve", &json!({ "user_code": code })).await.expect(200);
@@ -218,8 +219,8 @@ async fn device_login_and_tokens() {
     let unsupported = harness.api_as("", "POST", "/api/auth/token", &json!({ "grant_type": "password" })).await;
     assert_eq!(unsupported.expect(400).json(), json!({ "error": "unsupported_grant_type" }));
 
-    let asked = json!({ "name": "ci", "expiresInDays": 7 });
-    let made = harness.api("POST", "/api/personal-access-tokens", &asked).await.expect(201);
+    let new_token = json!({ "name": "ci", "expiresInDays": 7 });
+    let made = harness.api("POST", "/api/personal-access-tokens", &new_token).await.expect(201);
     has(&made, "a personal token", "", &["id", "name", "prefix", "token", "createdAt", "expiresAt"]);
     for path in ["/.well-known/oauth-authorization-server", "/.well-known/oauth-protected-resource"] {
         harness.api_as("", "GET", path, &Value::Null).await.expect(200);

@@ -1,4 +1,4 @@
-//! `tidewatch admin`, beside a running server.
+//! `tidewatch admin` with a running server.
 
 use std::io::Write;
 use std::path::Path;
@@ -23,12 +23,13 @@ fn admin(data: &Path, words: &[&str], input: &str) -> Output {
     child.wait_with_output().expect("it ends")
 }
 
-/// Scenario: one part of the store is damaged. Guarantee: an operator gets at the rest, and answers say what they lack.
+/// Scenario: one part of the store is damaged. Guarantee: an operator can make the rest readable, and answers state the
+/// gap.
 #[test]
-fn a_damaged_part_is_set_aside_and_answers_say_so() {
+fn a_damaged_part_is_set_aside_and_reported_in_answers() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().join("data");
-    // Each export becomes a part of its own; none are merged, as there are too few.
+    // Each export becomes its own part; there are too few parts to be merged.
     let mut server = Server::start(&data, &[("TIDEWATCH_FLUSH_ROWS", "1")]);
     let account = server.register();
     let now_ns = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_nanos();
@@ -88,10 +89,10 @@ fn parts_of_logs(data: &Path) -> Vec<std::path::PathBuf> {
 }
 
 #[test]
-fn those_locked_out_get_in_again() {
+fn locked_out_people_regain_access() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().join("data");
-    assert!(!admin(&data, &["list"], "").status.success(), "a wrong directory is said, not made");
+    assert!(!admin(&data, &["list"], "").status.success(), "a wrong directory is reported, not created");
     assert!(!data.exists());
     let mut server = Server::start(&data, &[]);
     let account = server.register();
@@ -123,7 +124,7 @@ fn those_locked_out_get_in_again() {
     let login = |email: &str, password: &str| {
         server.call("POST", "/api/login", None, &json!({ "email": email, "password": password }))
     };
-    // The running server takes new people up within a second. Sign-ins have a limit of ten a minute.
+    // The running server loads new users within a second. Sign-ins are limited to ten per minute.
     let is_known = (0..6).any(|_| {
         std::thread::park_timeout(std::time::Duration::from_secs(1));
         login("other@example.com", &made).0 == 200

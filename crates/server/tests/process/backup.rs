@@ -1,4 +1,4 @@
-//! `tidewatch backup`, `restore` and `check`, with the real binary beside a real server.
+//! `tidewatch backup`, `restore` and `check`: the real binary with a real server.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -16,19 +16,19 @@ fn tidewatch(words: &[&str], paths: &[&Path], data: &Path) -> Output {
     command.output().expect("the binary runs")
 }
 
-fn said(output: &Output) -> String {
+fn output_of(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
 #[track_caller]
 fn succeeds(output: &Output) -> String {
-    assert!(output.status.success(), "{}", said(output));
-    said(output)
+    assert!(output.status.success(), "{}", output_of(output));
+    output_of(output)
 }
 
 #[track_caller]
 fn fails(output: &Output, why: &str) {
-    assert!(!output.status.success() && said(output).contains(why), "{why}: {}", said(output));
+    assert!(!output.status.success() && output_of(output).contains(why), "{why}: {}", output_of(output));
 }
 
 /// Ten minutes ago.
@@ -45,7 +45,7 @@ fn resource(service: &str) -> Value {
     json!({"attributes": [attribute("service.name", json!({"stringValue": service}))]})
 }
 
-/// A request with a failing call inside it.
+/// A request span with a failing child span.
 fn trace(number: u64, start: u64) -> Value {
     let at = |offset: u64| (start + number * 1_000_000 + offset).to_string();
     let spans = json!([{
@@ -89,7 +89,7 @@ fn metrics(number: u64, start: u64) -> Value {
     json!({"resourceMetrics": [{"resource": resource("shop"), "scopeMetrics": [{"metrics": [metric]}]}]})
 }
 
-/// Sends until it is taken: with so few rows in memory a flush that is under way answers 503 for a moment.
+/// Retries until the export is accepted: with a small memtable, the server responds with 503 during a flush.
 #[track_caller]
 fn store(base: &str, account: &Account, signal: &str, body: &Value) {
     let deadline = Instant::now() + Duration::from_secs(60);
@@ -111,18 +111,18 @@ fn send(base: &str, account: &Account, signal: &str, body: &Value) -> Option<u16
     answer.ok().map(|answer| answer.status().as_u16())
 }
 
-/// What the server answers to a set of reads, by what was asked.
+/// The server's answers to a set of reads: request, status, body.
 fn answers(server: &Server, start: u64) -> Vec<(String, u16, Value)> {
     let account = server.account.as_ref().expect("registered");
     let time = |ns: u64| {
         let days = ns / 1_000_000_000 / 86_400;
-        // Whole days around: `YYYY-MM-DD` comes from the store's own names of days.
+        // Whole days around the data; the store formats days as `YYYY-MM-DD`.
         format!("{}T00:00:00Z", tidewatch_store::days::day_name(days as i32))
     };
     let day = 86_400 * 1_000_000_000;
     let range = json!({"fromDate": time(start - day), "toDate": time(start + 2 * day)});
     let project = &account.project_id;
-    let mut asked = Vec::new();
+    let mut requested = Vec::new();
     for path in [
         "/api/endpoints/grouped",
         "/api/endpoints",
@@ -138,10 +138,10 @@ fn answers(server: &Server, start: u64) -> Vec<(String, u16, Value)> {
         "/api/exception-stack-traces",
         "/api/drops",
     ] {
-        asked.push(("POST", format!("{path}?projectId={project}"), range.clone()));
+        requested.push(("POST", format!("{path}?projectId={project}"), range.clone()));
     }
     let trace = json!({"fromDate": range["fromDate"], "toDate": range["toDate"]});
-    asked.push(("POST", format!("/api/distributed-traces/{:032x}?projectId={project}", 1), trace));
+    requested.push(("POST", format!("/api/distributed-traces/{:032x}?projectId={project}", 1), trace));
     for path in [
         "/api/projects",
         "/api/symbols",
@@ -152,17 +152,17 @@ fn answers(server: &Server, start: u64) -> Vec<(String, u16, Value)> {
         "/api/has-organizations",
     ] {
         let range = format!("fromDate={}&toDate={}", range["fromDate"], range["toDate"]).replace('"', "");
-        asked.push(("GET", format!("{path}?projectId={project}&{range}"), Value::Null));
+        requested.push(("GET", format!("{path}?projectId={project}&{range}"), Value::Null));
     }
-    let ask = |(method, path, body): (&str, String, Value)| {
+    let send_request = |(method, path, body): (&str, String, Value)| {
         let (status, answer) = server.call(method, &path, Some(&account.jwt), &body);
         (format!("{method} {path}"), status, answer)
     };
-    asked.into_iter().map(ask).collect()
+    requested.into_iter().map(send_request).collect()
 }
 
 #[test]
-fn a_restored_server_answers_as_the_first_did() {
+fn a_restored_server_gives_the_same_answers() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (data, target) = (folder.path().join("data"), folder.path().join("backup"));
     let settings = [("TIDEWATCH_FLUSH_ROWS", "60"), ("TIDEWATCH_FLUSH_SECONDS", "1000")];
@@ -182,19 +182,21 @@ fn a_restored_server_answers_as_the_first_did() {
     let before = answers(&server, start);
     let refused: Vec<_> = before.iter().filter(|(_, status, _)| *status != 200).collect();
     assert!(refused.len() < 4, "nearly all are answered: {refused:?}");
-    let rows = |path: &str| before.iter().find(|(asked, ..)| asked.contains(path)).map(|(_, _, answer)| answer.clone());
+    let rows = |path: &str| {
+        before.iter().find(|(requested, ..)| requested.contains(path)).map(|(_, _, answer)| answer.clone())
+    };
     assert_eq!(rows("/api/spans").expect("asked")["pagination"]["total"], 180, "there is something to compare");
 
     fails(&tidewatch(&["check"], &[], &data), "a server uses");
     fails(&tidewatch(&["backup"], &[&data.join("inside")], &data), "lies in the data directory");
-    let said = succeeds(&tidewatch(&["backup", "--with-secrets"], &[&target], &data));
-    assert!(said.contains("verified"), "{said}");
-    // Keys are copied when somebody asks for them, and not otherwise.
+    let printed = succeeds(&tidewatch(&["backup", "--with-secrets"], &[&target], &data));
+    assert!(printed.contains("verified"), "{printed}");
+    // Keys are copied only with `--with-secrets`.
     let without = folder.path().join("without");
     succeeds(&tidewatch(&["backup"], &[&without], &data));
     assert!(target.join("secrets").is_dir() && !without.join("secrets").exists());
     fails(&tidewatch(&["backup"], &[&target], &data), "is not empty");
-    // While it is served on, the backup stays what it was.
+    // The server continues to accept data; the backup does not change.
     for number in 60..90 {
         store(&server.base, &account, "traces", &trace(number, start));
     }
@@ -210,8 +212,8 @@ fn a_restored_server_answers_as_the_first_did() {
     succeeds(&tidewatch(&["check"], &[], &restored));
     let mut server = Server::start(&restored, &settings);
     server.account = Some(account);
-    for ((asked, status, answer), (_, status_after, answer_after)) in before.iter().zip(answers(&server, start)) {
-        // The address differs, and what is kept in memory alone: exports that a busy server refused, and when it did last.
+    for ((requested, status, answer), (_, status_after, answer_after)) in before.iter().zip(answers(&server, start)) {
+        // The address differs, and so do values held only in memory: overload refusals and times of last requests.
         let answers = [(answer, &base), (&answer_after, &server.base)];
         let [answer, answer_after] = answers.map(|(answer, base)| {
             let mut answer = answer.clone();
@@ -225,17 +227,17 @@ fn a_restored_server_answers_as_the_first_did() {
             }
             answer.to_string().replace(base.as_str(), "http://server")
         });
-        assert_eq!((status, answer), (&status_after, answer_after), "{asked}");
+        assert_eq!((status, answer), (&status_after, answer_after), "{requested}");
     }
     drop(server);
 
-    // A damaged record of the journal is told, and nothing is changed.
+    // A damaged record of the journal is reported, and nothing is changed.
     let segments = std::fs::read_dir(data.join("journal")).expect("a folder");
     let segments = segments.map(|entry| entry.expect("an entry").path());
     let first = segments.filter(|path| path.extension().is_some_and(|found| found == "segment")).min();
     let first = first.expect("the server was killed with records in its journal");
     let mut bytes = std::fs::read(&first).expect("a segment");
-    // Behind the header, in the first record's body.
+    // After the header, in the first record's body.
     bytes[4096 + 200] ^= 1;
     std::fs::write(&first, &bytes).expect("a segment");
     let checked = tidewatch(&["check"], &[], &data);
@@ -243,16 +245,16 @@ fn a_restored_server_answers_as_the_first_did() {
     assert!(String::from_utf8_lossy(&checked.stdout).contains(first.to_str().expect("text")), "{checked:?}");
     assert_eq!(std::fs::read(&first).expect("a segment"), bytes);
 
-    // A damaged backup is not restored, and a damaged directory is told.
+    // A damaged backup is not restored, and a damaged directory is reported.
     let part = find(&target, "parquet");
     let mut bytes = std::fs::read(&part).expect("a part");
     bytes[100] ^= 1;
-    // Not in place: other names of the same file stay as they are.
+    // Not in place: hard links to the same file do not change.
     std::fs::remove_file(&part).expect("a file");
     std::fs::write(&part, bytes).expect("a part");
     fails(&tidewatch(&["restore"], &[&target], &folder.path().join("other")), "it is not what was backed up");
     let checked = tidewatch(&["check"], &[], &target);
-    // Of the store itself, and of the manifest.
+    // One finding of the store, one of the manifest.
     fails(&checked, "2 findings");
     assert!(String::from_utf8_lossy(&checked.stdout).contains(part.to_str().expect("text")), "{checked:?}");
     std::fs::remove_file(target.join("manifest.json")).expect("a manifest");
@@ -274,10 +276,10 @@ fn find(folder: &Path, extension: &str) -> std::path::PathBuf {
     panic!("no file ends with {extension}");
 }
 
-/// Backups under load, small flushes and merges all the while, the server killed right after; everything that was
-/// acknowledged before a backup began is in it, once.
+/// Scenario: backups under load, with small flushes and merges, and the server killed right afterwards. Guarantee: a
+/// backup holds every record that was acknowledged before it began, once.
 #[test]
-fn what_was_acknowledged_before_a_backup_is_restored() {
+fn records_acknowledged_before_a_backup_are_restored() {
     const SENDERS: u64 = 3;
     const ROUNDS: u64 = 4;
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -326,11 +328,11 @@ fn what_was_acknowledged_before_a_backup_is_restored() {
     }
 }
 
-/// The numbers of all traces that have their Endpoint.
+/// The numbers of all traces with an Endpoint.
 fn traces(server: &Server) -> Vec<u64> {
     let mut numbers = Vec::new();
     for page in 1.. {
-        let answer = server.ask("/api/endpoints", json!({"pagination": {"page": page, "pageSize": 100}}));
+        let answer = server.query("/api/endpoints", json!({"pagination": {"page": page, "pageSize": 100}}));
         let rows = answer["data"].as_array().expect("rows");
         if rows.is_empty() {
             return numbers;

@@ -1,4 +1,4 @@
-//! The load tool: what `bench fill` makes is what a server answers from.
+//! The load tool: a server answers queries from the data of `bench fill`.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -11,7 +11,7 @@ fn bench(words: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_tidewatch")).arg("bench").args(words).output().expect("the binary runs")
 }
 
-/// Guarantee: every read of the list that `bench fill` leaves finds data, as the account that it prints.
+/// Guarantee: every read of the list that `bench fill` writes finds data with the account that it prints.
 #[test]
 fn every_read_of_filled_data_finds_some() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -26,13 +26,13 @@ fn every_read_of_filled_data_finds_some() {
     let reads = data.join("bench-reads.json");
     let login = ["--email", email, "--password", password];
     let list = ["query", "--url", &server.base, "--json", "--repeat", "1", "--warm-up", "0", "--reads", path(&reads)];
-    let asked = bench(&[&list[..], &login].concat());
-    assert!(asked.status.success(), "{}", String::from_utf8_lossy(&asked.stderr));
+    let output = bench(&[&list[..], &login].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let answers: Vec<Value> =
-        String::from_utf8_lossy(&asked.stdout).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        String::from_utf8_lossy(&output.stdout).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert!(answers.len() > 10, "{answers:?}");
     for answer in answers {
-        // What is rare is not in so little data. An empty list takes about a hundred bytes.
+        // Rare values are not in a small data set. An empty list takes about a hundred bytes.
         let is_rare = answer["name"].as_str().expect("a name").contains("rare");
         assert!(answer["status"] == 200 && (is_rare || answer["bytes"].as_u64() > Some(200)), "{answer}");
     }

@@ -1,4 +1,4 @@
-//! A process killed between the posts and the reads answers as if nothing had happened.
+//! A process that is killed between posts and reads gives the same answers.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::server::{Account, Server, agent};
 
-/// Posts several scenarios, kills, restarts, and compares what a reader sees before and after.
+/// Posts several scenarios, kills and restarts the server, and compares all lists before and after.
 #[test]
 fn a_kill_between_posts_and_reads_changes_no_answer() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -26,12 +26,12 @@ fn a_kill_between_posts_and_reads_changes_no_answer() {
     server.kill();
     server.restart();
     assert_eq!(answers(&server), before);
-    // Every request again, across the restart: nothing is stored twice.
+    // All requests are sent again after the restart: nothing is stored twice.
     scenarios.iter().for_each(|scenario| replay(&server, &account, scenario));
     assert_eq!(answers(&server), before);
 }
 
-/// What a reader sees: every list, whole.
+/// The complete answers of every list.
 fn answers(server: &Server) -> Vec<(&'static str, Value)> {
     let lists = [
         "/api/endpoints/grouped",
@@ -44,10 +44,10 @@ fn answers(server: &Server) -> Vec<(&'static str, Value)> {
         "/api/logs",
     ];
     let body = json!({"pagination": {"page": 1, "pageSize": 100}});
-    let mut answers: Vec<_> = lists.into_iter().map(|path| (path, server.ask(path, body.clone()))).collect();
+    let mut answers: Vec<_> = lists.into_iter().map(|path| (path, server.query(path, body.clone()))).collect();
     let spans = json!({"fromDate": "2026-11-01T00:00:00Z", "toDate": "2026-11-30T00:00:00Z",
         "pagination": {"page": 1, "pageSize": 100}});
-    answers.push(("/api/spans", server.ask("/api/spans", spans)));
+    answers.push(("/api/spans", server.query("/api/spans", spans)));
     answers
 }
 

@@ -1,4 +1,4 @@
-//! Flipped bits in files that nothing else would notice.
+//! Flipped bits in files that only a check or a start can detect.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -29,7 +29,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-/// Guarantee: a check of a backup finds a flipped bit in any of its files, and names the file.
+/// Guarantee: a check of a backup detects a flipped bit in any of its files and names the file.
 #[test]
 fn a_check_of_a_backup_compares_every_file_with_the_manifest() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -50,7 +50,7 @@ fn a_check_of_a_backup_compares_every_file_with_the_manifest() {
     assert!(tidewatch(&["check"], &backup).status.success(), "as it was");
 }
 
-/// SQLite takes a damaged log for one that ends there: the server would come up without an account.
+/// SQLite treats a damaged log as one that ends there: the server would start without an account.
 #[test]
 fn a_start_refuses_accounts_whose_log_is_damaged() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -75,8 +75,8 @@ fn a_start_refuses_accounts_whose_log_is_damaged() {
     assert_eq!((status, &bundle["user"]["name"]), (200, &json!("Three")), "the refused starts changed nothing");
 }
 
-/// Damage in the last transactions of SQLite's log looks like a power cut. A server that was just set up would come up
-/// without an account, beside telemetry that nobody could open any more.
+/// Damage in the last transactions of SQLite's log looks like a power failure. A server that was just set up would
+/// start without an account, with telemetry that nobody can read.
 #[test]
 fn a_start_refuses_telemetry_without_any_account() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -84,7 +84,7 @@ fn a_start_refuses_telemetry_without_any_account() {
     let mut server = Server::start(&data, &[]);
     server.kill();
     let (control, log) = (data.join("control.sqlite"), data.join("control.sqlite-wal"));
-    // An empty log is no log.
+    // An empty log counts as no log.
     let read = || [&control, &log].map(|path| std::fs::read(path).ok().filter(|file| path != &log || !file.is_empty()));
     let write = |files: &[Option<Vec<u8>>; 2]| {
         for (path, bytes) in [&control, &log].into_iter().zip(files) {
@@ -95,7 +95,7 @@ fn a_start_refuses_telemetry_without_any_account() {
         }
     };
     let before = read();
-    // Neither accounts nor telemetry: nothing is amiss.
+    // Without accounts and telemetry the start succeeds.
     server.restart();
     let account = server.register();
     let body = json!({"resourceSpans": [{"scopeSpans": [{"spans": [{
@@ -120,9 +120,9 @@ fn a_start_refuses_telemetry_without_any_account() {
     assert_eq!(status, 200);
 }
 
-/// Guarantee: a check finds damage that a start would pass over, because it has another copy or does without.
+/// Guarantee: a check detects damage that a start ignores because it has another copy or does not need the file.
 #[test]
-fn a_check_finds_damage_that_a_start_passes_over() {
+fn a_check_finds_damage_that_a_start_ignores() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().join("data");
     let mut server = Server::start(&data, &[]);

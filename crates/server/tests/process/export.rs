@@ -1,4 +1,4 @@
-//! `tidewatch export`: a table as a file, from a running server and from a data directory.
+//! `tidewatch export`: a table as a file, from a running server or a data directory.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
@@ -12,12 +12,12 @@ use super::parquet_readers::python;
 use super::server::{Account, Server};
 
 const FORMATS: [&str; 3] = ["parquet", "ndjson", "csv"];
-/// The day of everything that is sent here.
+/// The day of all rows that are sent.
 const DAY: [&str; 4] = ["--from", "2026-11-19", "--to", "2026-11-20"];
 /// 2026-11-19, 12:00 UTC.
 const NOON: u64 = 1_795_089_600_000_000_000;
 
-/// What follows `--token` goes where a token is given: into the environment.
+/// The binary with these arguments; the value of `--token` is passed in the environment.
 fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tidewatch"));
     command.arg("export").args(DAY).env_remove("TIDEWATCH_ACCESS_TOKEN");
@@ -41,7 +41,7 @@ fn succeed(arguments: &[&str]) -> Vec<u8> {
     output.stdout
 }
 
-/// What a command says that fails.
+/// The standard error of a command that fails.
 #[track_caller]
 fn fail(arguments: &[&str]) -> String {
     let output = run(arguments);
@@ -65,7 +65,7 @@ fn attributes(pairs: &[(&str, Value)]) -> Value {
     pairs.iter().map(|(key, value)| json!({"key": key, "value": value})).collect()
 }
 
-/// Rows of every table; `round` makes the ids others.
+/// Sends rows of every table; the ids depend on `round`.
 fn send(server: &Server, token: &str, round: u64) {
     let text = |text: &str| json!({ "stringValue": text });
     let span = |n: u64| {
@@ -146,7 +146,7 @@ fn attributes_of_exception(n: u64) -> Value {
     ])
 }
 
-/// The lines of a table, sorted; counts of requests are of the day on which the test runs, and of any time here.
+/// The sorted lines of a table's export.
 fn lines(arguments: &[&str], table: &str) -> Vec<String> {
     let mut all = vec!["--table", table, "--format", "ndjson"];
     all.extend(arguments);
@@ -155,7 +155,7 @@ fn lines(arguments: &[&str], table: &str) -> Vec<String> {
     lines
 }
 
-/// Every file below a folder, with its bytes and the time of its last change.
+/// Every file below a folder, with its bytes and modification time.
 fn everything(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, std::time::SystemTime)> {
     let mut files = BTreeMap::new();
     for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
@@ -170,11 +170,12 @@ fn everything(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, std::time::SystemTim
 }
 
 fn tables() -> impl Iterator<Item = &'static str> {
-    // Requests are counted by the wall clock.
+    // Requests are counted by the wall clock, not by the time of the rows.
     Table::ALL.into_iter().filter(|table| *table != Table::IngestCounts).map(Table::name)
 }
 
-/// Guarantee: an export holds every acknowledged row once, wherever it lies, and other tools read it (docs/export.md).
+/// Guarantee: an export holds every acknowledged row once, from memory, journal and parts, and other tools can read it
+/// (docs/export.md).
 #[test]
 fn every_row_is_exported_from_memory_journal_and_parts() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -236,7 +237,7 @@ fn every_row_is_exported_from_memory_journal_and_parts() {
     assert_eq!(answers[0].len(), 3, "three routes: {:?}", answers[0]);
     assert!(!answers[1].is_empty() && answers[2].len() == 100, "{:?}", answers[1]);
 
-    // A server that uses the directory, and one that was killed there.
+    // A directory in use by a server, and one whose server was killed.
     assert!(fail(&["--table", "spans", "--data-dir", text(&data)]).contains("a server uses"));
     server.kill();
     let before = everything(&data);
@@ -253,7 +254,7 @@ fn every_row_is_exported_from_memory_journal_and_parts() {
 }
 
 #[test]
-fn what_cannot_be_exported_is_said() {
+fn invalid_exports_fail_with_a_message() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut server = Server::start(&folder.path().join("data"), &[]);
     let account = server.register();
@@ -278,7 +279,7 @@ fn what_cannot_be_exported_is_said() {
         .output()
         .expect("the binary runs");
     assert!(String::from_utf8_lossy(&turned.stderr).contains("--to is before --from"));
-    // No row at all is an export too.
+    // An export without rows succeeds.
     assert_eq!(succeed(&[&remote[..], &["--format", "ndjson"]].concat()), b"");
     let names = String::from_utf8(succeed(&[&remote[..], &["--format", "csv"]].concat())).expect("UTF-8");
     assert!(
@@ -288,21 +289,21 @@ fn what_cannot_be_exported_is_said() {
     assert!(succeed(&remote).starts_with(b"PAR1"));
 }
 
-/// An export that breaks off ends with an error, and leaves no file.
+/// An interrupted export ends with an error and leaves no file.
 #[test]
-fn half_an_export_does_not_look_whole() {
+fn an_interrupted_export_fails_and_leaves_no_file() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut server = Server::start(&folder.path().join("data"), &[("TIDEWATCH_FLUSH_SECONDS", "3600")]);
     let account = server.register();
     let pat = token(&server, &account);
-    // More than the buffers of both ends hold.
+    // More than the socket buffers of both sides hold.
     for round in 1..=150 {
         send(&server, &account.project_token, round);
     }
     let file = folder.path().join("spans.ndjson");
     let base = server.base.clone();
     let arguments = ["--table", "spans", "--format", "ndjson", "--url", &base, "--token", &pat];
-    // Nobody reads on; then the server dies.
+    // The client stops reading; then the server is killed.
     let mut child = command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary runs");
     let mut out = BufReader::new(child.stdout.take().expect("a pipe"));
     let mut line = String::new();
@@ -315,7 +316,7 @@ fn half_an_export_does_not_look_whole() {
     assert!(!output.status.success(), "{} rows", rest.lines().count());
     assert!(String::from_utf8_lossy(&output.stderr).contains("the server broke the export off"));
 
-    // A file that cannot be written to its end has no name.
+    // A file that cannot be written completely gets no name.
     server.restart();
     let limited = Command::new("bash")
         .args(["-c", "ulimit -f 64; trap '' XFSZ; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_tidewatch"), "export"])

@@ -1,15 +1,15 @@
-//! What people hear whose sign-in the accounts database has no space for.
+//! Sign-ins while the accounts database has no disk space.
 
 use serde_json::json;
 
 use super::server::{Server, agent};
 use super::small_disk::SmallDisk;
 
-/// Guarantee: a full disk is said to be one, with 503 and `Retry-After`, and a sign-in works again when there is space.
+/// Guarantee: a full disk is reported with 503 and `Retry-After`, and sign-ins work again when space is available.
 #[test]
 fn a_full_disk_refuses_sign_ins_for_a_while() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    // Without the right to mount there is no disk to fill.
+    // Without the permission to mount, the test is skipped.
     let Some(disk) = SmallDisk::mount(folder.path()) else { return };
     let mut server = Server::start_by(disk.entering(), &folder.path().join("data"), &[]);
     server.register();
@@ -20,13 +20,13 @@ fn a_full_disk_refuses_sign_ins_for_a_while() {
         .body(login.to_string())
         .expect("a valid request");
     let mut refused = agent().run(request).expect("the server answers");
-    let said = refused.body_mut().read_to_string().expect("text");
-    assert_eq!(refused.status().as_u16(), 503, "{said}");
+    let answer = refused.body_mut().read_to_string().expect("text");
+    assert_eq!(refused.status().as_u16(), 503, "{answer}");
     assert!(refused.headers().contains_key("Retry-After"));
-    assert!(said.contains("no space left"), "{said}");
+    assert!(answer.contains("no space left"), "{answer}");
 
     std::fs::remove_file(disk.seen_from_outside("more")).expect("it is there");
-    // On each connection to the database.
+    // Several sign-ins, to use each connection to the database.
     for _ in 0..6 {
         let (status, answer) = server.call("POST", "/api/login", None, &login);
         assert_eq!(status, 200, "{answer}");

@@ -1,4 +1,4 @@
-//! SIGKILL at any moment under load: nothing acknowledged is lost, nothing is stored twice.
+//! SIGKILL at any moment under load: no acknowledged record is lost, and none is stored twice.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -13,12 +13,12 @@ const KILLS: u64 = 50;
 const SENDERS: u64 = 4;
 const SPANS_PER_REQUEST: u64 = 8;
 
-/// Mission 1: an ack is a promise. Senders retry what was not acknowledged, byte for byte, as exporters do.
+/// Mission 1: acknowledged records are durable. Senders retry unacknowledged requests byte for byte, as exporters do.
 #[test]
 fn fifty_kills_lose_no_acked_record_and_duplicate_none() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().join("data");
-    // Small and quick flushes, so that kills hit flushes, catalog transactions and merges too.
+    // Small, frequent flushes, so that kills interrupt flushes, catalog transactions and merges too.
     let settings = [("TIDEWATCH_FLUSH_ROWS", "400"), ("TIDEWATCH_FLUSH_SECONDS", "1")];
     let mut server = Server::start(&data, &settings);
     let account = server.register();
@@ -51,13 +51,13 @@ fn fifty_kills_lose_no_acked_record_and_duplicate_none() {
     assert_eq!(stored_spans(&server, acked), acked, "a last restart changes nothing");
 }
 
-/// Pages through all spans; each id must come once.
+/// Pages through all spans, and asserts that each id occurs once.
 fn stored_spans(server: &Server, expected: u64) -> u64 {
     let mut seen: HashMap<String, u32> = HashMap::new();
     for page in 1..=expected / 100 + 2 {
         let body = json!({"fromDate": "2026-11-01T00:00:00Z", "toDate": "2026-11-30T00:00:00Z",
             "orderBy": "start_time", "sortDirection": "asc", "pagination": {"page": page, "pageSize": 100}});
-        let answer = server.ask("/api/spans", body);
+        let answer = server.query("/api/spans", body);
         let rows = answer["data"].as_array().expect("rows");
         for row in rows {
             *seen.entry(format!("{}/{}", row["traceId"], row["spanId"])).or_default() += 1;
@@ -74,7 +74,7 @@ fn sigkill(pid: u32) {
     std::process::Command::new("kill").args(["-9", &pid.to_string()]).status().expect("kill(1)");
 }
 
-/// Sends one trace and its logs after the other; keeps what was not acknowledged for the next try.
+/// Sends traces and their logs one after the other; stores unacknowledged requests for the next attempt.
 struct Sender {
     id: u64,
     next: AtomicU64,
@@ -99,7 +99,7 @@ impl Sender {
         }
     }
 
-    /// Sends what waits, oldest first, until all is acknowledged or the server is gone.
+    /// Sends the unacknowledged requests, oldest first, until all are acknowledged or the server is killed.
     fn settle(&self, base: &str, account: &Account) {
         let mut waiting = self.waiting.lock().expect("one thread a sender");
         while let Some((signal, body)) = waiting.first() {

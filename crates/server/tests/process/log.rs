@@ -1,5 +1,5 @@
-//! A log that cannot be written stops nothing: ingest, refusals, flush, retention and merging go on, and the lines that
-//! were lost are counted.
+//! A log that cannot be written stops nothing: ingest, refusals, flush, retention and merging continue, and lost lines
+//! are counted.
 
 use std::fs::File;
 use std::process::Stdio;
@@ -14,7 +14,7 @@ const DAY_NS: u128 = 24 * 3600 * 1_000_000_000;
 
 #[test]
 fn a_closed_pipe_as_log_stops_nothing() {
-    everything_goes_on(|| {
+    assert_everything_continues(|| {
         let (reader, writer) = std::io::pipe().expect("a pipe");
         drop(reader);
         writer.into()
@@ -24,14 +24,14 @@ fn a_closed_pipe_as_log_stops_nothing() {
 /// `/dev/full` fails every write with ENOSPC.
 #[test]
 fn a_log_on_a_full_disk_stops_nothing() {
-    everything_goes_on(|| File::options().write(true).open("/dev/full").expect("a full device").into());
+    assert_everything_continues(|| File::options().write(true).open("/dev/full").expect("a full device").into());
 }
 
-fn everything_goes_on(log: fn() -> Stdio) {
+fn assert_everything_continues(log: fn() -> Stdio) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().join("data");
     let metrics = free_address();
-    // Each export becomes a part of its own.
+    // Each export becomes its own part.
     let settings = [
         ("TIDEWATCH_FLUSH_ROWS", "1"),
         ("TIDEWATCH_RETENTION_DAYS", "0"),
@@ -40,13 +40,13 @@ fn everything_goes_on(log: fn() -> Stdio) {
     let mut server = Server::start_with_log(&data, &settings, log);
     let account = server.register();
     assert_eq!(export(&server, &account.project_token, &[days_ago(40), days_ago(41)], "old"), 200);
-    until("the flush", || figure(&metrics, "tidewatch_flush_seconds_count") >= 1);
+    until("the flush", || metric(&metrics, "tidewatch_flush_seconds_count") >= 1);
 
-    // The start and the retention log lines; the thread that retains goes on to merge.
+    // The start and the retention write log lines; the same thread merges after the retention.
     server.kill();
     server.set("TIDEWATCH_RETENTION_DAYS", "30");
     server.restart();
-    until("the retention", || figure(&metrics, "tidewatch_removed_rows_total") >= 1);
+    until("the retention", || metric(&metrics, "tidewatch_removed_rows_total") >= 1);
     let malformed = agent()
         .post(format!("{}/api/otel/v1/logs", server.base))
         .header("Authorization", format!("Bearer {}", account.project_token))
@@ -57,21 +57,23 @@ fn everything_goes_on(log: fn() -> Stdio) {
     for number in 0..3 {
         assert_eq!(export(&server, &account.project_token, &[days_ago(5); 4], &format!("export {number}")), 200);
     }
-    until("the merge", || figure(&metrics, "tidewatch_merge_seconds_count") >= 1);
-    assert!(figure(&metrics, "tidewatch_log_lines_lost_total") >= 2, "the lost lines are counted");
+    until("the merge", || metric(&metrics, "tidewatch_merge_seconds_count") >= 1);
+    assert!(metric(&metrics, "tidewatch_log_lines_lost_total") >= 2, "the lost lines are counted");
     assert_eq!(server.total("/api/logs", json!({})), 12);
 }
 
-/// The log lies on the data's own disk, as with `2>> data/log`. Guarantee: exports are refused while the disk is full,
-/// a restart on the full disk starts, and all goes on when space returns.
+/// Scenario: the log is on the data's disk, as with `2>> data/log`. Guarantee: exports are refused while the disk is
+/// full, a restart on the full disk succeeds, and everything continues when space is available.
 #[test]
 fn a_log_on_the_datas_full_disk_stops_nothing() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let Some(disk) = SmallDisk::mount(folder.path()) else {
-        // No right to mount: the log alone is full.
-        return everything_goes_on(|| File::options().write(true).open("/dev/full").expect("a full device").into());
+        // Without the permission to mount, only the log is on a full device.
+        return assert_everything_continues(|| {
+            File::options().write(true).open("/dev/full").expect("a full device").into()
+        });
     };
-    // No flush makes space.
+    // Flushes do not free space.
     let settings = [("TIDEWATCH_FLUSH_SECONDS", "3600")];
     let mut server = Server::start_by(disk.entering(), &folder.path().join("data"), &settings);
     let account = server.register();
@@ -82,7 +84,7 @@ fn a_log_on_the_datas_full_disk_stops_nothing() {
         status == 503
     });
     assert!(refused, "the disk is full");
-    // Each is a line of the log: together more than what the log file's last page has room for.
+    // Each request writes a log line: together more than the free space in the log file's last page.
     for number in 0..100 {
         let body = format!("{number} {}", "z".repeat(2_000_000));
         assert_eq!(export(&server, &account.project_token, &[days_ago(0)], &body), 503);
@@ -95,7 +97,7 @@ fn a_log_on_the_datas_full_disk_stops_nothing() {
     assert_eq!(server.total("/api/logs", json!({})), acked, "a restart on the full disk starts, and reads");
     assert_eq!(export(&server, &account.project_token, &[days_ago(0)], &"y".repeat(2_000_000)), 503);
 
-    // A clean stop frees some space, which something else takes before the next start.
+    // A clean stop frees some space, which is filled before the next start.
     server.stop();
     disk.fill("more");
     server.restart();
@@ -111,7 +113,7 @@ fn days_ago(days: u128) -> u128 {
     SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_nanos() - days * DAY_NS
 }
 
-/// One log record at each of these times; the status.
+/// Exports one log record at each of these times; returns the status.
 fn export(server: &Server, token: &str, times: &[u128], body: &str) -> u16 {
     let record = |time: &u128| json!({"timeUnixNano": time.to_string(), "body": {"stringValue": body}});
     let records: Vec<Value> = times.iter().map(record).collect();
@@ -119,9 +121,9 @@ fn export(server: &Server, token: &str, times: &[u128], body: &str) -> u16 {
     server.call("POST", "/api/otel/v1/logs", Some(token), &export).0
 }
 
-/// A figure of `/metrics`; 0 when it is not there yet.
-fn figure(metrics: &str, name: &str) -> u64 {
-    let mut answer = agent().get(format!("http://{metrics}/metrics")).call().expect("the figures are served");
+/// A value of `/metrics`; 0 if it does not exist yet.
+fn metric(metrics: &str, name: &str) -> u64 {
+    let mut answer = agent().get(format!("http://{metrics}/metrics")).call().expect("the metrics are served");
     let text = answer.body_mut().read_to_string().expect("text");
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     line.and_then(|value| value.parse().ok()).unwrap_or(0)

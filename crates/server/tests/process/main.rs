@@ -1,4 +1,4 @@
-//! The real binary as its own process: killed at any moment, restarted, fed by real SDKs.
+//! The real binary as its own process: killed at any moment, restarted, with data from real SDKs.
 
 mod admin;
 mod backup;
@@ -17,6 +17,7 @@ mod secrets;
 mod server;
 mod small_disk;
 mod sso;
+mod sso_browser;
 mod sso_kinds;
 mod symbols;
 mod upgrade;

@@ -1,4 +1,4 @@
-//! Memory of the whole process stays within its budgets, whatever is asked and sent.
+//! The memory of the whole process stays within its budgets under heavy queries and exports.
 
 use std::io::Write;
 use std::net::TcpListener;
@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 
 use super::server::{Account, Server, agent};
 
-/// Names that Endpoints of the test have.
+/// The number of different names of Endpoints.
 const NAMES: usize = 12_000;
-/// Questions at once.
-const ASKERS: usize = 8;
+/// Concurrent queries.
+const READERS: usize = 8;
 const ROUNDS_MAX: usize = 20;
 const BUDGET_MB: usize = 64;
 
-/// The largest resident set of the process so far, bytes.
+/// The peak resident set size of the process in bytes.
 fn peak(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("the process runs");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
@@ -23,19 +23,20 @@ fn peak(pid: u32) -> u64 {
 }
 
 fn start(data: &Path, settings: &[(&'static str, &str)]) -> (Server, Account, String) {
-    let figures = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port");
-    let figures = figures.to_string();
+    let metrics_address = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port");
+    let metrics_address = metrics_address.to_string();
     let mut server = Server::start(data, settings);
-    server.set("TIDEWATCH_METRICS_LISTEN", &figures);
+    server.set("TIDEWATCH_METRICS_LISTEN", &metrics_address);
     server.kill();
     server.restart();
     let account = server.register();
-    (server, account, figures)
+    (server, account, metrics_address)
 }
 
-/// A figure of `/metrics`.
-fn figure(figures: &str, name: &str) -> f64 {
-    let text = agent().get(format!("http://{figures}/metrics")).call().expect("an answer").body_mut().read_to_string();
+/// A value of `/metrics`.
+fn metric(metrics_address: &str, name: &str) -> f64 {
+    let text =
+        agent().get(format!("http://{metrics_address}/metrics")).call().expect("an answer").body_mut().read_to_string();
     let text = text.expect("text");
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     line.and_then(|value| value.parse().ok()).unwrap_or_else(|| panic!("no {name} in {text}"))
@@ -66,9 +67,9 @@ fn send(server: &Server, account: &Account, body: &[u8], headers: &[(&str, &str)
     request.send(body).expect("an answer").status().as_u16()
 }
 
-/// Questions that need more together than the budget wait for each other; all are answered.
+/// Queries that together need more than the budget wait for each other; all are answered.
 #[test]
-fn heavy_questions_at_once_stay_within_the_budget_and_are_all_answered() {
+fn concurrent_heavy_queries_stay_within_the_budget_and_are_all_answered() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let budget = BUDGET_MB.to_string();
     let settings = [
@@ -77,37 +78,37 @@ fn heavy_questions_at_once_stay_within_the_budget_and_are_all_answered() {
         ("TIDEWATCH_NAMES_MAX", "0"),
         ("TIDEWATCH_RETENTION_DAYS", "0"),
     ];
-    let (server, account, figures) = start(&folder.path().join("data"), &settings);
+    let (server, account, metrics_address) = start(&folder.path().join("data"), &settings);
     for first in (0..NAMES).step_by(2000) {
         let body = spans(first, 2000).to_string();
         assert_eq!(send(&server, &account, body.as_bytes(), &[("Content-Type", "application/json")]), 200);
     }
-    // Until some of them were under way at the same time, which is up to the machine.
+    // Repeats until some of them ran concurrently, which depends on the machine.
     let waited = (0..ROUNDS_MAX).any(|_| {
         std::thread::scope(|scope| {
-            let ask = || server.ask("/api/endpoints/grouped", json!({"pagination": {"page": 1, "pageSize": 20}}));
-            let askers: Vec<_> = (0..ASKERS).map(|_| scope.spawn(ask)).collect();
-            for asker in askers {
-                let page = asker.join().expect("an answer");
+            let query = || server.query("/api/endpoints/grouped", json!({"pagination": {"page": 1, "pageSize": 20}}));
+            let readers: Vec<_> = (0..READERS).map(|_| scope.spawn(query)).collect();
+            for reader in readers {
+                let page = reader.join().expect("an answer");
                 assert_eq!(page["pagination"]["total"], NAMES);
             }
         });
-        figure(&figures, "tidewatch_query_memory_waits_total") > 0.0
+        metric(&metrics_address, "tidewatch_query_memory_waits_total") > 0.0
     });
-    assert!(waited, "no question waited");
-    let [peak_bytes, max, held] =
-        ["peak_bytes", "max_bytes", "bytes"].map(|name| figure(&figures, &format!("tidewatch_query_memory_{name}")));
+    assert!(waited, "no query waited");
+    let [peak_bytes, max, held] = ["peak_bytes", "max_bytes", "bytes"]
+        .map(|name| metric(&metrics_address, &format!("tidewatch_query_memory_{name}")));
     assert_eq!(max, (BUDGET_MB << 20) as f64);
     assert!(peak_bytes > 0.0 && peak_bytes <= max, "{peak_bytes} of {max}");
-    assert_eq!((held, figure(&figures, "tidewatch_query_memory_waiting")), (0.0, 0.0));
+    assert_eq!((held, metric(&metrics_address, "tidewatch_query_memory_waiting")), (0.0, 0.0));
 }
 
 /// Two kilobytes that inflate to a million empty records are refused before a record is built.
 #[test]
 fn bodies_of_empty_records_take_no_memory() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (server, account, figures) = start(&folder.path().join("data"), &[]);
-    // ResourceSpans { ScopeSpans { spans: a million of no bytes } }.
+    let (server, account, metrics_address) = start(&folder.path().join("data"), &[]);
+    // ResourceSpans { ScopeSpans { spans: a million empty ones } }.
     let field = |number: u8, bytes: &[u8]| {
         let mut length = bytes.len();
         let mut field = vec![number << 3 | 2];
@@ -133,5 +134,5 @@ fn bodies_of_empty_records_take_no_memory() {
     });
     let grown = peak(server.pid()).saturating_sub(before);
     assert!(grown < 100 << 20, "{} MB more", grown >> 20);
-    assert_eq!(figure(&figures, "tidewatch_export_bytes_held"), 0.0);
+    assert_eq!(metric(&metrics_address, "tidewatch_export_bytes_held"), 0.0);
 }

@@ -1,4 +1,4 @@
-//! Parts are plain Parquet: pyarrow, DuckDB and Polars read in every part what the store answers.
+//! Parts are plain Parquet: pyarrow, DuckDB and Polars read the store's rows from every part.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::{ProjectId, Signal};
 use tidewatch_domain::project::IngestSettings;
 use tidewatch_ingest::coding::Coding;
-use tidewatch_ingest::knowledge::Knowledge;
+use tidewatch_ingest::enrichment::EnrichmentSource;
 use tidewatch_ingest::pipeline;
 use tidewatch_ingest::prices::{NO_TABLE, PriceTable};
 use tidewatch_ingest::record::Header;
@@ -31,7 +31,7 @@ const HOUR: i64 = 3_600_000_000_000;
 
 /// Where pyarrow, DuckDB and Polars are installed beside their programs.
 pub fn python() -> PathBuf {
-    // Several tests use it; one installs.
+    // Several tests use the packages; one installs them.
     static INSTALLED: std::sync::OnceLock<PathBuf> = std::sync::OnceLock::new();
     let install = || {
         let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/process/parquet-readers");
@@ -57,13 +57,13 @@ fn apply(lake: &Lake, signal: Signal, encoding: Encoding, body: &[u8], position:
         prices: NO_TABLE,
         names_max: None,
     };
-    let knowledge = Knowledge { prices: PriceTable { prices: &[], id: NO_TABLE }, symbols: None };
-    let prepared = pipeline::prepare(&header, body, usize::MAX, &knowledge);
+    let enrichment = EnrichmentSource { prices: PriceTable { prices: &[], id: NO_TABLE }, symbols: None };
+    let prepared = pipeline::prepare(&header, body, usize::MAX, &enrichment);
     let prepared = prepared.map_err(|refused| refused.error).expect("an export that is understood");
     lake.apply(Position(position), NO_KEY, NOON, prepared.rows);
 }
 
-/// Cells that encodings treat apart: absent, empty, long and of every type of attribute.
+/// Spans with cells that encodings handle differently: absent, empty, long, and every type of attribute.
 fn odd_spans(round: u64) -> Value {
     let attributes = |n: u64| {
         json!([
@@ -73,7 +73,7 @@ fn odd_spans(round: u64) -> Value {
             {"key": "double", "value": {"doubleValue": -0.0}},
             {"key": "least", "value": {"intValue": i64::MIN.to_string()}},
             {"key": "mixed", "value": if n.is_multiple_of(2) { json!({"intValue": "7"}) } else { json!({"stringValue": "7"}) }},
-            {"key": "truth", "value": {"boolValue": n.is_multiple_of(3)}},
+            {"key": "flag", "value": {"boolValue": n.is_multiple_of(3)}},
             {"key": "twice", "value": {"stringValue": "first"}},
             {"key": "twice", "value": {"stringValue": "second"}},
             {"key": "größe", "value": {"stringValue": "日本\u{0}\"'\n".repeat(n as usize % 50)}},
@@ -99,7 +99,7 @@ fn odd_spans(round: u64) -> Value {
     }]})
 }
 
-/// Requests of all signals, as one flush.
+/// Writes requests of all signals and flushes them once.
 fn fill(lake: &Lake, round: u64) {
     let mut generator = Generator::new(round);
     let mut body = Vec::new();
@@ -113,7 +113,7 @@ fn fill(lake: &Lake, round: u64) {
         apply(lake, kind.signal(), Encoding::Protobuf, &body, position);
     }
     apply(lake, Signal::Traces, Encoding::Json, odd_spans(round).to_string().as_bytes(), position + 1);
-    // A point beyond what a double holds: the one that has `int_value`.
+    // An integer that a double cannot represent: the only point with `int_value`.
     let points = json!({"resourceMetrics": [{"scopeMetrics": [{"metrics": [{"name": "large", "sum": {
         "dataPoints": [{"timeUnixNano": NOON.to_string(), "asInt": i64::MAX.to_string()}],
         "aggregationTemporality": 2, "isMonotonic": true}}]}]}]});
@@ -121,13 +121,13 @@ fn fill(lake: &Lake, round: u64) {
     lake.flush().expect("the disk takes it");
 }
 
-/// Every row of the table, as the store answers.
+/// Every row of the table, as the store returns it.
 fn rows(lake: &Lake, table: Table) -> RecordBatch {
     let columns = table.columns().iter().map(|column| column.name).collect();
     let shape = Shape::Rows { columns, order: Vec::new(), limit: usize::MAX, offset: 0 };
     let projects = vec![0, 1, 2];
     let plan = Plan { table, projects, from: i64::MIN, to: i64::MAX, filter: Filter::True, shape };
-    lake.ask(&plan, Instant::now() + Duration::from_secs(300)).expect("an answer")
+    lake.execute(&plan, Instant::now() + Duration::from_secs(300)).expect("an answer")
 }
 
 fn hex(bytes: &[u8]) -> Value {
@@ -136,7 +136,7 @@ fn hex(bytes: &[u8]) -> Value {
     Value::from(text)
 }
 
-/// As `parts.py` writes what it reads.
+/// The string of a cell, as `parts.py` formats it.
 fn cell(array: &dyn Array, row: usize) -> Value {
     if array.is_null(row) {
         return Value::Null;
@@ -156,7 +156,7 @@ fn cell(array: &dyn Array, row: usize) -> Value {
     }
 }
 
-/// Writes what the store answers, has the three readers compare their parts with it, and returns what they have read.
+/// Writes the store's rows, compares them with the parts in all three readers, and returns the readers' counts.
 fn compare(lake: &Lake, folder: &Path) -> Value {
     let answers = folder.join("answers");
     std::fs::create_dir_all(&answers).expect("a folder");
@@ -183,13 +183,13 @@ fn compare(lake: &Lake, folder: &Path) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
-/// With the spaces that Python's `json` writes.
+/// The JSON with the spaces that Python's `json` writes.
 fn python_json(list: &Value) -> String {
     let cells = list.as_array().expect("a list").iter().map(Value::to_string);
     format!("[{}]", cells.collect::<Vec<_>>().join(", "))
 }
 
-/// Guarantee: parts can be read by pyarrow, DuckDB and Polars (README.md), as flushed and as merged.
+/// Guarantee: pyarrow, DuckDB and Polars read flushed and merged parts (README.md).
 #[test]
 fn other_tools_read_every_part() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -204,6 +204,6 @@ fn other_tools_read_every_part() {
     lake.merge(NOON + 72 * HOUR).expect("the disk takes it");
     let merged = compare(&lake, folder.path());
     assert_eq!(merged["parts"], Table::ALL.len(), "a day that is over becomes one part");
-    // Columns whose chunks lie in a file once are read as any other.
+    // Columns that share column chunks are read like others.
     assert!(flushed["sharedChunks"].as_u64() > Some(0) && merged["sharedChunks"].as_u64() > Some(0), "{merged}");
 }

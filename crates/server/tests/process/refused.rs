@@ -1,6 +1,6 @@
-//! A real SDK hears our refusals: it tries again after 503, and its batch is stored once; it drops on 413 and 400.
+//! A real SDK handles refusals: it retries after 503, and its batch is stored once; it drops the batch on 413 and 400.
 //!
-//! Spec: errors, "Client behaviour stated". The server runs in this process, so that the test can fill its gate.
+//! Spec: errors, "Client behaviour stated". The server runs in this process, so that the test can take its slots.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tidewatch_store::TelemetryStore;
 
 use tidewatch_limits as limits;
-use tidewatch_server::app::{App, Outside};
+use tidewatch_server::app::{App, Environment};
 use tidewatch_server::config::Config;
 use tidewatch_server::listen::ListenAddress;
 use tidewatch_server::serve;
@@ -38,7 +38,7 @@ async fn server(change: fn(&mut Config)) -> Here {
     let on_ready = |address: &ListenAddress, app: &Arc<App>| {
         let _ = ready.send((address.clone(), app.clone()));
     };
-    tokio::spawn(serve::serve(config, Outside::real(), on_ready, async {
+    tokio::spawn(serve::serve(config, Environment::real(), on_ready, async {
         let _ = stopped.await;
     }));
     let (address, app) = is_ready.await.expect("the server starts");
@@ -56,7 +56,7 @@ async fn server(change: fn(&mut Config)) -> Here {
 }
 
 impl Here {
-    /// Runs the SDK; what it says became of its export.
+    /// Runs the SDK and returns the result that it prints.
     async fn export(&self, to: SocketAddr, more_headers: &str) -> String {
         let token = self.token.clone();
         let headers = format!("Authorization=Bearer%20{token}{more_headers}");
@@ -74,12 +74,12 @@ impl Here {
         tokio::task::spawn_blocking(run).await.expect("no panic")
     }
 
-    /// Requests by outcome and reason.
+    /// The number of stored rows by table.
     async fn rows(&self) -> BTreeMap<&'static str, u64> {
         let app = self.app.clone();
         tokio::task::spawn_blocking(move || {
-            app.intake.lake().flush().expect("it can flush");
-            let stats = app.intake.lake().stats();
+            app.durable_store.lake().flush().expect("it can flush");
+            let stats = app.durable_store.lake().stats();
             let rows = |table| stats.tables.iter().find(|stats| stats.table == table).map_or(0, |stats| stats.rows);
             BTreeMap::from([("spans", rows(Table::Spans)), ("endpoints", rows(Table::Endpoints))])
         })
@@ -96,7 +96,7 @@ fn exchange(address: SocketAddr, request: &[u8]) -> Vec<u8> {
     answer
 }
 
-/// One request from a connection, with `Connection: close` in its head.
+/// Reads one request from a connection, and adds `Connection: close` to its head.
 fn request(stream: &mut TcpStream) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     loop {
@@ -120,7 +120,7 @@ fn request(stream: &mut TcpStream) -> Option<Vec<u8>> {
     }
 }
 
-/// A proxy that loses the first answer: the server has stored the batch, its sender hears 503.
+/// Starts a proxy that loses the first answer: the server has stored the batch, but its sender gets 503.
 fn losing_the_first_answer(server: SocketAddr) -> (SocketAddr, Arc<std::sync::atomic::AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("a bound socket");
@@ -145,14 +145,14 @@ fn losing_the_first_answer(server: SocketAddr) -> (SocketAddr, Arc<std::sync::at
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn after_503_it_tries_again() {
+async fn a_503_is_retried() {
     let here = server(|config| config.ingest_concurrent_max = 1).await;
     let gate = here.app.admission.clone();
     let mut slots = Vec::new();
     for _ in 0..limits::INGEST_CONCURRENT_MIN {
         slots.push(gate.enter(u32::MAX).await.unwrap_or_else(|_| panic!("a free slot")));
     }
-    // Of as many projects as there are seats: fairness sends nobody away.
+    // Each waiting request is of another project, so that fairness refuses none of them.
     let waiting: Vec<_> = (0..limits::INGEST_WAITING_MIN as u32)
         .map(|project| {
             let gate = gate.clone();
@@ -187,12 +187,12 @@ async fn a_batch_whose_answer_was_lost_is_stored_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn on_413_and_400_it_drops() {
+async fn a_413_or_400_drops_the_batch() {
     let small = server(|config| config.otlp_body_bytes_max = 100).await;
     assert_eq!(small.export(small.address, "").await, "FAILURE");
     assert_eq!(small.app.refusals(), 1, "413: sent once");
     let here = server(|_| ()).await;
-    // A body that is not what its encoding says.
+    // A body that does not match its encoding.
     assert_eq!(here.export(here.address, ",content-encoding=gzip").await, "FAILURE");
     assert_eq!(here.app.refusals(), 1, "400: sent once");
     for server in [small, here] {

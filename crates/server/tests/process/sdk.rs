@@ -1,4 +1,4 @@
-//! A real SDK, installed from its own registry into this test's folder, exports to a running server.
+//! Real SDKs, installed from their registries into this test's folder, export to a running server.
 
 use std::path::Path;
 use std::process::Command;
@@ -21,7 +21,7 @@ fn node_sdk_with_auto_instrumentation() {
         .current_dir(&cache)
         .envs(otel_environment(&server, &account.project_token, "node-shop")));
 
-    let endpoints = server.ask("/api/endpoints", json!({}));
+    let endpoints = server.query("/api/endpoints", json!({}));
     let mut rows: Vec<(String, i64)> = endpoints["data"]
         .as_array()
         .expect("rows")
@@ -31,7 +31,7 @@ fn node_sdk_with_auto_instrumentation() {
     rows.sort();
     assert_eq!(rows, [("GET /books".to_owned(), 200), ("GET /boom".to_owned(), 500), ("UNMATCHED".to_owned(), 404)]);
     assert!(endpoints["data"].as_array().is_some_and(|rows| rows.iter().all(|row| row["serverName"] == "node-shop")));
-    let issues = server.ask("/api/exception-stack-traces", json!({}));
+    let issues = server.query("/api/exception-stack-traces", json!({}));
     assert_eq!(issues["data"].as_array().map(Vec::len), Some(1), "{issues}");
     assert_eq!(issues["data"][0]["message"], "shelf is empty");
     assert!(server.total("/api/logs", json!({"linkedOnly": false})) >= 1, "the SDK's log record arrived");
@@ -39,7 +39,7 @@ fn node_sdk_with_auto_instrumentation() {
 
 /// Where the Python SDK is installed beside its programs.
 pub fn python_app() -> std::path::PathBuf {
-    // Several tests use it; one installs.
+    // Several tests use the packages; one installs them.
     static INSTALLED: std::sync::OnceLock<std::path::PathBuf> = std::sync::OnceLock::new();
     let install = || {
         let app = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/process/sdk-python");
@@ -53,7 +53,7 @@ pub fn python_app() -> std::path::PathBuf {
     INSTALLED.get_or_init(install).clone()
 }
 
-/// The OpenTelemetry Python SDK, protobuf and gzip.
+/// The OpenTelemetry Python SDK with protobuf and gzip.
 #[test]
 fn python_sdk_over_gzip_protobuf() {
     let (_folder, mut server) = fresh_server();
@@ -64,11 +64,11 @@ fn python_sdk_over_gzip_protobuf() {
         .env("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip")
         .envs(otel_environment(&server, &account.project_token, "python-shop")));
 
-    let tasks = server.ask("/api/tasks", json!({}));
+    let tasks = server.query("/api/tasks", json!({}));
     assert_eq!(tasks["data"][0]["taskName"], "orders process", "{tasks}");
-    let endpoints = server.ask("/api/endpoints", json!({}));
+    let endpoints = server.query("/api/endpoints", json!({}));
     assert_eq!(endpoints["data"][0]["endpoint"], "POST /orders/{id}", "{endpoints}");
-    let drops = server.ask("/api/drops", json!({}));
+    let drops = server.query("/api/drops", json!({}));
     let unmatched = json!({"signal": "traces", "reason": "unmatched_root", "count": 1});
     assert!(drops["data"].as_array().is_some_and(|rows| rows.contains(&unmatched)), "{drops}");
 }
@@ -88,7 +88,7 @@ fn otel_environment(server: &Server, token: &str, service: &str) -> [(&'static s
         ("OTEL_TRACES_EXPORTER", "otlp".into()),
         ("OTEL_METRICS_EXPORTER", "otlp".into()),
         ("OTEL_LOGS_EXPORTER", "otlp".into()),
-        // The cloud detectors would look for metadata servers in the network.
+        // The cloud detectors would search for metadata servers in the network.
         ("OTEL_NODE_RESOURCE_DETECTORS", "env,process".into()),
     ]
 }

@@ -1,7 +1,7 @@
-//! What the server writes about itself holds no credential, and what it writes at all is its owner's alone.
+//! The server's own spans and log lines contain no credential, and only its owner may read the files it writes.
 //!
-//! No credential: every route is called with secrets in its path, its query and its
-//! headers, and none of them is in a span or in a log line of the server.
+//! Every route is called with secrets in its path, query and headers; none of them may be in a span or a log line of
+//! the server.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -17,10 +17,10 @@ use tidewatch_server::http::routes;
 
 use super::server::{Server, agent};
 
-/// In the shape of ours; of no other use.
+/// A string with the format of the server's tokens.
 const SECRET: &str = "5ec2e75ec2e75ec2e75ec2e75ec2e75ec2e75ec2e75ec2e75ec2e75ec2e75ec2";
 
-/// An OTLP endpoint that takes everything. What it was sent, as text.
+/// Starts an OTLP endpoint that accepts everything; returns its URL and the received bytes as a string.
 fn collector() -> (String, Arc<Mutex<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));
@@ -75,7 +75,7 @@ fn call(server: &Server, method: &str, path: &str, authorization: &str) {
 }
 
 #[test]
-fn no_secret_is_in_a_span_or_a_log_line_of_ours() {
+fn no_secret_is_in_own_spans_or_log_lines() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().join("data");
     let (url, seen) = collector();
@@ -89,7 +89,7 @@ fn no_secret_is_in_a_span_or_a_log_line_of_ours() {
             routes.push((method.to_uppercase(), path.clone()));
         }
     }
-    // The address of a page, an exporter that is set up wrongly, and a link with a slash too many.
+    // The address of a page, a misconfigured exporter, and a link with an extra slash.
     routes.extend(
         ["/accept-invitation/{token}", "/api/otel/{project}/v1/traces", "/api/password-reset/{token}/"]
             .map(|path| ("GET".to_owned(), path.to_owned())),
@@ -132,7 +132,7 @@ fn no_secret_is_in_a_span_or_a_log_line_of_ours() {
 }
 
 #[test]
-fn what_the_server_writes_is_its_owners_alone() {
+fn files_are_readable_by_their_owner_only() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let data = folder.path().join("data");
     let socket = folder.path().join("metrics.sock");
@@ -155,11 +155,11 @@ fn what_the_server_writes_is_its_owners_alone() {
     for path in &files {
         assert_eq!(mode(path) & 0o077, 0, "{} is {:o}", path.display(), mode(path));
     }
-    // The operator's own mask says who may connect.
+    // The operator's umask decides who may connect.
     assert_ne!(mode(&socket) & 0o050, 0, "a proxy of another user opens the socket");
 }
 
-/// Every file and folder below one.
+/// Every file and folder below a folder.
 fn below(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];

@@ -1,4 +1,4 @@
-//! Starts, kills and questions a `tidewatch` process.
+//! Starts, kills and queries a `tidewatch` process.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// Everything that a question about "all time" covers.
+/// The range of a query over "all time".
 const FROM: &str = "2020-01-01T00:00:00Z";
 const TO: &str = "2100-01-01T00:00:00Z";
 
@@ -23,9 +23,9 @@ pub struct Server {
 
 /// How the process is started.
 struct Launch {
-    /// A program and its first arguments that start the binary; empty: it is started by itself.
+    /// A program with its first arguments that starts the binary; empty if the binary is started directly.
     by: Vec<String>,
-    /// Its standard error; `None`: a file beside the data directory, or what `by` makes of it.
+    /// The standard error; `None` for a file beside the data directory, or for the one that `by` sets.
     log: Option<fn() -> Stdio>,
 }
 
@@ -37,22 +37,22 @@ pub struct Account {
 }
 
 impl Server {
-    /// A server over `data`; `settings` are environment variables.
+    /// Starts a server with the data directory `data`; `settings` are environment variables.
     pub fn start(data: &Path, settings: &[(&'static str, &str)]) -> Server {
         Server::start_at(&free_address(), data, settings)
     }
 
-    /// With another standard error.
+    /// Starts a server with another standard error.
     pub fn start_with_log(data: &Path, settings: &[(&'static str, &str)], log: fn() -> Stdio) -> Server {
         Server::launch(&free_address(), data, settings, Launch { by: Vec::new(), log: Some(log) })
     }
 
-    /// Through another program, which gets the binary and its arguments after these words.
+    /// Starts a server through another program, which gets the binary and its arguments after these arguments.
     pub fn start_by(by: Vec<String>, data: &Path, settings: &[(&'static str, &str)]) -> Server {
         Server::launch(&free_address(), data, settings, Launch { by, log: Some(Stdio::null) })
     }
 
-    /// On this address.
+    /// Starts a server on this address.
     pub fn start_at(listen: &str, data: &Path, settings: &[(&'static str, &str)]) -> Server {
         Server::launch(listen, data, settings, Launch { by: Vec::new(), log: None })
     }
@@ -87,12 +87,12 @@ impl Server {
         assert!(self.process.wait().expect("it is a child of this test").success(), "it stops in order");
     }
 
-    /// A setting from the next start on.
+    /// Changes a setting, effective at the next start.
     pub fn set(&mut self, name: &'static str, value: &str) {
         self.settings.push((name, value.to_owned()));
     }
 
-    /// The same data directory and address again.
+    /// Starts the process again with the same data directory and address.
     pub fn restart(&mut self) {
         self.process = spawn(&self.listen, &self.data, &self.settings, &self.launch);
         self.wait_ready();
@@ -114,7 +114,7 @@ impl Server {
         }
     }
 
-    /// The first account, with its first project.
+    /// Registers the first account with its first project.
     pub fn register(&mut self) -> Account {
         let (status, bundle) = self.call(
             "POST",
@@ -135,8 +135,8 @@ impl Server {
         account
     }
 
-    /// A question as the registered account, about all time unless the body says otherwise.
-    pub fn ask(&self, path: &str, body: Value) -> Value {
+    /// Queries as the registered account, over all time unless the body has a range.
+    pub fn query(&self, path: &str, body: Value) -> Value {
         let account = self.account.as_ref().expect("register first");
         let mut question = json!({"fromDate": FROM, "toDate": TO});
         for (key, value) in body.as_object().expect("an object") {
@@ -161,9 +161,9 @@ impl Server {
         (status, response.body_mut().read_json().unwrap_or(Value::Null))
     }
 
-    /// How many rows a list has in all.
+    /// The total number of rows of a list.
     pub fn total(&self, path: &str, body: Value) -> u64 {
-        self.ask(path, body)["pagination"]["total"].as_u64().expect("a total")
+        self.query(path, body)["pagination"]["total"].as_u64().expect("a total")
     }
 }
 
@@ -174,7 +174,7 @@ impl Drop for Server {
     }
 }
 
-/// Of this machine, with a port that nobody listens at.
+/// A loopback address with a free port.
 pub fn free_address() -> String {
     TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port").to_string()
 }
@@ -190,7 +190,7 @@ fn spawn(listen: &str, data: &Path, settings: &[(&'static str, String)], launch:
         None => Command::new(binary),
     };
     command.args(["serve", "--listen", listen, "--data-dir"]).arg(data);
-    // Tests send what was captured on fixed days: it must not grow too old.
+    // Tests send records that were captured on fixed days and must not expire.
     command.env("TIDEWATCH_RETENTION_DAYS", "0").env("TIDEWATCH_SETUP_CODE", "off");
     command.envs(settings.iter().map(|(key, value)| (key, value)));
     let log = match launch.log {
@@ -203,7 +203,7 @@ fn spawn(listen: &str, data: &Path, settings: &[(&'static str, String)], launch:
     command.stdout(Stdio::null()).stderr(log).spawn().expect("the binary starts")
 }
 
-/// Answers of every status come back as answers.
+/// An HTTP client that returns answers of every status without an error.
 pub fn agent() -> ureq::Agent {
     ureq::Agent::config_builder()
         .http_status_as_error(false)

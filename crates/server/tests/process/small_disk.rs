@@ -1,11 +1,11 @@
-//! A file system of 48 MB that a server under test has its data directory on.
+//! A file system of 48 MB for the data directory of a server under test.
 
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// A small file system of its own, in a mount namespace that lives as long as `holder`.
+/// A small file system in its own mount namespace, which exists as long as the process `holder`.
 pub struct SmallDisk {
     holder: Child,
     mount: PathBuf,
@@ -15,7 +15,7 @@ impl SmallDisk {
     const SCRIPT: &str = "mount -t tmpfs -o size=48m tmpfs \"$0\" && head -c 16000000 /dev/zero > \"$0/ballast\" \
         && echo mounted && exec sleep 600";
 
-    /// `None` when this process may not mount.
+    /// Returns `None` if this process may not mount.
     pub fn mount(at: &Path) -> Option<SmallDisk> {
         let mut command = Command::new("unshare");
         command.args(["--mount", "sh", "-c", SmallDisk::SCRIPT]).arg(at).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -27,7 +27,7 @@ impl SmallDisk {
         (read.is_ok() && said == "mounted\n").then_some(disk)
     }
 
-    /// Starts a program that sees the file system and has its standard error appended to `log` on it.
+    /// The command that starts a program in the mount namespace, with standard error appended to `log` on that disk.
     pub fn entering(&self) -> Vec<String> {
         let log = self.mount.join("log").display().to_string();
         let holder = self.holder.id().to_string();
@@ -35,7 +35,7 @@ impl SmallDisk {
         words.map(str::to_owned).to_vec()
     }
 
-    /// Writes a file of this name until nothing more fits.
+    /// Writes a file with this name until the file system is full.
     pub fn fill(&self, name: &str) {
         let mut file = File::create(self.seen_from_outside(name)).expect("a file system that is there");
         while file.write(&[7; 512]).is_ok_and(|written| written > 0) {}

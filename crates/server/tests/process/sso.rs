@@ -1,173 +1,18 @@
-//! Sign-in with a real OpenID Connect provider: `oidc-provider` from npm on loopback, and a browser that is only a jar of
-//! cookies. WIRE 5.5.
+//! Sign-in with a real OpenID Connect provider: `oidc-provider` from npm on loopback, and a browser that only follows
+//! redirects and stores cookies. WIRE 5.5.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::OnceLock;
+use std::path::Path;
 
 use serde_json::{Value, json};
 use totp_rs::{Builder, Secret};
 use url::Url;
 
-use super::sdk::{installed, run};
 use super::server::Server;
+use super::sso_browser::{Browser, Provider, error, fragment, is_back, linked, person};
 
-pub struct Provider {
-    process: Child,
-    pub issuer: String,
-    /// Kept open: it says more later.
-    _output: BufReader<ChildStdout>,
-}
-
-/// Where the provider is installed. Several tests use it; one installs.
-fn provider_app() -> PathBuf {
-    static INSTALLED: OnceLock<PathBuf> = OnceLock::new();
-    let install = || {
-        let app = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/process/oidc-provider");
-        installed("oidc-provider", &app, |target| {
-            run(Command::new("npm").args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]).current_dir(target));
-        })
-    };
-    INSTALLED.get_or_init(install).clone()
-}
-
-impl Provider {
-    /// `callback`: the one address it sends people back to.
-    pub fn start(callback: &str, person: &Value) -> Provider {
-        let mut process = Command::new("node")
-            .arg("app.mjs")
-            .current_dir(provider_app())
-            .env("CALLBACK", callback)
-            .env("PERSON", person.to_string())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("node starts");
-        let mut output = BufReader::new(process.stdout.take().expect("piped"));
-        let mut line = String::new();
-        output.read_line(&mut line).expect("its issuer");
-        Provider { process, issuer: line.trim().to_owned(), _output: output }
-    }
-
-    pub fn tell(&self, path: &str, body: &Value) {
-        let answer = super::server::agent().post(format!("{}{path}", self.issuer)).send(body.to_string());
-        assert_eq!(answer.expect("the provider answers").status(), 200);
-    }
-}
-
-impl Drop for Provider {
-    fn drop(&mut self) {
-        self.process.kill().ok();
-        self.process.wait().ok();
-    }
-}
-
-/// Follows redirects and keeps cookies.
-#[derive(Default)]
-pub struct Browser {
-    cookies: BTreeMap<String, String>,
-}
-
-impl Browser {
-    /// The redirect that one address answers with, and what it sets.
-    pub fn step(&mut self, url: &Url) -> (Option<Url>, Vec<String>) {
-        let agent: ureq::Agent =
-            ureq::Agent::config_builder().http_status_as_error(false).max_redirects(0).build().into();
-        let cookies: Vec<String> = self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let answer = agent.get(url.as_str()).header("Cookie", cookies.join("; ")).call().expect("an answer");
-        let set: Vec<String> = answer
-            .headers()
-            .get_all("Set-Cookie")
-            .iter()
-            .map(|value| value.to_str().expect("text").to_owned())
-            .collect();
-        for cookie in &set {
-            let (name, value) = cookie.split(';').next().and_then(|pair| pair.split_once('=')).expect("a cookie");
-            if value.is_empty() {
-                self.cookies.remove(name);
-            } else {
-                self.cookies.insert(name.to_owned(), value.to_owned());
-            }
-        }
-        let to = answer.headers().get("Location").and_then(|to| to.to_str().ok());
-        (to.map(|to| url.join(to).expect("an address")), set)
-    }
-
-    /// On to the first address for which `ends` holds, without asking it.
-    pub fn go(&mut self, from: &str, ends: impl Fn(&Url) -> bool) -> Url {
-        let mut url = Url::parse(from).expect("an address");
-        for _ in 0..12 {
-            let (next, _) = self.step(&url);
-            url = next.unwrap_or_else(|| panic!("{url} leads nowhere"));
-            if ends(&url) {
-                return url;
-            }
-        }
-        panic!("too many redirects, the last to {url}");
-    }
-
-    fn sign_in(&mut self, server: &Server) -> Url {
-        self.sign_in_with("oidc", server)
-    }
-
-    /// Ends the provider's own session: another person may sign in there.
-    fn leave_provider(&mut self) {
-        self.cookies.retain(|name, _| name.starts_with("tidewatch_"));
-    }
-
-    /// Asks the provider for a new sign-in, as the dialog of step-up does.
-    fn step_up(&mut self, server: &Server) -> Url {
-        let from = format!("{}/api/auth/start/oidc?fresh=true&redirect=%2Faccount", server.base);
-        self.go(&from, |url| is_back(url) || url.path() == "/account")
-    }
-
-    pub fn sign_in_with(&mut self, provider: &str, server: &Server) -> Url {
-        let from = format!("{}/api/auth/start/{provider}?redirect=%2Fissues", server.base);
-        self.go(&from, is_back)
-    }
-
-    /// The same, with one parameter of the way to the provider exchanged on the way.
-    pub fn sign_in_tampered(&mut self, provider: &str, server: &Server, name: &str, value: &str) -> Url {
-        let start = Url::parse(&format!("{}/api/auth/start/{provider}", server.base)).expect("an address");
-        let mut to = self.step(&start).0.expect("the provider's address");
-        let pairs: Vec<(String, String)> = to.query_pairs().into_owned().collect();
-        assert!(pairs.iter().any(|(known, _)| known == name), "{to} has {name}");
-        let exchanged =
-            pairs.into_iter().map(|(known, old)| (known.clone(), if known == name { value.to_owned() } else { old }));
-        to.query_pairs_mut().clear().extend_pairs(exchanged);
-        self.go(to.as_str(), is_back)
-    }
-}
-
-/// At one of our own pages again.
-fn is_back(url: &Url) -> bool {
-    ["/auth/callback", "/login"].contains(&url.path())
-}
-
-pub fn fragment(url: &Url, name: &str) -> Option<String> {
-    let fragment = url.fragment()?;
-    url::form_urlencoded::parse(fragment.as_bytes()).find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
-}
-
-pub fn error(url: &Url) -> Option<String> {
-    url.query_pairs().find(|(key, _)| key == "error").map(|(_, value)| value.into_owned())
-}
-
-/// The login of a person whose account the provider is linked to now: they have proved it with the account's password.
-pub fn linked(server: &Server, landed: &Url) -> String {
-    let methods = fragment(landed, "methods").unwrap_or_else(|| panic!("no proof is asked for: {landed}"));
-    assert!(methods.split(',').any(|one| one == "password"), "{landed}");
-    let proof = json!({ "mfaToken": fragment(landed, "mfaToken"), "password": "correct horse" });
-    let (status, bundle) = server.call("POST", "/api/login/mfa", None, &proof);
-    assert_eq!(status, 200, "{bundle}");
-    bundle["token"].as_str().expect("a login").to_owned()
-}
-
-/// A server and its provider; nobody has registered.
+/// Starts a provider and a server without any account.
 fn both(person: &Value, settings: &[(&'static str, &str)]) -> (tempfile::TempDir, Server, Provider) {
     let listen = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port");
     let base = format!("http://{listen}");
@@ -186,15 +31,11 @@ fn both(person: &Value, settings: &[(&'static str, &str)]) -> (tempfile::TempDir
     (folder, server, provider)
 }
 
-pub fn person(sub: &str, email: &str, is_verified: bool, groups: &[&str]) -> Value {
-    json!({ "sub": sub, "email": email, "email_verified": is_verified, "name": "A Person", "groups": groups })
-}
-
 #[test]
 fn the_first_person_sets_up_and_keys_may_be_replaced() {
     let (_folder, server, provider) = both(&person("1", "First@Example.com", true, &[]), &[]);
     let (status, said) = server.call("GET", "/api/auth/providers", None, &Value::Null);
-    // No passkeys at an address in numbers.
+    // Passkeys are not available at an IP address.
     let providers = json!([{ "id": "oidc", "name": "Acme" }]);
     let expected = json!({ "password": true, "passkeys": false, "providers": providers, "registration": true });
     assert_eq!((status, said), (200, expected));
@@ -209,9 +50,9 @@ fn the_first_person_sets_up_and_keys_may_be_replaced() {
     assert_eq!(made["user"]["email"], "first@example.com");
     assert_eq!(server.call("POST", "/api/auth/finish-setup", Some(&token), &setup).0, 409);
 
-    // The same person again, by identity; another address does not matter. The key is a new one.
-    provider.tell("/rotate", &Value::Null);
-    provider.tell("/person", &person("1", "other@example.com", false, &[]));
+    // The same person is recognized by identity, with another e-mail address and a rotated key.
+    provider.configure("/rotate", &Value::Null);
+    provider.configure("/person", &person("1", "other@example.com", false, &[]));
     let landed = Browser::default().sign_in(&server);
     assert_eq!(fragment(&landed, "needsSetup").as_deref(), Some("false"), "{landed}");
     let token = fragment(&landed, "token").expect("a login");
@@ -220,19 +61,19 @@ fn the_first_person_sets_up_and_keys_may_be_replaced() {
 }
 
 #[test]
-fn who_is_let_in() {
+fn only_proved_accounts_are_signed_in() {
     let (_folder, mut server, provider) = both(&person("9", "stranger@example.com", true, &[]), &[]);
     server.register();
     let attempt = |person: &Value| {
-        provider.tell("/person", person);
+        provider.configure("/person", person);
         Browser::default().sign_in(&server)
     };
     assert_eq!(error(&attempt(&person("9", "stranger@example.com", true, &[]))).as_deref(), Some("invite_required"));
-    // Somebody else's address is not taken on the provider's unverified word.
+    // An unverified e-mail address of another person is refused.
     let unverified = attempt(&person("8", "owner@example.com", false, &[]));
     assert_eq!(error(&unverified).as_deref(), Some("oauth_email_unverified"));
     assert_eq!(error(&attempt(&json!({ "sub": "7", "name": "x" }))).as_deref(), Some("oauth_no_email"));
-    // Nor on its verified word alone, until the account is proved.
+    // A verified address is not sufficient either, until the account is proved.
     let owner = person("6", "Owner@example.com", true, &[]);
     linked(&server, &attempt(&owner));
     let known = attempt(&owner);
@@ -240,7 +81,7 @@ fn who_is_let_in() {
 }
 
 #[test]
-fn people_are_made_with_the_role_of_their_groups_and_passwords_can_be_off() {
+fn users_are_created_with_the_role_of_their_groups_and_passwords_can_be_off() {
     let (_folder, mut server, provider) = both(
         &person("1", "dev@example.com", true, &["staff", "sre"]),
         &[
@@ -251,7 +92,7 @@ fn people_are_made_with_the_role_of_their_groups_and_passwords_can_be_off() {
     );
     server.register();
     let role = |person: &Value| {
-        provider.tell("/person", person);
+        provider.configure("/person", person);
         let landed = Browser::default().sign_in(&server);
         let token = fragment(&landed, "token").unwrap_or_else(|| linked(&server, &landed));
         let (_, bundle) = server.call("GET", "/api/me/login-bundle", Some(&token), &Value::Null);
@@ -260,7 +101,7 @@ fn people_are_made_with_the_role_of_their_groups_and_passwords_can_be_off() {
     assert_eq!(role(&person("1", "dev@example.com", true, &["staff", "sre"])), "admin");
     assert_eq!(role(&person("1", "dev@example.com", true, &["developers"])), "user");
     assert_eq!(role(&person("2", "guest@example.com", true, &["others"])), "readonly");
-    // The owner stays the owner whatever the provider says.
+    // The owner stays the owner with any claims.
     assert_eq!(role(&person("3", "owner@example.com", true, &["staff"])), "owner");
 
     server.kill();
@@ -272,9 +113,9 @@ fn people_are_made_with_the_role_of_their_groups_and_passwords_can_be_off() {
     assert_eq!(said["password"], false);
 }
 
-/// The role in each organization by id, of whoever the provider says comes in.
+/// Signs in as this person of the provider; returns the role in each organization by id, or the error.
 fn roles(server: &Server, provider: &Provider, person: &Value) -> Result<BTreeMap<i64, String>, String> {
-    provider.tell("/person", person);
+    provider.configure("/person", person);
     let landed = Browser::default().sign_in(server);
     let token = fragment(&landed, "token").ok_or_else(|| error(&landed).unwrap_or_default())?;
     let (_, bundle) = server.call("GET", "/api/me/login-bundle", Some(&token), &Value::Null);
@@ -303,7 +144,7 @@ fn a_provider_gives_roles_in_one_organization_alone() {
     let sre = person("1", "sre@example.com", true, &["sre"]);
     assert_eq!(roles(&server, &provider, &sre), expect("admin"));
 
-    // An admin invites; one who is an admin no more has invited nobody.
+    // An admin invites; the invitations are revoked when the admin loses the role.
     let landed = Browser::default().step_up(&server);
     let token = fragment(&landed, "token").expect("a login");
     let body = json!({ "email": "friend@example.com", "role": "user" });
@@ -314,7 +155,7 @@ fn a_provider_gives_roles_in_one_organization_alone() {
     assert_eq!(roles(&server, &provider, &person("1", "sre@example.com", true, &["staff"])), expect("readonly"));
     let (_, open) = server.call("GET", "/api/organizations/1/invitations", Some(&owner), &Value::Null);
     assert_eq!(open, json!([]), "their invitations ended with their right to invite");
-    // A member of the other organization alone is not touched at all.
+    // A member of only the other organization does not change.
     let path = format!("/api/organizations/{victims}/invitations");
     server.call("POST", &path, Some(&owner), &json!({ "email": "other@example.com", "role": "user" }));
     let other = person("2", "other@example.com", true, &["sre"]);
@@ -324,7 +165,7 @@ fn a_provider_gives_roles_in_one_organization_alone() {
 }
 
 #[test]
-fn the_organization_claim_means_ids_and_no_names() {
+fn the_organization_claim_holds_ids_and_not_names() {
     let (_folder, mut server, provider) = both(
         &person("1", "ada@example.com", true, &["sre"]),
         &[
@@ -335,7 +176,7 @@ fn the_organization_claim_means_ids_and_no_names() {
         ],
     );
     let owner = server.register().jwt;
-    // Anybody may own an organization of this name.
+    // Anyone may create an organization with this name.
     let (status, trap) = server.call("POST", "/api/organizations", Some(&owner), &json!({ "name": "Platform" }));
     assert_eq!(status, 201, "{trap}");
     let trap = trap["id"].as_i64().expect("an id");
@@ -359,29 +200,29 @@ fn the_organization_claim_means_ids_and_no_names() {
 }
 
 #[test]
-fn what_attackers_try_at_the_callback() {
+fn attacks_on_the_callback_are_refused() {
     let (_folder, mut server, _provider) = both(&person("1", "owner@example.com", true, &[]), &[]);
     server.register();
     linked(&server, &Browser::default().sign_in(&server));
     let is_ours = |url: &Url| url.path() == "/api/auth/callback/oidc";
     let start = format!("{}/api/auth/start/oidc?redirect=https%3A%2F%2Fevil.example", server.base);
-    // Another browser has the victim follow the attacker's own callback: it has not the cookie.
+    // A victim follows the attacker's callback in another browser, which does not have the cookie.
     let mut attacker = Browser::default();
     let callback = attacker.go(&start, is_ours);
     let (to, _) = Browser::default().step(&callback);
     assert_eq!(to.and_then(|to| error(&to)).as_deref(), Some("oauth_state"));
-    // A cookie of one sign-in and the state of another.
+    // The cookie of one sign-in with the state of another.
     let mut victim = Browser::default();
     victim.go(&start, is_ours);
     let (to, _) = victim.step(&callback);
     assert_eq!(to.and_then(|to| error(&to)).as_deref(), Some("oauth_state"));
-    // The right one; the address to go to afterwards was not ours and is forgotten, the cookie is taken away.
+    // The right browser: the redirect to another host is ignored, and the cookie is deleted.
     let (to, set) = attacker.step(&callback);
     let to = to.expect("a redirect");
     assert!(fragment(&to, "token").is_some() && fragment(&to, "redirect").is_none(), "{to}");
     assert_eq!(to.host_str(), Some("127.0.0.1"));
     assert!(set.iter().any(|cookie| cookie.contains("Max-Age=0") && cookie.contains("HttpOnly")), "{set:?}");
-    // Again: no cookie, and a code that is used.
+    // A replay: without a cookie, and with a used code.
     let (to, _) = attacker.step(&callback);
     assert_eq!(to.and_then(|to| error(&to)).as_deref(), Some("oauth_state"));
     for (query, expected) in [
@@ -399,7 +240,7 @@ fn what_attackers_try_at_the_callback() {
     }
 }
 
-/// An authenticator for the account of this login, confirmed. Returns the recovery codes.
+/// Adds and confirms an authenticator for the account of this login. Returns the recovery codes.
 fn authenticator(server: &Server, token: &str) -> Vec<String> {
     let password = json!({ "password": "correct horse" });
     let (status, begun) = server.call("POST", "/api/me/two-factor/totp", Some(token), &password);
@@ -416,12 +257,12 @@ fn authenticator(server: &Server, token: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_provider_does_not_go_around_the_second_step() {
+fn a_provider_does_not_replace_the_second_step() {
     let owner = person("1", "owner@example.com", true, &[]);
     let (_folder, mut server, provider) = both(&owner, &[("OIDC_AUTO_CREATE_USERS", "true")]);
     let token = server.register().jwt;
     let recovery = authenticator(&server, &token);
-    // The account is proved by its second factor and by nothing less.
+    // Only its second factor proves the account.
     let landed = Browser::default().sign_in(&server);
     assert_eq!(fragment(&landed, "methods").as_deref(), Some("totp,recovery"), "{landed}");
     assert_eq!(fragment(&landed, "link").as_deref(), Some("Acme"));
@@ -433,10 +274,10 @@ fn a_provider_does_not_go_around_the_second_step() {
         let shown = json!({ "mfaToken": fragment(&landed, "mfaToken"), field: proof });
         assert_eq!(server.call("POST", "/api/login/mfa", None, &shown).0, expected, "{field}: {proof}");
     }
-    // Nobody asks for two factors yet.
+    // Two factors are not required yet.
     assert!(fragment(&Browser::default().sign_in(&server), "token").is_some());
-    let asks = json!({ "requireTwoFactor": true });
-    assert_eq!(server.call("PUT", "/api/organizations/1/settings", Some(&token), &asks).0, 200);
+    let two_factor = json!({ "requireTwoFactor": true });
+    assert_eq!(server.call("PUT", "/api/organizations/1/settings", Some(&token), &two_factor).0, 200);
 
     let landed = Browser::default().sign_in(&server);
     assert!(fragment(&landed, "token").is_none(), "{landed}");
@@ -446,17 +287,17 @@ fn a_provider_does_not_go_around_the_second_step() {
     let (status, bundle) = server.call("POST", "/api/login/mfa", None, &shown);
     assert_eq!((status, &bundle["user"]["email"]), (200, &json!("owner@example.com")), "{bundle}");
 
-    // The provider's word for several factors counts; one for a password does not.
+    // The provider's claim of several factors counts; a claim of a password does not.
     let said = |person: &Value, amr: Value| {
         let mut person = person.clone();
         person["amr"] = amr;
-        provider.tell("/person", &person);
+        provider.configure("/person", &person);
         Browser::default().sign_in(&server)
     };
     assert!(fragment(&said(&owner, json!(["pwd"])), "token").is_none());
     assert!(fragment(&said(&owner, json!(["pwd", "otp"])), "token").is_some());
 
-    // Whoever has neither opens nothing there, until the provider vouches for them.
+    // A member without a second factor has no access until the provider claims several factors.
     let guest = person("2", "guest@example.com", true, &[]);
     for (amr, expected) in [(json!(["pwd"]), 403), (json!(["mfa"]), 200), (json!(["pwd"]), 403)] {
         let landed = said(&guest, amr.clone());
@@ -467,7 +308,7 @@ fn a_provider_does_not_go_around_the_second_step() {
 }
 
 #[test]
-fn whoever_signs_in_elsewhere_gets_no_password_by_mail() {
+fn sso_accounts_get_no_password_reset_mail() {
     let mails = tempfile::tempdir().expect("a temporary folder");
     let folder = mails.path().to_str().expect("a path").to_owned();
     let (_folder, mut server, _provider) = both(
@@ -479,11 +320,11 @@ fn whoever_signs_in_elsewhere_gets_no_password_by_mail() {
     for email in ["guest@example.com", "owner@example.com"] {
         assert_eq!(server.call("POST", "/api/forgot-password", None, &json!({ "email": email })).0, 200);
     }
-    // The second request was worked on after the first.
+    // The second request was processed after the first.
     let recipients = || -> Vec<String> {
         let mails = std::fs::read_dir(mails.path()).expect("the folder").flatten();
-        let texts = mails.filter_map(|mail| std::fs::read_to_string(mail.path()).ok());
-        texts.filter_map(|text| text.lines().find_map(|line| line.strip_prefix("To: ").map(str::to_owned))).collect()
+        let strings = mails.filter_map(|mail| std::fs::read_to_string(mail.path()).ok());
+        strings.filter_map(|text| text.lines().find_map(|line| line.strip_prefix("To: ").map(str::to_owned))).collect()
     };
     let came = (0..3000).any(|_| {
         std::thread::park_timeout(std::time::Duration::from_millis(10));
@@ -493,12 +334,12 @@ fn whoever_signs_in_elsewhere_gets_no_password_by_mail() {
     assert_eq!(recipients(), ["owner@example.com"]);
 }
 
-/// The codes that were mailed so far, in any order.
+/// The codes mailed so far, in any order.
 fn mailed_codes(folder: &Path) -> Vec<String> {
     let mails = std::fs::read_dir(folder).expect("the folder").flatten();
-    let texts = mails.filter_map(|mail| std::fs::read_to_string(mail.path()).ok());
+    let strings = mails.filter_map(|mail| std::fs::read_to_string(mail.path()).ok());
     let code = |text: String| text.split_once("The code ").map(|(_, rest)| rest[..8].to_owned());
-    texts.filter_map(code).collect()
+    strings.filter_map(code).collect()
 }
 
 #[test]
@@ -519,7 +360,7 @@ fn a_provider_is_linked_to_an_account_that_was_proved() {
     };
     assert_eq!(show("password", "wrong horse").0, 401);
     assert_eq!(show("mailCode", "00000000").0, 401, "none was sent");
-    // It is no proof of a session either.
+    // The token does not prove a session either.
     let step_up = json!({ "mfaToken": waiting, "code": "000000" });
     assert_eq!(server.call("POST", "/api/me/step-up", Some(&session), &step_up).0, 403);
     let send = |token: &str| server.call("POST", "/api/login/mfa/mail", None, &json!({ "mfaToken": token })).0;
@@ -529,22 +370,22 @@ fn a_provider_is_linked_to_an_account_that_was_proved() {
         mailed_codes(mails.path()).pop()
     });
     let code = came.expect("a mail with a code");
-    // A code is good for the sign-in that it was sent for.
+    // A code is valid only for the sign-in that it was sent for.
     let other = fragment(&Browser::default().sign_in(&server), "mfaToken").expect("a token");
     let mixed = json!({ "mfaToken": other, "mailCode": code });
     assert_eq!(server.call("POST", "/api/login/mfa", None, &mixed).0, 401);
     let (status, bundle) = show("mailCode", &code);
     assert_eq!((status, &bundle["user"]["email"]), (200, &json!("owner@example.com")), "{bundle}");
     assert_eq!(show("mailCode", &code).0, 401, "once");
-    // A mailbox is no proof for step-up.
+    // A code by mail is no proof for step-up.
     let token = bundle["token"].as_str().expect("a login");
     let (status, refused) = server.call("POST", "/api/personal-access-tokens", Some(token), &json!({ "name": "ci" }));
     assert_eq!((status, &refused["code"]), (403, &json!("step_up_required")), "{refused}");
-    // Linked for good, whatever the address.
-    provider.tell("/person", &person("1", "other@example.com", false, &[]));
+    // The link is permanent, with any address.
+    provider.configure("/person", &person("1", "other@example.com", false, &[]));
     assert!(fragment(&Browser::default().sign_in(&server), "token").is_some());
-    // Another person of the provider with the same address is asked again.
-    provider.tell("/person", &person("2", "owner@example.com", true, &[]));
+    // Another person of the provider with the same address must prove the account too.
+    provider.configure("/person", &person("2", "owner@example.com", true, &[]));
     assert!(fragment(&Browser::default().sign_in(&server), "link").is_some());
 }
 
@@ -562,15 +403,15 @@ fn a_step_up_is_a_new_sign_in_at_the_provider() {
     let landed = browser.sign_in(&server);
     let token = fragment(&landed, "token").unwrap_or_else(|| panic!("{landed}"));
     let make = || server.call("POST", "/api/personal-access-tokens", Some(&token), &json!({ "name": "ci" })).0;
-    // The provider's own session may be old: coming back from there proves nothing.
+    // The provider's session may be old: a redirect from there proves nothing.
     assert_eq!(make(), 403);
     let (_, ways) = server.call("POST", "/api/me/step-up/start", Some(&token), &Value::Null);
     assert_eq!(ways, json!({ "methods": [], "mfaToken": null, "providers": ["oidc"] }));
-    // The provider says that the person signed in an hour ago, though it was asked for a new sign-in.
+    // The provider claims that the person signed in an hour ago, although a new sign-in was requested.
     let refused = browser.step_up(&server);
     assert_eq!(error(&refused).as_deref(), Some("oauth_not_fresh"), "{refused}");
     assert_eq!(make(), 403);
-    // It says nothing of when: somebody has taken the question out on the way.
+    // The provider returns no time, because the parameters were removed from the redirect.
     let start = Url::parse(&format!("{}/api/auth/start/oidc?fresh=true", server.base)).expect("an address");
     let mut to = browser.step(&start).0.expect("the provider's address");
     let kept: Vec<(String, String)> =
@@ -579,23 +420,23 @@ fn a_step_up_is_a_new_sign_in_at_the_provider() {
     let silent = browser.go(to.as_str(), is_back);
     assert_eq!(error(&silent).as_deref(), Some("oauth_not_fresh"), "{silent}");
     assert_eq!(make(), 403);
-    // Somebody else signs in there.
-    provider.tell("/person", &guest("eve", 0));
-    // With an account of her own.
+    // Another person signs in at the provider.
+    provider.configure("/person", &guest("eve", 0));
+    // She has her own account.
     assert!(fragment(&Browser::default().sign_in(&server), "token").is_some());
     browser.leave_provider();
     let other = browser.step_up(&server);
     assert_eq!(error(&other).as_deref(), Some("oauth_other_person"), "{other}");
     assert_eq!(make(), 403);
-    // The person does: the same session goes on, with a proof.
-    provider.tell("/person", &guest("ada", 0));
+    // The same person signs in again: the session continues, with a proof.
+    provider.configure("/person", &guest("ada", 0));
     browser.leave_provider();
     let back = browser.step_up(&server);
     assert_eq!((back.path(), back.fragment()), ("/account", None), "{back}");
     assert_eq!(make(), 201);
     let (_, sessions) = server.call("GET", "/api/me/sessions", Some(&token), &Value::Null);
     assert_eq!(sessions.as_array().map(Vec::len), Some(1), "{sessions}");
-    // Without a session it is a sign-in, and fresh.
+    // Without a session it is a normal sign-in, which counts as a recent proof.
     let landed = Browser::default().step_up(&server);
     let token = fragment(&landed, "token").unwrap_or_else(|| panic!("{landed}"));
     let made = server.call("POST", "/api/personal-access-tokens", Some(&token), &json!({ "name": "ci" }));

@@ -1,6 +1,5 @@
-//! The kinds of sign-in elsewhere beside OpenID Connect with discovery: Google, GitHub, and three addresses without
-//! discovery. WIRE 5.5. For each: people are linked by addresses that are verified, and nothing that is exchanged on the
-//! way passes.
+//! Single sign-on besides OpenID Connect with discovery: Google, GitHub, and three URLs without discovery. WIRE 5.5.
+//! For each: people are linked by verified addresses only, and tampered parameters are refused.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -15,9 +14,9 @@ use sha2::{Digest, Sha256};
 use url::Url;
 
 use super::server::Server;
-use super::sso::{Browser, Provider, error, fragment, linked, person};
+use super::sso_browser::{Browser, Provider, error, fragment, linked, person};
 
-/// A server with an owner, whose settings are made from its own address.
+/// Starts a server with an owner and settings that depend on its base URL.
 fn registered(settings: impl FnOnce(&str) -> Vec<(&'static str, String)>) -> (tempfile::TempDir, Server) {
     let listen = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port");
     let base = format!("http://{listen}");
@@ -30,7 +29,7 @@ fn registered(settings: impl FnOnce(&str) -> Vec<(&'static str, String)>) -> (te
     (folder, server)
 }
 
-/// Whom a sign-in made of the browser's person: the address of the account.
+/// The e-mail address of the account that a sign-in led to.
 fn account(server: &Server, landed: &Url) -> String {
     let token = fragment(landed, "token").unwrap_or_else(|| panic!("no login: {landed}"));
     let (status, bundle) = server.call("GET", "/api/me/login-bundle", Some(&token), &Value::Null);
@@ -38,10 +37,10 @@ fn account(server: &Server, landed: &Url) -> String {
     bundle["user"]["email"].as_str().expect("an address").to_owned()
 }
 
-/// Who is let in, by a provider that tells claims as OpenID Connect has them.
+/// Checks which persons a provider with OpenID Connect claims can sign in.
 fn only_verified_addresses_are_linked(id: &str, server: &Server, provider: &Provider) {
     let attempt = |person: &Value| {
-        provider.tell("/person", person);
+        provider.configure("/person", person);
         Browser::default().sign_in_with(id, server)
     };
     for (claims, expected) in [
@@ -53,7 +52,7 @@ fn only_verified_addresses_are_linked(id: &str, server: &Server, provider: &Prov
         assert_eq!(error(&attempt(&claims)).as_deref(), Some(expected), "{claims}");
     }
     linked(server, &attempt(&person("6", "Owner@Example.com", true, &[])));
-    // From then on the person is known by identity, whatever the address.
+    // Afterwards the person is recognized by identity, with any address.
     assert_eq!(account(server, &attempt(&person("6", "new@example.com", false, &[]))), "owner@example.com");
 }
 
@@ -76,8 +75,8 @@ fn google() {
             ("GOOGLE_ISSUER_URL", google.issuer.clone()),
         ]
     });
-    let (_, said) = server.call("GET", "/api/auth/providers", None, &Value::Null);
-    assert_eq!(said["providers"], json!([{ "id": "google", "name": "Google" }]));
+    let (_, answer) = server.call("GET", "/api/auth/providers", None, &Value::Null);
+    assert_eq!(answer["providers"], json!([{ "id": "google", "name": "Google" }]));
     only_verified_addresses_are_linked("google", &server, provider.as_ref().expect("it was started"));
     for (name, expected) in [("state", "oauth_state"), ("nonce", "oauth_failed"), ("code_challenge", "oauth_failed")] {
         assert_eq!(refused("google", &server, name).as_deref(), Some(expected), "{name}");
@@ -89,22 +88,22 @@ fn three_addresses_without_discovery() {
     let owner = person("6", "owner@example.com", true, &[]);
     let mut provider = None;
     let (_folder, mut server) = registered(|base| {
-        let told = provider.insert(Provider::start(&format!("{base}/api/auth/callback/oidc"), &owner));
+        let started = provider.insert(Provider::start(&format!("{base}/api/auth/callback/oidc"), &owner));
         vec![
             ("OIDC_CLIENT_ID", "tidewatch".to_owned()),
             ("OIDC_CLIENT_SECRET", "a secret & more".to_owned()),
-            ("OIDC_AUTH_URL", format!("{}/auth", told.issuer)),
-            ("OIDC_TOKEN_URL", format!("{}/token", told.issuer)),
-            ("OIDC_USERINFO_URL", format!("{}/me", told.issuer)),
+            ("OIDC_AUTH_URL", format!("{}/auth", started.issuer)),
+            ("OIDC_TOKEN_URL", format!("{}/token", started.issuer)),
+            ("OIDC_USERINFO_URL", format!("{}/me", started.issuer)),
         ]
     });
     let provider = provider.expect("it was started");
     only_verified_addresses_are_linked("oidc", &server, &provider);
-    // There is no ID token whose nonce could be checked: state and code challenge hold the sign-in together.
+    // There is no ID token with a nonce: state and code challenge bind the sign-in to the browser.
     for (name, expected) in [("state", "oauth_state"), ("code_challenge", "oauth_failed")] {
         assert_eq!(refused("oidc", &server, name).as_deref(), Some(expected), "{name}");
     }
-    // Doors that lead nowhere.
+    // Paths that do not exist at the provider.
     for (name, path) in [("OIDC_USERINFO_URL", "/nothing"), ("OIDC_TOKEN_URL", "/nothing")] {
         server.kill();
         server.set(name, &format!("{}{path}", provider.issuer));
@@ -128,7 +127,7 @@ fn a_provider_that_is_not_there() {
     assert_eq!(error(&landed).as_deref(), Some("oauth_failed"));
 }
 
-/// A GitHub of the test's own: the shapes of its answers, one person, codes that work once.
+/// A GitHub server of the test: the shapes of GitHub's answers, one person, single-use codes.
 #[derive(Clone)]
 struct GitHub {
     base: String,
@@ -138,15 +137,15 @@ struct GitHub {
 #[derive(Default)]
 struct State {
     user: Value,
-    /// None: the app may not see them.
+    /// None if the app has no permission to read them.
     emails: Option<Value>,
     /// The person presses "Cancel".
     cancels: bool,
-    /// The token's answer is a form, as without `Accept`.
+    /// The token is sent as a form, as without `Accept`.
     answers_with_form: bool,
-    /// The code's answer, as GitHub says errors: with status 200.
+    /// The code is refused with status 200, which GitHub uses for errors.
     refuses_codes: bool,
-    /// Code to code challenge and callback.
+    /// Code challenge and callback by code.
     codes: HashMap<String, (String, String)>,
 }
 
@@ -167,7 +166,7 @@ impl GitHub {
         github
     }
 
-    /// The person that signs in next. `emails`: address, primary, verified.
+    /// Sets the person who signs in next. `emails`: address, primary, verified.
     fn is(&self, id: i64, name: Option<&str>, emails: &[(&str, bool, bool)]) {
         let emails = emails.iter().map(|(email, primary, verified)| {
             json!({ "email": email, "primary": primary, "verified": verified, "visibility": primary.then_some("private") })
@@ -176,7 +175,7 @@ impl GitHub {
         state.emails = Some(emails.collect());
         state.user = json!({
             "login": "octocat", "id": id, "node_id": "MDQ6VXNlcjE=", "type": "User", "site_admin": false, "name": name,
-            // What the profile shows is no verified address.
+            // The address of the profile is not verified.
             "email": "owner@example.com", "company": null, "two_factor_authentication": true,
         });
     }
@@ -214,16 +213,16 @@ impl GitHub {
     /// Status, headers, body.
     fn answer(&self, url: &Url, body: &[u8], header: &dyn Fn(&str) -> Option<String>) -> (u16, String, String) {
         let mut state = self.state.lock().expect("no panic");
-        let asked: HashMap<String, String> = url.query_pairs().into_owned().collect();
-        let asked = |name: &str| asked.get(name).cloned().unwrap_or_default();
+        let parameter: HashMap<String, String> = url.query_pairs().into_owned().collect();
+        let parameter = |name: &str| parameter.get(name).cloned().unwrap_or_default();
         let as_json = "Content-Type: application/json; charset=utf-8".to_owned();
         match url.path() {
             "/login/oauth/authorize" => {
                 assert_eq!(
-                    (asked("client_id"), asked("scope")),
+                    (parameter("client_id"), parameter("scope")),
                     ("octo".to_owned(), "read:user user:email".to_owned())
                 );
-                let mut back = Url::parse(&asked("redirect_uri")).expect("an address");
+                let mut back = Url::parse(&parameter("redirect_uri")).expect("an address");
                 if state.cancels {
                     back.query_pairs_mut().append_pair("error", "access_denied");
                     back.query_pairs_mut()
@@ -231,10 +230,10 @@ impl GitHub {
                 } else {
                     let code = format!("{:020x}", 7 + state.codes.len());
                     back.query_pairs_mut().append_pair("code", &code);
-                    assert_eq!(asked("code_challenge_method"), "S256");
-                    state.codes.insert(code, (asked("code_challenge"), asked("redirect_uri")));
+                    assert_eq!(parameter("code_challenge_method"), "S256");
+                    state.codes.insert(code, (parameter("code_challenge"), parameter("redirect_uri")));
                 }
-                back.query_pairs_mut().append_pair("state", &asked("state"));
+                back.query_pairs_mut().append_pair("state", &parameter("state"));
                 (302, format!("Location: {back}"), String::new())
             }
             "/login/oauth/access_token" => {
@@ -267,7 +266,7 @@ impl GitHub {
             _ if header("User-Agent").is_none() => {
                 (403, as_json, json!({ "message": "Request forbidden by administrative rules." }).to_string())
             }
-            _ if header("Authorization").is_none_or(|said| !said.starts_with("Bearer gho_")) => {
+            _ if header("Authorization").is_none_or(|answer| !answer.starts_with("Bearer gho_")) => {
                 (401, as_json, json!({ "message": "Bad credentials", "status": "401" }).to_string())
             }
             "/api/v3/user" => (200, as_json, state.user.to_string()),
@@ -287,13 +286,13 @@ fn github() {
         vec![
             ("GITHUB_CLIENT_ID", "octo".to_owned()),
             ("GITHUB_CLIENT_SECRET", GITHUB_SECRET.to_owned()),
-            // As a GitHub Enterprise server has them.
+            // URLs as of a GitHub Enterprise server.
             ("GITHUB_URL", format!("{}/", github.base)),
             ("GITHUB_API_URL", format!("{}/api/v3", github.base)),
         ]
     });
     let sign_in = || Browser::default().sign_in_with("github", &server);
-    // The primary address counts, and only when GitHub has verified it.
+    // Only the primary address counts, and only if GitHub has verified it.
     for (emails, expected) in [
         (&[("owner@example.com", true, false)][..], "oauth_email_unverified"),
         (&[("me@elsewhere.example", true, false), ("owner@example.com", false, true)], "oauth_email_unverified"),
@@ -308,7 +307,7 @@ fn github() {
     let landed = sign_in();
     linked(&server, &landed);
     assert_eq!(fragment(&landed, "redirect").as_deref(), Some("/issues"));
-    // Known by number from then on.
+    // Afterwards the person is recognized by the number.
     github.is(583_231, Some("The Octocat"), &[("new@example.com", true, false)]);
     assert_eq!(account(&server, &sign_in()), "owner@example.com");
     github.change(|state| state.answers_with_form = true);
@@ -317,7 +316,7 @@ fn github() {
     for (name, expected) in [("state", "oauth_state"), ("code_challenge", "oauth_failed")] {
         assert_eq!(refused("github", &server, name).as_deref(), Some(expected), "{name}");
     }
-    // Errors that come with 200, in either form; addresses the app may not see; a person who changes their mind.
+    // Errors with status 200, in both formats; unreadable addresses; a person who cancels.
     github.change(|state| state.refuses_codes = true);
     assert_eq!(error(&sign_in()).as_deref(), Some("oauth_failed"));
     github.change(|state| state.answers_with_form = false);

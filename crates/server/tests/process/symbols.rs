@@ -1,4 +1,4 @@
-//! `tidewatch symbols` and the upload scripts of app teams against a running server.
+//! `tidewatch symbols` and upload scripts of app teams with a running server.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::server::{Account, Server};
 
-/// A file of `fixtures/symbols`, stored as it is or compressed.
+/// A file of `fixtures/symbols`, stored plain or compressed.
 fn fixture(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/symbols").join(name);
     std::fs::read(&path).unwrap_or_else(|_| {
@@ -18,7 +18,7 @@ fn fixture(name: &str) -> Vec<u8> {
     })
 }
 
-/// What a build leaves: a dSYM bundle, a web bundle, and files of no use.
+/// The output of a build: a dSYM bundle, a web bundle, and irrelevant files.
 fn build_folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let simple = "public/symbolic-sourcemaps/simple";
@@ -37,7 +37,7 @@ fn build_folder() -> tempfile::TempDir {
     folder
 }
 
-/// The command with nothing of the machine's own settings.
+/// The command without the machine's own settings.
 fn symbols(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tidewatch"));
     command.arg("symbols").args(arguments).stdin(Stdio::null());
@@ -47,16 +47,16 @@ fn symbols(arguments: &[&str]) -> Command {
     command
 }
 
-struct Said {
-    worked: bool,
-    out: String,
-    beside: String,
+struct Outcome {
+    succeeded: bool,
+    stdout: String,
+    stderr: String,
 }
 
-fn said(command: &mut Command) -> Said {
+fn run(command: &mut Command) -> Outcome {
     let Output { status, stdout, stderr } = command.output().expect("the binary starts");
     let text = |bytes| String::from_utf8(bytes).expect("text");
-    Said { worked: status.success(), out: text(stdout), beside: text(stderr) }
+    Outcome { succeeded: status.success(), stdout: text(stdout), stderr: text(stderr) }
 }
 
 fn started() -> (tempfile::TempDir, Server, Account, String) {
@@ -72,7 +72,7 @@ fn started_with(settings: &[(&'static str, &str)]) -> (tempfile::TempDir, Server
     (folder, server, account, token)
 }
 
-/// Keys of what the server keeps, the project's id left out.
+/// Keys of the files that the server stores, without the project's id.
 fn kept(server: &Server, account: &Account) -> Vec<String> {
     let path = format!("/api/symbols?projectId={}", account.project_id);
     let (_, files) = server.call("GET", &path, Some(&account.jwt), &Value::Null);
@@ -86,62 +86,62 @@ fn a_build_folder_is_sent_and_resolves_a_trace() {
     let build = build_folder();
     let folder = build.path().to_str().expect("text");
 
-    let dry = said(&mut symbols(&["upload", folder, "--dry-run"]));
-    assert!(dry.worked && dry.out.contains("3 files"), "{}{}", dry.out, dry.beside);
+    let dry = run(&mut symbols(&["upload", folder, "--dry-run"]));
+    assert!(dry.succeeded && dry.stdout.contains("3 files"), "{}{}", dry.stdout, dry.stderr);
     assert_eq!(kept(&server, &account), Vec::<String>::new());
 
-    // The names of the existing set-ups: the address as SDKs have it.
+    // The environment variables of existing setups: the URL as in SDKs.
     let report = format!("{}/api/report", server.base);
     for _ in 0..2 {
         let mut upload = symbols(&["upload", folder, "--version", "1.2"]);
-        let sent = said(upload.env("TRACEWAY_URL", &report).env("TRACEWAY_UPLOAD_TOKEN", &token));
-        assert!(sent.worked && sent.out.contains("3 of 3 files"), "{}{}", sent.out, sent.beside);
+        let sent = run(upload.env("TRACEWAY_URL", &report).env("TRACEWAY_UPLOAD_TOKEN", &token));
+        assert!(sent.succeeded && sent.stdout.contains("3 of 3 files"), "{}{}", sent.stdout, sent.stderr);
         let keys = kept(&server, &account);
         assert_eq!(keys.len(), 3, "{keys:?}");
         assert!(keys.contains(&"sourcemaps/minified.js.map".to_owned()), "{keys:?}");
     }
 
-    let wrong = said(&mut symbols(&["upload", folder, "--url", &server.base, "--token", "wrong"]));
+    let wrong = run(&mut symbols(&["upload", folder, "--url", &server.base, "--token", "wrong"]));
     assert!(
-        !wrong.worked && wrong.beside.contains("error: ") && wrong.beside.contains("upload token"),
+        !wrong.succeeded && wrong.stderr.contains("error: ") && wrong.stderr.contains("upload token"),
         "{}",
-        wrong.beside
+        wrong.stderr
     );
 
-    // Each refused file gets a sentence; the others are kept.
+    // Each refused file gets a message; the others are stored.
     std::fs::write(build.path().join("notes.txt"), "hello").expect("a file");
     let notes = build.path().join("notes.txt");
     let arguments = ["upload", folder, notes.to_str().expect("text"), "--url", &server.base, "--token", &token];
-    let partly = said(&mut symbols(&arguments));
-    assert!(!partly.worked && partly.beside.contains("notes.txt: "), "{}", partly.beside);
-    assert!(partly.out.contains("3 of 3 files"), "{}", partly.out);
+    let partly = run(&mut symbols(&arguments));
+    assert!(!partly.succeeded && partly.stderr.contains("notes.txt: "), "{}", partly.stderr);
+    assert!(partly.stdout.contains("3 of 3 files"), "{}", partly.stdout);
 
-    // The same trace with the files at hand and by the server, which makes its artifacts after the upload.
+    // The same trace resolved with local files and by the server, which builds its artifacts after the upload.
     let cases: Value = serde_json::from_slice(&fixture("ios_traces.json")).expect("JSON");
     let trace = build.path().join("trace.txt");
     std::fs::write(&trace, cases["traces"][0]["trace"].as_str().expect("a trace")).expect("a file");
     let trace = trace.to_str().expect("text");
-    let local = said(&mut symbols(&["resolve", folder, "--trace", trace]));
-    assert!(local.worked && local.out.contains("(/Users/ci/work/"), "{}{}", local.out, local.beside);
+    let local = run(&mut symbols(&["resolve", folder, "--trace", trace]));
+    assert!(local.succeeded && local.stdout.contains("(/Users/ci/work/"), "{}{}", local.stdout, local.stderr);
     let by_server =
         ["resolve", "--url", &server.base, "--project", &account.project_id, "--token", &account.jwt, "--trace", trace];
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
     loop {
-        let answer = said(&mut symbols(&by_server));
-        if answer.worked {
-            assert_eq!(answer.out, local.out);
+        let answer = run(&mut symbols(&by_server));
+        if answer.succeeded {
+            assert_eq!(answer.stdout, local.stdout);
             break;
         }
-        assert!(std::time::Instant::now() < deadline, "{}{}", answer.out, answer.beside);
+        assert!(std::time::Instant::now() < deadline, "{}{}", answer.stdout, answer.stderr);
     }
 }
 
 #[test]
-fn what_files_are() {
+fn files_are_described() {
     let build = build_folder();
     let path = |name: &str| build.path().join(name).to_str().expect("text").to_owned();
-    let seen = said(&mut symbols(&["inspect", &path("ios/AcmeApp.dSYM"), &path("web/assets"), &path("ios/AcmeKit")]));
-    assert!(seen.worked, "{}", seen.beside);
+    let seen = run(&mut symbols(&["inspect", &path("ios/AcmeApp.dSYM"), &path("web/assets"), &path("ios/AcmeKit")]));
+    assert!(seen.succeeded, "{}", seen.stderr);
     for expected in [
         "Mach-O arm64: debug id ",
         ", DWARF",
@@ -150,17 +150,17 @@ fn what_files_are() {
         "kept as sourcemaps/<project>/minified.js.map",
         " segments",
     ] {
-        assert!(seen.out.contains(expected), "{expected}: {}", seen.out);
+        assert!(seen.stdout.contains(expected), "{expected}: {}", seen.stdout);
     }
-    let refused = said(&mut symbols(&["inspect", &path("web/index.html")]));
-    assert!(!refused.worked && refused.beside.contains("index.html: "), "{}", refused.beside);
+    let refused = run(&mut symbols(&["inspect", &path("web/index.html")]));
+    assert!(!refused.succeeded && refused.stderr.contains("index.html: "), "{}", refused.stderr);
 }
 
 #[test]
 fn a_trace_on_standard_input() {
     let build = build_folder();
     let folder = build.path().to_str().expect("text").to_owned();
-    for (trace, worked, expected) in [
+    for (trace, succeeded, expected) in [
         ("Error: e\n    at a (https://shop.example/minified.js:1:2)\n", false, "missing: source map minified.js.map\n"),
         ("Error: e\n    at a (https://shop.example/other.js:1:100)\n", false, "missing: source map other.js.map\n"),
         ("plain text\n", true, "no raw frames"),
@@ -173,18 +173,18 @@ fn a_trace_on_standard_input() {
             .expect("the binary starts");
         child.stdin.take().expect("piped").write_all(trace.as_bytes()).expect("it reads");
         let Output { status, stdout, stderr } = child.wait_with_output().expect("it ends");
-        let (out, beside) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
+        let (stdout, stderr) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
         if trace.contains("minified") {
-            // Whether the first column is mapped is the map's affair; the file is there.
-            assert!(!beside.contains(expected), "{out}{beside}");
+            // The map decides whether the first column is mapped; the file exists.
+            assert!(!stderr.contains(expected), "{stdout}{stderr}");
             continue;
         }
-        assert_eq!((status.success(), out.as_ref()), (worked, trace), "{beside}");
-        assert!(beside.contains(expected), "{beside}");
+        assert_eq!((status.success(), stdout.as_ref()), (succeeded, trace), "{stderr}");
+        assert!(stderr.contains(expected), "{stderr}");
     }
 }
 
-/// Answers one request per entry with it; gives the requests' bytes.
+/// Answers one request with each entry; returns the requests.
 fn answering(answers: &'static [&'static str]) -> (String, std::thread::JoinHandle<Vec<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let base = format!("http://{}", listener.local_addr().expect("an address"));
@@ -208,9 +208,9 @@ fn answering(answers: &'static [&'static str]) -> (String, std::thread::JoinHand
     (base, std::thread::spawn(serve))
 }
 
-// A busy server says when to come back. SPEC: limits, row "Upload concurrency".
+// A busy server responds with `Retry-After`. SPEC: limits, row "Upload concurrency".
 #[test]
-fn a_busy_server_is_asked_again() {
+fn uploads_to_a_busy_server_are_retried() {
     let (base, served) = answering(&[
         "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 0\r\nContent-Length: 16\r\nConnection: close\r\n\r\n{\"error\":\"busy\"}",
         "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 0\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
@@ -219,8 +219,8 @@ fn a_busy_server_is_asked_again() {
     let build = build_folder();
     let map = build.path().join("web/assets/minified.js.map");
     let sent =
-        said(&mut symbols(&["upload", map.to_str().expect("text"), "--url", &base, "--token", "t", "--version", "7"]));
-    assert!(sent.worked && sent.beside.contains("503: busy; again in 0 s"), "{}{}", sent.out, sent.beside);
+        run(&mut symbols(&["upload", map.to_str().expect("text"), "--url", &base, "--token", "t", "--version", "7"]));
+    assert!(sent.succeeded && sent.stderr.contains("503: busy; again in 0 s"), "{}{}", sent.stdout, sent.stderr);
     let requests = served.join().expect("three requests");
     for request in requests {
         let head = request.to_ascii_lowercase();
@@ -233,7 +233,7 @@ fn a_busy_server_is_asked_again() {
     }
 }
 
-/// A shell line of an app's build. The status.
+/// Runs a `curl` command of an app's build. Returns the status and the body.
 fn curl(arguments: &[String]) -> (String, Value) {
     let output = Command::new("curl").args(["-sS", "-w", "\n%{http_code}"]).args(arguments).output();
     let output = output.expect("curl is installed");
@@ -242,7 +242,7 @@ fn curl(arguments: &[String]) -> (String, Value) {
     (status.to_owned(), serde_json::from_str(body).unwrap_or(Value::Null))
 }
 
-// WIRE 4.1, 4.2: the iOS script posts each file of a bundle's DWARF folder on its own; the npm tool sends the version
+// WIRE 4.1, 4.2: the iOS script posts each file of a bundle's DWARF folder separately; the npm tool sends the version
 // and relative paths as names.
 #[test]
 fn the_forms_of_existing_upload_tools() {
@@ -257,16 +257,16 @@ fn the_forms_of_existing_upload_tools() {
         (vec![format!("files=@{}", binary.display())], "/api/symbols/upload", 1),
         (vec!["version=1.2.3".to_owned(), file("minified.js"), file("minified.js.map")], "/api/sourcemaps/upload", 2),
     ];
-    for (form, door, uploaded) in calls {
+    for (form, path, uploaded) in calls {
         let mut arguments = vec!["-X".to_owned(), "POST".to_owned(), "-H".to_owned(), bearer.clone()];
         arguments.extend(form.into_iter().flat_map(|field| ["-F".to_owned(), field]));
-        arguments.push(format!("{}{door}", server.base));
-        assert_eq!(curl(&arguments), ("200".to_owned(), json!({"uploaded": uploaded})), "{door}");
+        arguments.push(format!("{}{path}", server.base));
+        assert_eq!(curl(&arguments), ("200".to_owned(), json!({"uploaded": uploaded})), "{path}");
     }
     assert_eq!(kept(&server, &account).len(), 3);
 }
 
-/// The files with this extension in a folder and those below it; none when it is not there.
+/// The files with this extension below a folder; none if it does not exist.
 fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let (mut folders, mut found) = (vec![folder.to_path_buf()], Vec::new());
     while let Some(folder) = folders.pop() {
@@ -282,10 +282,10 @@ fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     found
 }
 
-// DECISIONS 14: an upload that is acknowledged is applied to what is stored, whenever the server ends.
+// DECISIONS 14: an acknowledged upload is applied to stored traces, even if the server is killed.
 #[test]
-fn a_kill_right_after_an_upload_does_not_lose_what_it_resolves() {
-    // In parts: what the journal replays is resolved anew in any case.
+fn stored_traces_are_resolved_after_a_kill_right_after_an_upload() {
+    // Rows in parts: a replay of the journal would resolve its rows in any case.
     let (folder, mut server, account, token) = started_with(&[("TIDEWATCH_FLUSH_ROWS", "1")]);
     let data = folder.path().join("data");
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_nanos();
@@ -302,7 +302,7 @@ fn a_kill_right_after_an_upload_does_not_lose_what_it_resolves() {
     let (status, _) = server.call("POST", "/api/otel/v1/traces", Some(&account.project_token), &body);
     assert_eq!(status, 200);
     let issues =
-        |server: &Server| server.ask("/api/exception-stack-traces", json!({}))["data"][0]["stackTrace"].clone();
+        |server: &Server| server.query("/api/exception-stack-traces", json!({}))["data"][0]["stackTrace"].clone();
     assert_eq!(issues(&server), json!(stack));
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
     while files(&data.join("parts/exceptions"), "parquet").is_empty() {
@@ -324,7 +324,7 @@ fn a_kill_right_after_an_upload_does_not_lose_what_it_resolves() {
         .expect("the server answers");
     assert_eq!(answer.status(), 200);
     server.kill();
-    // As if it had ended before it made what it looks up in.
+    // As if the server had been killed before it built the artifacts.
     for artifact in files(&data.join("blobs"), "tw") {
         std::fs::remove_file(artifact).expect("a file of the server");
     }
@@ -351,22 +351,22 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn check_finds_one_flipped_byte_and_the_same_upload_mends_it() {
+fn check_finds_one_flipped_byte_and_the_same_upload_repairs_it() {
     let (data, mut server, account, token) = started();
     let data = data.path().join("data");
     let build = build_folder();
     let upload = |server: &Server| {
         let folder = build.path().to_str().expect("text");
-        let sent = said(&mut symbols(&["upload", folder, "--url", &server.base, "--token", &token]));
-        assert!(sent.worked && sent.out.contains("3 of 3 files"), "{}{}", sent.out, sent.beside);
+        let sent = run(&mut symbols(&["upload", folder, "--url", &server.base, "--token", &token]));
+        assert!(sent.succeeded && sent.stdout.contains("3 of 3 files"), "{}{}", sent.stdout, sent.stderr);
     };
-    let check = || said(Command::new(env!("CARGO_BIN_EXE_tidewatch")).args(["check", "--data-dir"]).arg(&data));
+    let check = || run(Command::new(env!("CARGO_BIN_EXE_tidewatch")).args(["check", "--data-dir"]).arg(&data));
     let with = |extension: &str| -> Vec<PathBuf> {
         let is_meant = |path: &PathBuf| path.extension().is_some_and(|found| found == extension);
         files_below(&data.join("blobs")).into_iter().filter(is_meant).collect()
     };
     upload(&server);
-    // Artifacts are made after the upload is answered. A script has none.
+    // Artifacts are built after the response to the upload. A script has none.
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
     while with("tw").len() < 2 {
         assert!(std::time::Instant::now() < deadline, "{:?}", files_below(&data));
@@ -374,7 +374,12 @@ fn check_finds_one_flipped_byte_and_the_same_upload_mends_it() {
     }
     server.stop();
     let whole = check();
-    assert!(whole.worked && whole.out.contains("3 symbol files: all is well"), "{}{}", whole.out, whole.beside);
+    assert!(
+        whole.succeeded && whole.stdout.contains("3 symbol files: all is well"),
+        "{}{}",
+        whole.stdout,
+        whole.stderr
+    );
 
     let originals: Vec<PathBuf> = with("info").iter().map(|info| info.with_extension("")).collect();
     assert_eq!(originals.len(), 3, "{originals:?}");
@@ -383,21 +388,21 @@ fn check_finds_one_flipped_byte_and_the_same_upload_mends_it() {
         let mut flipped = bytes.clone();
         flipped[bytes.len() / 2] ^= 1;
         if path.extension().is_some_and(|extension| extension == "info") {
-            // A field's name, so that the record cannot be read.
+            // Damages the syntax, so that the record cannot be read.
             flipped = bytes.clone();
             flipped[0] = b'[';
         }
         std::fs::write(path, flipped).expect("a file");
         let found = check();
-        let lines: Vec<&str> = found.out.lines().filter(|line| line.contains("blobs")).collect();
-        assert!(!found.worked && lines.len() == 1, "{}: {}{}", path.display(), found.out, found.beside);
+        let lines: Vec<&str> = found.stdout.lines().filter(|line| line.contains("blobs")).collect();
+        assert!(!found.succeeded && lines.len() == 1, "{}: {}{}", path.display(), found.stdout, found.stderr);
         assert!(lines[0].starts_with(&format!("{}: ", path.display())), "{lines:?}");
         std::fs::write(path, bytes).expect("a file");
     }
     std::fs::remove_file(&originals[0]).expect("a file");
-    assert!(check().out.contains("is missing; upload it again"), "{}", check().out);
+    assert!(check().stdout.contains("is missing; upload it again"), "{}", check().stdout);
 
-    // The same upload again: what is whole stays, what is not is replaced.
+    // The same upload again: intact files stay, damaged and missing ones are replaced.
     let damaged = &originals[1];
     let mut bytes = std::fs::read(damaged).expect("a file");
     bytes[0] ^= 1;
@@ -408,11 +413,11 @@ fn check_finds_one_flipped_byte_and_the_same_upload_mends_it() {
     assert_eq!(kept(&server, &account).len(), 3);
     server.stop();
     let mended = check();
-    assert!(mended.worked, "{}{}", mended.out, mended.beside);
+    assert!(mended.succeeded, "{}{}", mended.stdout, mended.stderr);
 }
 
 #[test]
-fn what_goes_wrong_is_said_in_words() {
+fn failures_are_reported() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let write = |name: &str, content: &[u8]| {
         let path = folder.path().join(name);
@@ -426,27 +431,27 @@ fn what_goes_wrong_is_said_in_words() {
     write("index.html", b"<html>");
     let all = folder.path().to_str().expect("text").to_owned();
 
-    let refused = said(&mut symbols(&["inspect", &package]));
-    assert!(!refused.worked && refused.beside.contains("not a source map"), "{}", refused.beside);
-    let last = refused.beside.lines().last().expect("an error");
+    let refused = run(&mut symbols(&["inspect", &package]));
+    assert!(!refused.succeeded && refused.stderr.contains("not a source map"), "{}", refused.stderr);
+    let last = refused.stderr.lines().last().expect("an error");
     assert!(last.starts_with("error: "), "no log line: {last}");
 
-    // Nobody listens there: the port was given back.
+    // The port was released: no server listens there.
     let free = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port");
     let dead = format!("http://{free}");
-    let sent = said(&mut symbols(&["upload", &map, "--url", &dead, "--token", "t"]));
-    assert!(!sent.worked && sent.beside.contains("error: 1 file cannot be sent, tried 3 times"), "{}", sent.beside);
-    assert!(sent.beside.contains(&dead), "{}", sent.beside);
+    let sent = run(&mut symbols(&["upload", &map, "--url", &dead, "--token", "t"]));
+    assert!(!sent.succeeded && sent.stderr.contains("error: 1 file cannot be sent, tried 3 times"), "{}", sent.stderr);
+    assert!(sent.stderr.contains(&dead), "{}", sent.stderr);
 
-    let dry = said(&mut symbols(&["upload", &all, "--dry-run"]));
-    assert!(dry.worked && dry.beside.contains("passed over: index.html: "), "{}", dry.beside);
-    assert!(dry.beside.contains("mapping.txt: kept under its own pg_map_id 0123abc"), "{}", dry.beside);
-    let told = said(&mut symbols(&["upload", &mapping, "--dry-run", "--proguard-uuid", "6c2f7a3e93a14c60"]));
-    assert!(told.worked && !told.beside.contains("pg_map_id"), "{}", told.beside);
+    let dry = run(&mut symbols(&["upload", &all, "--dry-run"]));
+    assert!(dry.succeeded && dry.stderr.contains("passed over: index.html: "), "{}", dry.stderr);
+    assert!(dry.stderr.contains("mapping.txt: kept under its own pg_map_id 0123abc"), "{}", dry.stderr);
+    let rejected = run(&mut symbols(&["upload", &mapping, "--dry-run", "--proguard-uuid", "6c2f7a3e93a14c60"]));
+    assert!(rejected.succeeded && !rejected.stderr.contains("pg_map_id"), "{}", rejected.stderr);
 
     let upload_token = "0123456789abcdef0123456789abcdef";
     let project = "6c2f7a3e-93a1-4c60-b6a7-0d6f5a3d1c11";
-    let asked = said(&mut symbols(&[
+    let resolved = run(&mut symbols(&[
         "resolve",
         "--url",
         &dead,
@@ -457,17 +462,17 @@ fn what_goes_wrong_is_said_in_words() {
         "--trace",
         &trace,
     ]));
-    assert!(!asked.worked && asked.beside.contains("access token"), "{}", asked.beside);
+    assert!(!resolved.succeeded && resolved.stderr.contains("access token"), "{}", resolved.stderr);
 }
 
-// A server that is only starting is worth waiting for, where somebody says so.
+// `--wait` waits for a server that is still starting.
 #[test]
-fn a_server_is_waited_for_when_asked() {
+fn the_wait_flag_retries_until_the_server_answers() {
     let build = build_folder();
     let map = build.path().join("web/assets/minified.js.map");
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let base = format!("http://{}", listener.local_addr().expect("an address"));
-    // Each connection is closed without an answer, more often than a server is tried without the flag.
+    // Connections are closed without an answer, more often than the command retries without the flag.
     let closing = std::thread::spawn(move || {
         for _ in 0..3 {
             drop(listener.accept().expect("a connection"));
@@ -483,7 +488,7 @@ fn a_server_is_waited_for_when_asked() {
         let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 14\r\nConnection: close\r\n\r\n{\"uploaded\":1}";
         socket.write_all(answer).expect("it listens");
     });
-    let sent = said(&mut symbols(&["upload", map.to_str().expect("text"), "--url", &base, "--token", "t", "--wait"]));
-    assert!(sent.worked, "{}{}", sent.out, sent.beside);
+    let sent = run(&mut symbols(&["upload", map.to_str().expect("text"), "--url", &base, "--token", "t", "--wait"]));
+    assert!(sent.succeeded, "{}{}", sent.stdout, sent.stderr);
     closing.join().expect("four connections");
 }

@@ -1,4 +1,4 @@
-//! A data directory that an earlier build left behind, opened by this one: every answer is as it was.
+//! Data directories of earlier builds, opened by this one: every answer is the same.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ fn expected(folder: &Path) -> Value {
     serde_json::from_str(&text).expect("JSON")
 }
 
-/// Everything that `expected` says is in `found`; fields that came later may stand beside it.
+/// Asserts that `found` contains everything in `expected`; `found` may have newer fields.
 fn assert_within(expected: &Value, found: &Value, at: &str) {
     match (expected, found) {
         (Value::Object(expected), Value::Object(found)) => {
@@ -40,7 +40,7 @@ fn assert_within(expected: &Value, found: &Value, at: &str) {
         }
         (Value::Number(expected), Value::Number(found)) => {
             let [expected, found] = [expected, found].map(|number| number.as_f64().expect("a number"));
-            // Roll-ups of merged parts give percentiles within 1 %.
+            // Percentiles from roll-ups of merged parts are within 1 %.
             assert!((expected - found).abs() <= expected.abs() * 0.01, "{at}: {expected} became {found}");
         }
         _ => assert_eq!(expected, found, "{at}"),
@@ -57,14 +57,14 @@ fn compare(server: &Server, jwt: &str, recorded: &Value) {
     }
 }
 
-/// Parts of the day's metric points: two as they were flushed, one when they are merged.
+/// The number of parts of the day's metric points: two after the flushes, one after the merge.
 fn parts(data: &Path) -> usize {
     let day = data.join("parts/metric_points/2026-11-19");
     std::fs::read_dir(day).expect("a day").filter(|file| file.is_ok()).count()
 }
 
 #[test]
-fn a_directory_of_an_earlier_build_answers_as_it_did() {
+fn a_directory_of_an_earlier_build_gives_the_same_answers() {
     for folder in directories() {
         let at = tempfile::tempdir().expect("a temporary directory");
         let unpacked =
@@ -72,14 +72,14 @@ fn a_directory_of_an_earlier_build_answers_as_it_did() {
         assert!(unpacked.expect("tar runs").success());
         let data = at.path().join("data");
         let recorded = expected(&folder);
-        // Its days are long over: everything is kept.
+        // The rows are of days long ago: retention is off.
         let mut server = Server::start(&data, &[("TIDEWATCH_RETENTION_DAYS", "0")]);
         let login = json!({ "email": "owner@example.com", "password": "correct horse" });
         let (status, bundle) = server.call("POST", "/api/login", None, &login);
         assert_eq!(status, 200, "{bundle}");
         let jwt = bundle["token"].as_str().expect("a login").to_owned();
         compare(&server, &jwt, &recorded);
-        // What was replayed becomes parts beside the old ones; a day that is over becomes one.
+        // Replayed rows become parts beside the old ones; the parts of a past day are merged into one.
         server.stop();
         server.restart();
         let deadline = Instant::now() + Duration::from_secs(60);

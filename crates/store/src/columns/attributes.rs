@@ -1,15 +1,15 @@
-//! Attributes as bytes, sorted by key: what means the same is the same bytes, and `lake::attr_columns` can take them
-//! apart and put them together again.
+//! Encodes attributes as bytes, sorted by key: equal attributes have equal bytes, and `lake::attr_columns` can split
+//! them into columns and join them again.
 
 use std::cmp::Ordering;
 
 use tidewatch_domain::model::{Body, KeyValue, Layout, Slice, share_keys};
 use tidewatch_domain::wire;
 
-/// Attributes that are sorted without an allocation.
+/// Number of attributes up to which sorting does not allocate.
 const FEW: usize = 32;
 
-/// Appends the attributes sorted by key, those of one key in their order.
+/// Appends the attributes sorted by key; attributes of one key keep their order.
 pub(super) fn encode_sorted(attributes: &[KeyValue<'_>], out: &mut Vec<u8>) {
     if attributes.len() > FEW {
         return encode_many(attributes, out);
@@ -19,9 +19,10 @@ pub(super) fn encode_sorted(attributes: &[KeyValue<'_>], out: &mut Vec<u8>) {
     }
 }
 
-/// Does the same, faster, for attributes of many records of one batch.
+/// Like [`encode_sorted`], faster for attributes of many records of one batch.
 ///
-/// Records have their keys in the order of the record before with as many, mostly: that order is tried first.
+/// A record mostly has its keys in the order of the latest record with the same number of attributes: that order is
+/// tried first.
 pub(super) struct SortedEncoder<'b, 'a> {
     body: &'b Body<'a>,
     all: &'b [KeyValue<'a>],
@@ -29,23 +30,24 @@ pub(super) struct SortedEncoder<'b, 'a> {
     orders: [Order; FEW + 1],
 }
 
-/// An order that attributes have had.
+/// The sorted order of the latest attributes of one count.
 #[derive(Clone, Copy, Default)]
 struct Order {
+    /// Index of each attribute, by key.
     places: [u8; FEW],
-    /// The latest whose it was.
+    /// The latest attributes with this order.
     of: Slice,
-    /// Of that one.
+    /// The layout of those attributes.
     layout: Layout,
 }
 
 impl<'b, 'a> SortedEncoder<'b, 'a> {
-    /// Of attributes that are slices of `all`, which was read from `body`.
+    /// Creates an encoder of attributes that are slices of `all`, which was read from `body`.
     pub fn new(body: &'b Body<'a>, all: &'b [KeyValue<'a>]) -> SortedEncoder<'b, 'a> {
         SortedEncoder { body, all, orders: [Order::default(); FEW + 1] }
     }
 
-    /// `layout` is that of the attributes.
+    /// Appends the attributes in `slice` sorted by key; `layout` is their layout.
     pub fn encode(&mut self, slice: Slice, layout: Layout, out: &mut Vec<u8>) {
         let attributes = slice.of(self.all);
         let Some(order) = self.orders.get_mut(attributes.len()) else { return encode_many(attributes, out) };
@@ -66,7 +68,7 @@ impl<'b, 'a> SortedEncoder<'b, 'a> {
     }
 }
 
-/// Are the keys ascending, none twice? Then the order has each attribute once.
+/// Whether the keys ascend strictly in this order, which then contains each attribute once.
 fn is_order_of(attributes: &[KeyValue<'_>], order: &[u8; FEW]) -> bool {
     let mut last: Option<(u64, &str)> = None;
     order[..attributes.len()].iter().all(|index| {
@@ -82,9 +84,9 @@ fn is_order_of(attributes: &[KeyValue<'_>], order: &[u8; FEW]) -> bool {
     })
 }
 
-/// The places of the attributes, by key.
+/// The indexes of the attributes, sorted by key.
 fn order_of(attributes: &[KeyValue<'_>]) -> [u8; FEW] {
-    // Insertion sort of few by the first bytes of their keys, which nearly always decide.
+    // Insertion sort by the first bytes of the keys, which nearly always decide.
     let mut sorted = [(0_u64, 0_u8); FEW];
     for (index, attribute) in attributes.iter().enumerate() {
         let entry = (first_bytes(attribute.key), index as u8);
@@ -108,7 +110,7 @@ fn encode_many(attributes: &[KeyValue<'_>], out: &mut Vec<u8>) {
     order.into_iter().for_each(|attribute| wire::encode_attribute(attribute, out));
 }
 
-/// Compares as the key does, as far as eight bytes go.
+/// The first eight bytes of the key as a number that orders like them.
 fn first_bytes(key: &str) -> u64 {
     match key.as_bytes().first_chunk() {
         Some(first) => u64::from_be_bytes(*first),
@@ -120,45 +122,47 @@ fn first_bytes(key: &str) -> u64 {
     }
 }
 
-/// Bytes that the copies of one shared list may take in a request.
+/// Maximum bytes of all copies of one shared list in a request.
 const SHARED_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// What a shared list may always take, however many records share it …
+/// Bytes that a shared list may always take, however many records share it.
 const SHARED_BYTES_FREE: usize = 1024;
-/// … and what it may take at most: a scan decodes thousands of rows at a time, each with its copy.
+/// Maximum bytes of a shared list: a scan decodes thousands of rows at a time, each with its copy.
 const SHARED_BYTES_EACH_MAX: usize = 32 * 1024;
 
 /// Attributes that many records of a request share (those of a resource or scope), encoded once.
 #[derive(Debug, Default)]
-pub(super) struct Shared {
+pub(super) struct SharedAttributes {
     pub bytes: Vec<u8>,
-    /// Some attributes did not fit.
+    /// Whether some attributes did not fit.
     pub is_trimmed: bool,
 }
 
-impl Shared {
-    /// The attributes, to be written with each of `repeats` records.
+impl SharedAttributes {
+    /// Encodes attributes that are written with each of `repeats` records.
     ///
-    /// A hostile request can name one huge resource and a hundred thousand records; attributes that would make the
+    /// A hostile request can have one huge resource and a hundred thousand records; attributes that would make the
     /// copies exceed [`SHARED_BYTES_MAX`], or one copy [`SHARED_BYTES_EACH_MAX`], are left out, one by one. Records
-    /// that lose any are counted and the sender is told ([`Rows::trimmed`]).
-    pub fn new(attributes: &[KeyValue<'_>], repeats: usize) -> Shared {
-        Shared::encoded_by(attributes, repeats, |bytes| encode_sorted(attributes, bytes))
+    /// that lose attributes are counted and reported to the sender ([`Rows::trimmed`]).
+    pub fn new(attributes: &[KeyValue<'_>], repeats: usize) -> SharedAttributes {
+        SharedAttributes::encoded_by(attributes, repeats, |bytes| encode_sorted(attributes, bytes))
     }
 
-    /// As [`Shared::new`], of attributes that are among those of the encoder.
-    pub fn with(encoder: &mut SortedEncoder<'_, '_>, slice: Slice, repeats: usize) -> Shared {
-        Shared::encoded_by(slice.of(encoder.all), repeats, |bytes| encoder.encode(slice, Layout::default(), bytes))
+    /// As [`SharedAttributes::new`], of attributes that are among those of the encoder.
+    pub fn with(encoder: &mut SortedEncoder<'_, '_>, slice: Slice, repeats: usize) -> SharedAttributes {
+        SharedAttributes::encoded_by(slice.of(encoder.all), repeats, |bytes| {
+            encoder.encode(slice, Layout::default(), bytes)
+        })
     }
 
-    fn encoded_by(attributes: &[KeyValue<'_>], repeats: usize, encode: impl FnOnce(&mut Vec<u8>)) -> Shared {
+    fn encoded_by(attributes: &[KeyValue<'_>], repeats: usize, encode: impl FnOnce(&mut Vec<u8>)) -> SharedAttributes {
         if repeats == 0 {
-            return Shared::default();
+            return SharedAttributes::default();
         }
         let bytes_max = (SHARED_BYTES_MAX / repeats).clamp(SHARED_BYTES_FREE, SHARED_BYTES_EACH_MAX);
         let mut bytes = Vec::new();
         encode(&mut bytes);
         if bytes.len() <= bytes_max {
-            return Shared { bytes, is_trimmed: false };
+            return SharedAttributes { bytes, is_trimmed: false };
         }
         bytes.clear();
         let mut sorted = attributes.to_vec();
@@ -170,7 +174,7 @@ impl Shared {
                 bytes.truncate(before);
             }
         }
-        Shared { bytes, is_trimmed: true }
+        SharedAttributes { bytes, is_trimmed: true }
     }
 
     pub fn bytes(&self) -> &[u8] {
@@ -178,7 +182,7 @@ impl Shared {
     }
 }
 
-/// The records of `shared`, pairs of a record and whether it is trimmed, that lost attributes.
+/// The records that lost attributes. `shared`: pairs of a record and whether its attributes are trimmed.
 pub(super) fn trimmed(shared: impl Iterator<Item = (u32, bool)>) -> Vec<u32> {
     shared.filter(|(_, is_trimmed)| *is_trimmed).map(|(record, _)| record).collect()
 }
@@ -192,9 +196,9 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Whatever is remembered of the records before, however the keys lie in memory.
+        /// Whatever orders the encoder has cached, and wherever the keys are in memory.
         #[test]
-        fn many_records_are_encoded_as_one_is(
+        fn many_records_are_encoded_like_single_ones(
             records in prop::collection::vec(
                 prop::collection::vec((0..6usize, 0..3i64, any::<bool>(), prop::bool::weighted(0.1)), 0..5),
                 0..12,
@@ -211,7 +215,7 @@ mod tests {
                     let attribute = KeyValue { key, value: AnyValue::Int(*value) };
                     let mut stored = Vec::new();
                     wire::encode_attribute(&attribute, &mut stored);
-                    // Behind the key of the list.
+                    // Without the field key of the list.
                     pairs.push(if *is_as_stored { &*arena.alloc_slice_copy(&stored[1..]) } else { &[] });
                     all.push(attribute);
                 }

@@ -1,10 +1,11 @@
-//! A block of rows, column by column: the kind of a column is asked once per block, and numbers are written in one loop.
+//! Writes a block of rows column by column: the kind of a column is matched once per block, and numbers are written in
+//! one loop.
 //!
-//! Blocks are small, so that what the rows are made of stays in the nearest cache while it is read once per column.
+//! Blocks are small, so that the source records stay in the nearest cache while they are read once per column.
 
 use super::cells::Cells;
 use super::column::Column;
-use super::shared::LatestNames;
+use super::dictionary_cells::NameCache;
 use super::vectors::offset;
 
 /// Rows per block.
@@ -13,7 +14,7 @@ pub(super) const BLOCK_ROWS: usize = 64;
 /// Writes the columns of a block of rows, in order.
 pub(super) struct Block<'a> {
     columns: std::slice::IterMut<'a, Column>,
-    /// Of the buffer, this block included.
+    /// Rows of the buffer, this block included.
     rows: usize,
 }
 
@@ -62,7 +63,7 @@ impl<'a> Block<'a> {
 
     pub fn text<'t>(&mut self, cells: impl Iterator<Item = &'t str>) -> &mut Self {
         match self.next() {
-            Cells::Shared(shared) => shared.extend_texts(cells),
+            Cells::Dictionary(into) => into.extend_strings(cells),
             Cells::Variable { ends, bytes, .. } => ends.extend(cells.map(|text| {
                 if !text.is_empty() {
                     bytes.extend_from_slice(text.as_bytes());
@@ -74,16 +75,16 @@ impl<'a> Block<'a> {
         self
     }
 
-    /// As [`Block::text`], in a shared column; `latest` goes from block to block of one buffer.
-    pub fn name<'t>(&mut self, cells: impl Iterator<Item = &'t str>, latest: &mut LatestNames<'t>) -> &mut Self {
+    /// Like [`Block::text`], for a dictionary column. All blocks of one buffer share `latest`.
+    pub fn name<'t>(&mut self, cells: impl Iterator<Item = &'t str>, latest: &mut NameCache<'t>) -> &mut Self {
         match self.next() {
-            Cells::Shared(shared) => shared.extend_names(cells, latest),
+            Cells::Dictionary(into) => into.extend_names(cells, latest),
             other => other.refuse("name"),
         }
         self
     }
 
-    /// In a column that may be null.
+    /// Writes the next column, which must be nullable.
     pub fn optional_i64(&mut self, cells: impl Iterator<Item = Option<i64>>) -> &mut Self {
         let column = self.columns.next().expect("a block has no more columns than its table");
         match (&mut column.cells, &mut column.valid) {
@@ -97,7 +98,7 @@ impl<'a> Block<'a> {
         self
     }
 
-    /// Bytes that `write` appends in place.
+    /// Writes the next column; `write` appends the bytes of each cell in place.
     pub fn bytes_with<T>(
         &mut self,
         cells: impl Iterator<Item = T>,
@@ -108,13 +109,13 @@ impl<'a> Block<'a> {
                 write(cell, bytes);
                 offset(bytes.len())
             })),
-            Cells::Shared(shared) => cells.for_each(|cell| shared.push_with(|bytes| write(cell, bytes))),
+            Cells::Dictionary(into) => cells.for_each(|cell| into.push_with(|bytes| write(cell, bytes))),
             other => other.refuse("bytes"),
         }
         self
     }
 
-    /// As [`Block::bytes_with`], in a column that may be null.
+    /// Like [`Block::bytes_with`], for a nullable column.
     pub fn optional_bytes_with<T>(
         &mut self,
         cells: impl Iterator<Item = Option<T>>,
@@ -135,24 +136,26 @@ impl<'a> Block<'a> {
         self
     }
 
-    /// Which of `values` each row has. All blocks of a buffer name the same values.
-    pub fn shared<'v>(
+    /// Writes the next column: `cells` has the index in `values` of each row. All blocks of a buffer have the same
+    /// `values`.
+    pub fn dictionary<'v>(
         &mut self,
         values: impl ExactSizeIterator<Item = &'v [u8]>,
         cells: impl Iterator<Item = u32>,
     ) -> &mut Self {
         match self.next() {
-            Cells::Shared(shared) => shared.extend(values, cells),
-            other => other.refuse("shared"),
+            Cells::Dictionary(into) => into.extend(values, cells),
+            other => other.refuse("dictionary"),
         }
         self
     }
 
-    /// Shared values with their hashes, see [`SharedCells::extend_hashed`](super::shared::SharedCells::extend_hashed).
-    pub fn shared_hashed<'v>(&mut self, cells: impl Iterator<Item = (&'v [u8], u64)>) -> &mut Self {
+    /// Writes the next column of values with their hashes, see
+    /// [`DictionaryCells::extend_hashed`](super::dictionary_cells::DictionaryCells::extend_hashed).
+    pub fn dictionary_hashed<'v>(&mut self, cells: impl Iterator<Item = (&'v [u8], u64)>) -> &mut Self {
         match self.next() {
-            Cells::Shared(shared) => shared.extend_hashed(cells),
-            other => other.refuse("shared"),
+            Cells::Dictionary(into) => into.extend_hashed(cells),
+            other => other.refuse("dictionary"),
         }
         self
     }

@@ -1,7 +1,7 @@
 //! Growing column buffers of one table: typed vectors that become Arrow arrays without copying.
 //!
 //! Rows are written cell by cell in the order of [`Table::columns`] ([`TableBuffer::row`]), or column by column for a
-//! block of rows ([`TableBuffer::block`]), which is several times quicker. Nothing is allocated per row beyond the
+//! block of rows ([`TableBuffer::block`]), which is several times faster. Nothing is allocated per row beyond the
 //! amortised growth of the vectors.
 
 use arrow::array::RecordBatch;
@@ -9,13 +9,13 @@ use arrow::array::RecordBatch;
 use super::block::Block;
 use super::cells::Cells;
 use super::column::Column;
+use super::dictionary_cells::DictionaryCells;
 use super::pick::Pick;
 use super::row::RowWriter;
-use super::shared::SharedCells;
 use crate::memory_schema;
 use crate::tables::Table;
 
-/// Rows of one table, in the order they came.
+/// Rows of one table, in the order in which they were written.
 #[derive(Debug, Clone)]
 pub struct TableBuffer {
     table: Table,
@@ -24,6 +24,7 @@ pub struct TableBuffer {
 }
 
 impl TableBuffer {
+    /// Creates an empty buffer without reserved memory.
     pub fn new(table: Table) -> TableBuffer {
         let column = |column: &crate::tables::Column| Column {
             cells: Cells::new(column),
@@ -32,7 +33,7 @@ impl TableBuffer {
         TableBuffer { table, columns: table.columns().iter().map(column).collect(), rows: 0 }
     }
 
-    /// No rows, and room for as many as `other` has.
+    /// Creates an empty buffer with capacity for an eighth more rows than `other` has.
     pub fn as_large_as(other: &TableBuffer) -> TableBuffer {
         let mut buffer = TableBuffer::new(other.table);
         for (column, other) in buffer.columns.iter_mut().zip(&other.columns) {
@@ -41,8 +42,8 @@ impl TableBuffer {
         buffer
     }
 
-    /// No rows, and the memory of a batch that [`TableBuffer::into_batch`] made of such rows; what somebody else still has
-    /// of it (a question that is being answered) is left to them.
+    /// Creates an empty buffer that reuses the memory of a batch from [`TableBuffer::into_batch`]. Arrays that are
+    /// still referenced elsewhere, by a running query for instance, are not reused.
     pub fn from_memory_of(table: Table, batch: RecordBatch) -> TableBuffer {
         let mut buffer = TableBuffer::new(table);
         let (_, arrays, _) = batch.into_parts();
@@ -50,26 +51,28 @@ impl TableBuffer {
         buffer
     }
 
+    /// The table of the rows.
     pub fn table(&self) -> Table {
         self.table
     }
 
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Bytes in the buffers, spare capacity not counted.
+    /// Bytes of the cells, spare capacity excluded.
     pub fn bytes(&self) -> usize {
         self.columns.iter().map(|column| column.cells.bytes() + column.valid.as_ref().map_or(0, Vec::len)).sum()
     }
 
-    /// Bytes the buffers take, spare capacity included.
+    /// Bytes allocated for the cells, spare capacity included.
     pub fn capacity_bytes(&self) -> usize {
         let valid = |column: &Column| column.valid.as_ref().map_or(0, Vec::capacity);
         self.columns.iter().map(|column| column.cells.capacity_bytes() + valid(column)).sum()
     }
 
-    /// No rows, the memory kept.
+    /// Removes all rows and keeps the allocated memory.
     pub fn clear(&mut self) {
         for column in &mut self.columns {
             column.cells.clear();
@@ -90,18 +93,18 @@ impl TableBuffer {
         Block::new(&mut self.columns, self.rows)
     }
 
-    /// The bytes of a cell that is neither a number nor shared; empty for any other.
+    /// The bytes of a cell of a variable-length column; empty for numbers, ids and dictionary columns.
     pub(super) fn cell(&self, column: usize, row: usize) -> &[u8] {
         self.columns.get(column).map_or(&[], |column| column.cells.variable(row))
     }
 
-    /// The rows' series, of a table that has them.
+    /// The column `series`, by row; `None` when the table has no such column.
     pub fn series(&self) -> Option<&[u64]> {
         let (column, _) = self.table.column("series")?;
         self.columns[column].cells.u64()
     }
 
-    /// The cells of a column of such numbers; `None` for any other column.
+    /// The cells of a column of [`Kind::I64`](crate::tables::Kind::I64), by row; `None` for any other column.
     pub fn i64(&self, column: &str) -> Option<&[i64]> {
         match self.cells(column)? {
             Cells::I64(cells) => Some(cells),
@@ -109,7 +112,7 @@ impl TableBuffer {
         }
     }
 
-    /// A cell of a column of such numbers; 0 for any other column.
+    /// A cell of a column of [`Kind::U8`](crate::tables::Kind::U8); 0 for any other column.
     pub fn u8(&self, column: &str, row: usize) -> u8 {
         match self.cells(column) {
             Some(Cells::U8(cells)) => cells[row],
@@ -117,7 +120,7 @@ impl TableBuffer {
         }
     }
 
-    /// A cell of a column of such ids; zeros for any other column.
+    /// A cell of a column of [`Kind::Id8`](crate::tables::Kind::Id8); zeros for any other column.
     pub fn id8(&self, column: &str, row: usize) -> [u8; 8] {
         match self.cells(column) {
             Some(Cells::Id8(cells)) => cells[row].to_ne_bytes(),
@@ -125,18 +128,18 @@ impl TableBuffer {
         }
     }
 
-    /// A column of shared values.
-    pub fn shared(&self, column: &str) -> Option<&SharedCells> {
+    /// The cells of a dictionary column; `None` for any other column.
+    pub fn dictionary(&self, column: &str) -> Option<&DictionaryCells> {
         match self.cells(column)? {
-            Cells::Shared(cells) => Some(cells),
+            Cells::Dictionary(cells) => Some(cells),
             _ => None,
         }
     }
 
-    /// Writes this text into the rows (ascending) of a shared column.
-    pub fn set_texts(&mut self, column: &str, text: &str, rows: &[usize]) {
+    /// Sets the cells of `rows` (ascending) in a dictionary column to `text`; does nothing for any other column.
+    pub fn set_string(&mut self, column: &str, text: &str, rows: &[usize]) {
         let Some((column, _)) = self.table.column(column) else { return };
-        if let Cells::Shared(cells) = &mut self.columns[column].cells
+        if let Cells::Dictionary(cells) = &mut self.columns[column].cells
             && !rows.is_empty()
         {
             cells.set(rows, text.as_bytes());
@@ -147,7 +150,7 @@ impl TableBuffer {
         self.table.column(column).map(|(column, _)| &self.columns[column].cells)
     }
 
-    /// Appends rows of `other`.
+    /// Appends the picked rows of `other`, a buffer of the same table.
     pub fn append(&mut self, other: &TableBuffer, pick: Pick<'_>) {
         let added = match pick {
             Pick::All => other.rows,
@@ -163,7 +166,7 @@ impl TableBuffer {
         self.rows += added;
     }
 
-    /// The rows as Arrow, without copying; shared columns are dictionaries.
+    /// Converts the rows to an Arrow batch of [`memory_schema`] without copying.
     pub fn into_batch(self) -> RecordBatch {
         let arrays = self.columns.into_iter().map(Column::into_array).collect();
         RecordBatch::try_new(memory_schema(self.table), arrays)

@@ -8,12 +8,12 @@ use arrow::datatypes::{
     ArrowNativeType, ArrowPrimitiveType, Float64Type, Int16Type, Int64Type, UInt8Type, UInt32Type, UInt64Type,
 };
 
+use super::dictionary_cells::DictionaryCells;
 use super::pick::Pick;
-use super::shared::SharedCells;
 use super::vectors::{extend, extend_variable, memory_of, variable, variable_array, variable_memory_of};
 use crate::tables::{Column, Kind};
 
-/// Variable-length cells: `bytes[ends[i - 1]..ends[i]]`.
+/// The cells of one column by kind. A variable-length cell is `bytes[ends[i - 1]..ends[i]]`.
 #[derive(Debug, Clone)]
 pub(super) enum Cells {
     Bool(Vec<bool>),
@@ -28,8 +28,8 @@ pub(super) enum Cells {
         ends: Vec<i32>,
         bytes: Vec<u8>,
     },
-    Shared(SharedCells),
-    /// Ids as numbers of the machine's own order, so that their memory can be used again ([`Cells::take_memory`]).
+    Dictionary(DictionaryCells),
+    /// Ids as native-endian integers, so that their memory can be reused ([`Cells::take_memory`]).
     Id8(Vec<u64>),
     Id16(Vec<u128>),
 }
@@ -37,7 +37,7 @@ pub(super) enum Cells {
 impl Cells {
     pub fn new(column: &Column) -> Cells {
         match column.kind {
-            kind if column.shared => Cells::Shared(SharedCells::new(kind)),
+            kind if column.is_dictionary => Cells::Dictionary(DictionaryCells::new(kind)),
             Kind::Bool => Cells::Bool(Vec::new()),
             Kind::U8 => Cells::U8(Vec::new()),
             Kind::I16 => Cells::I16(Vec::new()),
@@ -51,7 +51,7 @@ impl Cells {
         }
     }
 
-    /// Rows.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         match self {
             Cells::Bool(cells) => cells.len(),
@@ -62,18 +62,18 @@ impl Cells {
             Cells::I64(cells) => cells.len(),
             Cells::F64(cells) => cells.len(),
             Cells::Variable { ends, .. } => ends.len(),
-            Cells::Shared(shared) => shared.rows(),
+            Cells::Dictionary(cells) => cells.rows(),
             Cells::Id8(cells) => cells.len(),
             Cells::Id16(cells) => cells.len(),
         }
     }
 
-    /// Bytes of a row of the columns whose rows all take the same; of a shared or variable one, what a row takes besides.
+    /// Bytes per row; of a variable-length or dictionary column without the values.
     fn row_bytes(&self) -> usize {
         match self {
             Cells::Bool(_) | Cells::U8(_) => 1,
             Cells::I16(_) => 2,
-            Cells::U32(_) | Cells::Variable { .. } | Cells::Shared(_) => 4,
+            Cells::U32(_) | Cells::Variable { .. } | Cells::Dictionary(_) => 4,
             Cells::U64(_) | Cells::I64(_) | Cells::F64(_) | Cells::Id8(_) => 8,
             Cells::Id16(_) => 16,
         }
@@ -82,7 +82,7 @@ impl Cells {
     pub fn bytes(&self) -> usize {
         let besides = match self {
             Cells::Variable { bytes, .. } => bytes.len(),
-            Cells::Shared(shared) => shared.values_bytes(),
+            Cells::Dictionary(cells) => cells.values_bytes(),
             _ => 0,
         };
         self.len() * self.row_bytes() + besides
@@ -100,7 +100,7 @@ impl Cells {
             Cells::Id8(cells) => cells.capacity(),
             Cells::Id16(cells) => cells.capacity(),
             Cells::Variable { ends, bytes, .. } => return ends.capacity() * 4 + bytes.capacity(),
-            Cells::Shared(shared) => return shared.capacity_bytes(),
+            Cells::Dictionary(cells) => return cells.capacity_bytes(),
         };
         rows * self.row_bytes()
     }
@@ -120,33 +120,34 @@ impl Cells {
                 ends.clear();
                 bytes.clear();
             }
-            Cells::Shared(shared) => shared.clear(),
+            Cells::Dictionary(cells) => cells.clear(),
         }
     }
 
-    /// Room for an eighth more than `other`, of the same kind, has: a buffer that grows beyond its room takes twice as much.
+    /// Reserves capacity for an eighth more rows than `other`, of the same kind, has: a vector that grows beyond its
+    /// capacity doubles it.
     pub fn reserve_as(&mut self, other: &Cells) {
         match (self, other) {
-            (Cells::Bool(cells), Cells::Bool(other)) => cells.reserve(roomy(other.len())),
-            (Cells::U8(cells), Cells::U8(other)) => cells.reserve(roomy(other.len())),
-            (Cells::I16(cells), Cells::I16(other)) => cells.reserve(roomy(other.len())),
-            (Cells::U32(cells), Cells::U32(other)) => cells.reserve(roomy(other.len())),
-            (Cells::U64(cells), Cells::U64(other)) => cells.reserve(roomy(other.len())),
-            (Cells::I64(cells), Cells::I64(other)) => cells.reserve(roomy(other.len())),
-            (Cells::F64(cells), Cells::F64(other)) => cells.reserve(roomy(other.len())),
-            (Cells::Id8(cells), Cells::Id8(other)) => cells.reserve(roomy(other.len())),
-            (Cells::Id16(cells), Cells::Id16(other)) => cells.reserve(roomy(other.len())),
+            (Cells::Bool(cells), Cells::Bool(other)) => cells.reserve(with_headroom(other.len())),
+            (Cells::U8(cells), Cells::U8(other)) => cells.reserve(with_headroom(other.len())),
+            (Cells::I16(cells), Cells::I16(other)) => cells.reserve(with_headroom(other.len())),
+            (Cells::U32(cells), Cells::U32(other)) => cells.reserve(with_headroom(other.len())),
+            (Cells::U64(cells), Cells::U64(other)) => cells.reserve(with_headroom(other.len())),
+            (Cells::I64(cells), Cells::I64(other)) => cells.reserve(with_headroom(other.len())),
+            (Cells::F64(cells), Cells::F64(other)) => cells.reserve(with_headroom(other.len())),
+            (Cells::Id8(cells), Cells::Id8(other)) => cells.reserve(with_headroom(other.len())),
+            (Cells::Id16(cells), Cells::Id16(other)) => cells.reserve(with_headroom(other.len())),
             (Cells::Variable { ends, bytes, .. }, Cells::Variable { ends: other_ends, bytes: other, .. }) => {
                 // One more: Arrow's offsets begin with a zero.
-                ends.reserve(roomy(other_ends.len()) + 1);
-                bytes.reserve(roomy(other.len()));
+                ends.reserve(with_headroom(other_ends.len()) + 1);
+                bytes.reserve(with_headroom(other.len()));
             }
-            (Cells::Shared(shared), Cells::Shared(other)) => shared.reserve(roomy(other.rows())),
+            (Cells::Dictionary(cells), Cells::Dictionary(other)) => cells.reserve(with_headroom(other.rows())),
             _ => {}
         }
     }
 
-    /// A variable-length cell; empty for any other.
+    /// The bytes of a variable-length cell; empty for any other kind.
     pub fn variable(&self, row: usize) -> &[u8] {
         match self {
             Cells::Variable { ends, bytes, .. } => variable(ends, bytes, row),
@@ -154,7 +155,7 @@ impl Cells {
         }
     }
 
-    /// All cells of a column of such numbers.
+    /// All cells of a column of this kind; `None` for any other.
     pub fn u64(&self) -> Option<&[u64]> {
         match self {
             Cells::U64(cells) => Some(cells),
@@ -178,7 +179,7 @@ impl Cells {
             (Cells::F64(into), Cells::F64(from)) => extend(into, from, pick),
             (Cells::Id8(into), Cells::Id8(from)) => extend(into, from, pick),
             (Cells::Id16(into), Cells::Id16(from)) => extend(into, from, pick),
-            (Cells::Shared(into), Cells::Shared(from)) => into.append(from, pick),
+            (Cells::Dictionary(into), Cells::Dictionary(from)) => into.append(from, pick),
             (Cells::Variable { ends, bytes, .. }, Cells::Variable { ends: from_ends, bytes: from, .. }) => {
                 extend_variable(ends, bytes, from_ends, from, pick);
             }
@@ -186,12 +187,12 @@ impl Cells {
         }
     }
 
-    /// Takes over the vectors that an array was made of ([`Cells::into_array`]), but for those that somebody else has.
+    /// Reuses the vectors behind an array of [`Cells::into_array`], except those that are still referenced elsewhere.
     pub fn take_memory(&mut self, array: ArrayRef) {
         let data = array.to_data();
         drop(array);
         match self {
-            // Bits in the array.
+            // The array has bits, not bytes.
             Cells::Bool(_) => {}
             Cells::U8(cells) => *cells = only_memory_of(data),
             Cells::I16(cells) => *cells = only_memory_of(data),
@@ -202,7 +203,7 @@ impl Cells {
             Cells::Id8(cells) => *cells = only_memory_of(data),
             Cells::Id16(cells) => *cells = only_memory_of(data),
             Cells::Variable { ends, bytes, .. } => (*ends, *bytes) = variable_memory_of(data),
-            Cells::Shared(shared) => shared.take_memory(data),
+            Cells::Dictionary(cells) => cells.take_memory(data),
         }
     }
 
@@ -218,18 +219,18 @@ impl Cells {
             Cells::Id8(ids) => fixed(8, Buffer::from(ids), nulls),
             Cells::Id16(ids) => fixed(16, Buffer::from(ids), nulls),
             Cells::Variable { kind, ends, bytes } => variable_array(kind, ends, bytes, nulls),
-            Cells::Shared(shared) => shared.into_array(),
+            Cells::Dictionary(cells) => cells.into_array(),
         }
     }
 }
 
-/// Of an array of one buffer.
+/// The vector behind an array of one buffer.
 fn only_memory_of<T: ArrowNativeType>(data: ArrayData) -> Vec<T> {
     let (_, _, _, _, buffers, _) = data.into_parts();
     memory_of(buffers.into_iter().next())
 }
 
-fn roomy(length: usize) -> usize {
+fn with_headroom(length: usize) -> usize {
     length + length / 8
 }
 

@@ -1,4 +1,4 @@
-//! The cells of one column, and which of them are null.
+//! The cells of one column with their validity.
 
 use arrow::array::ArrayRef;
 use arrow::buffer::NullBuffer;
@@ -10,7 +10,7 @@ use super::vectors::extend;
 #[derive(Debug, Clone)]
 pub(super) struct Column {
     pub cells: Cells,
-    /// One flag per row; only for nullable columns.
+    /// By row, whether the cell is not null; only for nullable columns.
     pub valid: Option<Vec<bool>>,
 }
 

@@ -1,27 +1,27 @@
-//! Hashes that stand for a record: what "the same span", "the same request" and "the same series" mean.
+//! Hashes that identify spans, exceptions and series.
 
 use super::attributes::encode_sorted;
-use super::shared::SharedCells;
+use super::dictionary_cells::DictionaryCells;
 use tidewatch_domain::model::{KeyValue, SpanId, SpanKind, TraceId};
 use tidewatch_domain::project::Exception;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed};
 
-/// "No key": a record that cannot be recognised again.
+/// The key of a record that has no identity and is never a duplicate.
 pub const NO_KEY: u128 = 0;
 
-/// What tells the two sides of a span apart: random numbers, one for each side.
+/// Random constants that distinguish the keys of the two sides of a span.
 const SERVER_SIDE: u128 = 0x93C4_67E3_7DB0_C7A4_D1BE_3F81_0152_CB57;
 const OTHER_SIDE: u128 = 0x5C5D_8F0B_6E26_3A39_F4A1_7D94_2B8E_10C6;
 
-/// The same side of the same span of the same project always has the same key. DECISIONS 11: Zipkin and B3 share one span
-/// id between caller and callee.
+/// The dedup key of one side of a span of `project`; never [`NO_KEY`]. DECISIONS 11: Zipkin and B3 share one span id
+/// between caller and callee.
 #[inline]
 pub fn span_key(project: u32, trace_id: TraceId, span_id: SpanId, kind: SpanKind) -> u128 {
     (key_of_both_sides(project, trace_id, span_id) ^ if kind.is_server_side() { SERVER_SIDE } else { OTHER_SIDE })
         .max(1)
 }
 
-/// The keys under which earlier releases may have stored what has this key now: one of them, if it is a span's.
+/// The two keys that earlier releases may have stored for the span with this key; only one of them can match.
 pub fn keys_without_side(key: u128) -> [u128; 2] {
     [key ^ SERVER_SIDE, key ^ OTHER_SIDE].map(|key| key.max(1))
 }
@@ -34,8 +34,8 @@ fn key_of_both_sides(project: u32, trace_id: TraceId, span_id: SpanId) -> u128 {
     xxh3_128_of_28(words).max(1)
 }
 
-/// XXH3 (128 bits) of 28 bytes: those from 0, 8, 12 and 20 on, as numbers. The library takes them from memory, where they
-/// would have to be written first, and could not be read before that is done.
+/// XXH3 (128 bits) of 28 bytes, given as the words at offsets 0, 8, 12 and 20. The library reads its input from memory,
+/// so that the bytes would have to be stored first and loaded again after a stall.
 #[inline]
 fn xxh3_128_of_28(words: [u64; 4]) -> u128 {
     const LENGTH: u64 = 28;
@@ -61,19 +61,22 @@ fn xxh3_128_of_28(words: [u64; 4]) -> u128 {
     u128::from(avalanche(low.wrapping_add(high))) | u128::from(avalanche(mixed).wrapping_neg()) << 64
 }
 
-/// One exception under the two names it can arrive by: as a span's, and as a log record's.
+/// The dedup keys of one exception, which can arrive on a span and as a log record.
 ///
-/// Equal trace, span, type and message are the same exception. DECISIONS 9.
+/// Exceptions with equal trace, span, type and message are the same. DECISIONS 9.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Twin {
+pub struct ExceptionKeys {
+    /// The key of the exception on a span.
     pub as_span: u128,
+    /// The key of the exception as a log record.
     pub as_log: u128,
-    /// Which of the two this one is.
+    /// Whether this one arrived as a log record.
     pub is_log: bool,
 }
 
-impl Twin {
-    pub fn new(project: u32, ids: (&[u8; 16], &[u8; 8]), exception: &Exception<'_>, is_log: bool) -> Twin {
+impl ExceptionKeys {
+    /// Computes both keys; `ids`: the trace id and span id of the exception.
+    pub fn new(project: u32, ids: (&[u8; 16], &[u8; 8]), exception: &Exception<'_>, is_log: bool) -> ExceptionKeys {
         let key = |name: &[u8]| {
             let mut hasher = Xxh3::with_seed(u64::from(project));
             for part in [name, ids.0, ids.1, exception.exception_type.as_bytes(), b"\0", exception.message.as_bytes()] {
@@ -81,11 +84,11 @@ impl Twin {
             }
             hasher.digest128().max(1)
         };
-        Twin { as_span: key(b"span exception"), as_log: key(b"log exception"), is_log }
+        ExceptionKeys { as_span: key(b"span exception"), as_log: key(b"log exception"), is_log }
     }
 }
 
-/// Time series: name, attributes and resource, the order of attributes aside.
+/// Computes the hash of a time series from its name, attributes and resource, regardless of the order of attributes.
 pub struct SeriesHasher {
     bytes: Vec<u8>,
 }
@@ -99,10 +102,10 @@ impl SeriesHasher {
     pub fn attributes(&mut self, attributes: &[KeyValue<'_>]) -> u64 {
         self.bytes.clear();
         encode_sorted(attributes, &mut self.bytes);
-        SharedCells::hash_of(&self.bytes)
+        DictionaryCells::hash_of(&self.bytes)
     }
 
-    /// `attributes` and `resource` as [`SeriesHasher::attributes`] gives them: the hashes of their sorted encoding.
+    /// The hash of a series. `attributes`, `resource`: the hashes that [`SeriesHasher::attributes`] returns.
     pub fn series(&mut self, name: &str, attributes: u64, resource: u64) -> u64 {
         self.bytes.clear();
         self.bytes.extend_from_slice(&attributes.to_le_bytes());
@@ -119,7 +122,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        // They are kept in files.
+        // Keys are stored in files, so the hash must not change.
         #[test]
         fn a_span_has_the_hash_of_its_bytes_and_side(project: u32, trace: [u8; 16], span: [u8; 8]) {
             let bytes = [&project.to_le_bytes()[..], &trace, &span].concat();

@@ -1,16 +1,16 @@
-//! Log records, and the exceptions some projects make of them (DECISIONS 9).
+//! Rows of log records, and of the exceptions in them for projects with Issues from logs (DECISIONS 9).
 
 use tidewatch_domain::model::{Layout, LogBatch, LogRecord, Signal};
 use tidewatch_domain::project::{KeptLog, LogProjection, ProjectContext};
 
-use super::attributes::{Shared, SortedEncoder, trimmed};
+use super::attributes::{SharedAttributes, SortedEncoder, trimmed};
 use super::block::BLOCK_ROWS;
 use super::traces::write_exception;
-use super::{Rows, Senders, TableRows, Twin};
+use super::{ExceptionKeys, Rows, Senders, TableRows};
 use crate::tables::Table;
 
 impl Rows {
-    /// The rows of a log export. `project` is the number of the project in the control database.
+    /// Builds the rows of a log export. `project`: number of the project in the control database.
     pub fn logs(project: u32, _context: &ProjectContext, batch: &LogBatch<'_>, projection: &LogProjection<'_>) -> Rows {
         let mut resource_repeats = vec![0; batch.resources.len()];
         let mut scope_repeats = vec![0; batch.scopes.len()];
@@ -22,8 +22,12 @@ impl Rows {
         let resources = batch.resources.iter().zip(resource_repeats);
         let scopes = batch.scopes.iter().zip(scope_repeats);
         let shared = ResourcesAndScopes {
-            resources: resources.map(|(r, repeats)| Shared::new(batch.attributes(r.attributes).0, repeats)).collect(),
-            scopes: scopes.map(|(s, repeats)| Shared::new(batch.attributes(s.attributes).0, repeats)).collect(),
+            resources: resources
+                .map(|(r, repeats)| SharedAttributes::new(batch.attributes(r.attributes).0, repeats))
+                .collect(),
+            scopes: scopes
+                .map(|(s, repeats)| SharedAttributes::new(batch.attributes(s.attributes).0, repeats))
+                .collect(),
         };
 
         let mut logs = TableRows::new(Table::Logs);
@@ -35,7 +39,7 @@ impl Rows {
             let event = batch.attributes(exception.event_attributes).0;
             let ids = (&record.trace_id.0, &record.span_id.0);
             write_exception(&mut exceptions, project, ids, exception, attributes, event);
-            exceptions.twins.push(Twin::new(project, ids, exception, true));
+            exceptions.exception_keys.push(ExceptionKeys::new(project, ids, exception, true));
         }
         let mut rows =
             Rows::new(project, Signal::Logs, vec![logs, exceptions], batch.records.len(), &projection.dropped);
@@ -56,8 +60,8 @@ impl Rows {
 
 /// By index; empty where no kept record has them.
 struct ResourcesAndScopes {
-    resources: Vec<Shared>,
-    scopes: Vec<Shared>,
+    resources: Vec<SharedAttributes>,
+    scopes: Vec<SharedAttributes>,
 }
 
 fn write_logs(
@@ -89,9 +93,9 @@ fn write_logs(
             .u32(rows().map(|(_, record)| record.flags))
             .text(rows().map(|(_, record)| scope(record).name))
             .text(rows().map(|(_, record)| scope(record).version))
-            .shared(shared.scopes.iter().map(Shared::bytes), rows().map(|(_, record)| record.scope))
+            .dictionary(shared.scopes.iter().map(SharedAttributes::bytes), rows().map(|(_, record)| record.scope))
             .bytes_with(rows(), |(_, record), out| attributes.encode(record.attributes, Layout::default(), out))
-            .shared(shared.resources.iter().map(Shared::bytes), rows().map(|(_, record)| record.resource))
+            .dictionary(shared.resources.iter().map(SharedAttributes::bytes), rows().map(|(_, record)| record.resource))
             .u32(rows().map(|(_, record)| record.dropped_attributes));
     }
 }

@@ -1,17 +1,17 @@
-//! Metric values: one row per stored value.
+//! Rows of metric values: one row per stored value.
 
 use tidewatch_domain::model::{Layout, MetricBatch, PointData, Signal};
 use tidewatch_domain::project::{MetricProjection, MetricValue, ProjectContext};
 
-use super::attributes::{Shared, SortedEncoder, trimmed};
+use super::attributes::{SharedAttributes, SortedEncoder, trimmed};
 use super::block::BLOCK_ROWS;
+use super::dictionary_cells::DictionaryCells;
 use super::keys::SeriesHasher;
-use super::shared::SharedCells;
 use super::{Rows, Senders, TableRows};
 use crate::tables::Table;
 
 impl Rows {
-    /// The rows of a metric export. `project` is the number of the project in the control database.
+    /// Builds the rows of a metric export. `project`: number of the project in the control database.
     pub fn metrics(
         project: u32,
         _context: &ProjectContext,
@@ -29,10 +29,10 @@ impl Rows {
             .iter()
             .zip(repeats)
             .map(|(resource, repeats)| {
-                let shared = Shared::with(&mut encoder, resource.attributes, repeats);
+                let shared = SharedAttributes::with(&mut encoder, resource.attributes, repeats);
                 let hash = match shared.is_trimmed {
                     true => hasher.attributes(batch.attributes(resource.attributes).0),
-                    false => SharedCells::hash_of(shared.bytes()),
+                    false => DictionaryCells::hash_of(shared.bytes()),
                 };
                 Resource { shared, hash }
             })
@@ -51,15 +51,15 @@ impl Rows {
         );
         rows.is_untimed = batch.points.iter().any(|point| point.time_ns == 0);
         rows.trimmed = trimmed(projection.values.iter().map(|value| (value.point, is_trimmed(value))));
-        // Several values may stem from one point; they lie together.
+        // One point may have several values, which are adjacent.
         rows.trimmed.dedup();
         rows
     }
 }
 
 struct Resource {
-    shared: Shared,
-    /// As [`SeriesHasher::attributes`] gives it; of one with rows.
+    shared: SharedAttributes,
+    /// The hash that [`SeriesHasher::attributes`] returns; meaningful only for a resource with rows.
     hash: u64,
 }
 
@@ -75,7 +75,7 @@ fn write_values(
     let (mut triples, mut series) = (Vec::with_capacity(size), Vec::with_capacity(size));
     // Attributes of the block's points, encoded and hashed once for the series and the column.
     let (mut encoded, mut ranges) = (Vec::new(), Vec::<(std::ops::Range<usize>, u64)>::with_capacity(size));
-    // The values of one point lie together and have its attributes.
+    // The values of one point are adjacent and have its attributes.
     let mut last = u32::MAX;
     for block in all.chunks(BLOCK_ROWS) {
         triples.clear();
@@ -89,7 +89,7 @@ fn write_values(
                 _ => {
                     let start = encoded.len();
                     attributes.encode(point.attributes, Layout::default(), &mut encoded);
-                    (start..encoded.len(), SharedCells::hash_of(&encoded[start..]))
+                    (start..encoded.len(), DictionaryCells::hash_of(&encoded[start..]))
                 }
             };
             last = value.point;
@@ -117,8 +117,8 @@ fn write_values(
             .text(rows().map(|(_, metric, _)| metric.description))
             .u64(series.iter().copied())
             .text(rows().map(|(value, ..)| value.server_name))
-            .shared_hashed(ranges.iter().map(|(range, hash)| (&encoded[range.start..range.end], *hash)))
-            .shared(
+            .dictionary_hashed(ranges.iter().map(|(range, hash)| (&encoded[range.start..range.end], *hash)))
+            .dictionary(
                 resources.iter().map(|resource| resource.shared.bytes()),
                 rows().map(|(_, metric, _)| metric.resource),
             )

@@ -1,21 +1,21 @@
-//! From the rules' projection to typed columns: the rows of one request, ready for the memtable.
+//! Converts the rules' projection to typed columns: the rows of one request, ready for the memtable.
 //!
-//! [`Rows`] also says which record of the request each row came from, what identifies that record when it is sent
-//! again, and what became of every record: the store drops rows of records it has seen, and counts all of them.
+//! [`Rows`] also has the record of the request that each row came from, the dedup key of every record and its fate: the
+//! store drops the rows of duplicates and counts every record.
 
 mod attributes;
 mod block;
 mod buffer;
+mod buffer_pool;
 mod cells;
 mod column;
+mod dictionary_cells;
 mod keys;
 mod logs;
 mod metrics;
 mod pick;
 mod row;
 mod senders;
-mod shared;
-mod spare;
 mod traces;
 mod vectors;
 
@@ -26,74 +26,83 @@ use tidewatch_domain::model::Signal;
 use tidewatch_domain::project::{DropReason, Dropped};
 
 pub use buffer::TableBuffer;
-pub use keys::{NO_KEY, Twin, keys_without_side, span_key};
+pub use dictionary_cells::DictionaryCells;
+pub use keys::{ExceptionKeys, NO_KEY, keys_without_side, span_key};
 pub use pick::Pick;
 pub use row::RowWriter;
 pub use senders::{Sender, Senders};
-pub use shared::SharedCells;
 
 use crate::tables::Table;
 
 /// The rows of one accepted request.
 #[derive(Debug, Clone)]
 pub struct Rows {
+    /// Number of the project in the control database.
     pub project: u32,
+    /// The signal of the request.
     pub signal: Signal,
+    /// The rows by table; tables without rows are absent.
     pub tables: Vec<TableRows>,
-    /// What became of every record of the request, by record.
+    /// What the rules decided about every record of the request, by record.
     pub fates: Vec<Fate>,
-    /// What identifies every record when it is sent again, by record; [`NO_KEY`] when nothing does.
-    /// Empty for signals that are recognised by the whole request alone.
+    /// The dedup key of every record, by record; [`NO_KEY`] when it has none.
+    /// Empty for signals whose duplicates are detected by the whole request only.
     pub keys: Vec<u128>,
-    /// Bytes of the body, inflated; 0 when they are not to be counted.
+    /// Bytes of the body, inflated; 0 when they are not counted.
     pub body_bytes: u64,
-    /// Records that were refused before they were built, for their ids.
+    /// Number of records that were refused for their ids before they were decoded.
     pub refused: usize,
-    /// Records stored without all attributes of their resource or scope, see [`Shared`]; almost always empty.
+    /// Records stored without all attributes of their resource or scope, because those were too large; almost always
+    /// empty.
     pub trimmed: Vec<u32>,
-    /// Who sent the records that are stored; empty when they are not to be counted by sender.
+    /// The processes that sent the stored records; empty when they are not counted by sender.
     pub senders: Senders,
-    /// Any record of the request has no time of its own: an equal body may be another event. DECISIONS 11.
+    /// Whether any record of the request has no time of its own: an equal body may be another event. DECISIONS 11.
     pub is_untimed: bool,
-    /// Names that a service may have on one day, 0 for any number. `None`: as many as the lake's options say.
+    /// Maximum of distinct names per service and day; 0: no limit, `None`: the limit in the engine's options.
     pub names_max: Option<usize>,
 }
 
 /// What the rules decided about a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
+    /// It is stored, unless it is a duplicate.
     Kept,
+    /// It is not stored, for this reason.
     Dropped(DropReason),
 }
 
-/// Rows of one table, and the record each came from. Dropped ones leave their memory to the next ([`spare`]).
+/// Rows of one table, with the record of each. Dropping them returns their memory to a pool for later requests.
 #[derive(Debug, Clone)]
 pub struct TableRows {
+    /// The rows.
     pub buffer: TableBuffer,
+    /// By row, the index of its record in the request.
     pub records: Vec<u32>,
-    /// By row, for the exceptions of a project that makes Issues from logs too; else empty. DECISIONS 9.
-    pub twins: Vec<Twin>,
+    /// By row, the keys of exceptions of a project with Issues from logs; else empty. DECISIONS 9.
+    pub exception_keys: Vec<ExceptionKeys>,
 }
 
 impl TableRows {
     fn new(table: Table) -> TableRows {
-        spare::take(table).unwrap_or_else(|| TableRows::with(TableBuffer::new(table), Vec::new()))
+        buffer_pool::take(table).unwrap_or_else(|| TableRows::with(TableBuffer::new(table), Vec::new()))
     }
 
     fn with(buffer: TableBuffer, records: Vec<u32>) -> TableRows {
-        TableRows { buffer, records, twins: Vec::new() }
+        TableRows { buffer, records, exception_keys: Vec::new() }
     }
 
-    /// The rows, the records aside.
+    /// Takes the rows and leaves an empty buffer; `records` and `exception_keys` stay.
     pub fn take_buffer(&mut self) -> TableBuffer {
         let table = self.buffer.table();
         std::mem::replace(&mut self.buffer, TableBuffer::new(table))
     }
 
-    /// Leaves out the rows whose twin is stored already; `is_told` is asked once per row, in order.
-    pub fn drop_twins(&mut self, mut is_told: impl FnMut(u32, Twin) -> bool) {
-        let told = self.records.iter().zip(&self.twins);
-        let keep: Vec<bool> = told.map(|(record, twin)| !is_told(*record, *twin)).collect();
+    /// Removes the rows of exceptions that are stored already. `is_duplicate` is called once per row, in order, with
+    /// the row's record and keys.
+    pub fn drop_duplicate_exceptions(&mut self, mut is_duplicate: impl FnMut(u32, ExceptionKeys) -> bool) {
+        let rows = self.records.iter().zip(&self.exception_keys);
+        let keep: Vec<bool> = rows.map(|(record, keys)| !is_duplicate(*record, *keys)).collect();
         if keep.contains(&false) {
             let all = self.take_buffer();
             self.buffer.append(&all, Pick::Kept(&keep));
@@ -102,14 +111,14 @@ impl TableRows {
         }
     }
 
-    /// Starts rows that stem from these records.
+    /// Starts one row for each of `records`.
     fn block(&mut self, records: impl ExactSizeIterator<Item = u32>) -> block::Block<'_> {
         let rows = records.len();
         self.records.extend(records);
         self.buffer.block(rows)
     }
 
-    /// Starts a row that stems from `record`.
+    /// Starts a row for `record`.
     fn row(&mut self, record: u32) -> RowWriter<'_> {
         self.records.push(record);
         self.buffer.row()
@@ -118,7 +127,7 @@ impl TableRows {
 
 impl Drop for TableRows {
     fn drop(&mut self) {
-        spare::give(self);
+        buffer_pool::put_back(self);
     }
 }
 
@@ -144,8 +153,9 @@ impl Rows {
         }
     }
 
-    /// Rows of one table that no export made: tests and measurements. Each is a record of its own, recognised by nothing.
-    pub fn by_hand(project: u32, signal: Signal, buffer: TableBuffer) -> Rows {
+    /// Wraps rows that come from no export, for tests and benchmarks. Each row is a record of its own without a dedup
+    /// key.
+    pub fn from_buffer(project: u32, signal: Signal, buffer: TableBuffer) -> Rows {
         let records = (0..buffer.rows() as u32).collect();
         let fates = vec![Fate::Kept; buffer.rows()];
         Rows {
@@ -163,41 +173,41 @@ impl Rows {
         }
     }
 
-    /// The same rows, recognised by nothing when they come again: for data that nobody sends twice.
+    /// Removes the dedup keys of the records, for data that is never sent twice.
     pub fn without_keys(mut self) -> Rows {
         self.keys.clear();
         self
     }
 
-    /// The same rows, with the size of the body that they were made of, inflated.
-    pub fn of_body(mut self, bytes: u64) -> Rows {
+    /// Sets the size of the request's body, inflated.
+    pub fn with_body_bytes(mut self, bytes: u64) -> Rows {
         self.body_bytes = bytes;
         self
     }
 
-    /// Sets the limit of distinct names per service and day; 0: no limit, `None`: the store's own. A replay passes the
-    /// limit that applied when the record was accepted.
+    /// Sets the maximum of distinct names per service and day; 0: no limit, `None`: the limit in the engine's options.
+    /// A replay passes the limit that applied when the request was accepted.
     pub fn with_names_max(mut self, names_max: Option<usize>) -> Rows {
         self.names_max = names_max;
         self
     }
 
-    /// Bytes of the body, inflated.
+    /// Bytes of the body, inflated; 0 when they are not counted.
     pub fn body_bytes(&self) -> u64 {
         self.body_bytes
     }
 
-    /// Records of the request, stored or not.
+    /// The number of records of the request, stored or not.
     pub fn records(&self) -> usize {
         self.fates.len() + self.refused
     }
 
-    /// How many records are stored without all attributes of their resource or scope.
+    /// The number of records that are stored without all attributes of their resource or scope.
     pub fn trimmed(&self) -> usize {
         self.trimmed.len()
     }
 
-    /// Rows of all tables.
+    /// The number of rows of all tables.
     pub fn rows(&self) -> usize {
         self.tables.iter().map(|table| table.buffer.rows()).sum()
     }

@@ -1,11 +1,12 @@
-//! A selection of rows.
+//! Selections of rows.
 
-/// Which rows of a buffer.
+/// A selection of the rows of a buffer.
 #[derive(Debug, Clone, Copy)]
 pub enum Pick<'p> {
+    /// Every row.
     All,
-    /// Those for which it holds, by row.
+    /// The rows whose flag is true; one flag per row.
     Kept(&'p [bool]),
-    /// Those with these numbers, in this order.
+    /// The rows at these indexes, in this order.
     Order(&'p [u32]),
 }

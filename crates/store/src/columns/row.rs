@@ -1,19 +1,22 @@
-//! One row, cell by cell: for tables with few rows and rows made by hand.
+//! Writes one row cell by cell: for tables with few rows, and for tests.
 
 use super::cells::Cells;
 use super::column::Column;
 use super::vectors::offset;
 
 /// Writes one row, cell by cell in column order.
+///
+/// Every method writes the next cell and panics when the column has another kind or the row is complete.
 pub struct RowWriter<'a> {
     columns: &'a mut [Column],
-    /// The column of the coming cell.
+    /// Index of the next cell's column.
     at: usize,
     rows: usize,
 }
 
 macro_rules! cell {
     ($($name:ident($type:ty) => $variant:ident),* $(,)?) => { $(
+        /// Writes a cell of this kind; the column must not be nullable.
         pub fn $name(&mut self, value: $type) -> &mut Self {
             match self.next() {
                 Cells::$variant(cells) => cells.push(value),
@@ -25,7 +28,7 @@ macro_rules! cell {
 }
 
 impl<'a> RowWriter<'a> {
-    /// `rows` counts the row that is to be written.
+    /// Creates a writer of the next row; `rows` includes that row.
     pub(super) fn new(columns: &'a mut [Column], rows: usize) -> RowWriter<'a> {
         RowWriter { columns, at: 0, rows }
     }
@@ -40,30 +43,30 @@ impl<'a> RowWriter<'a> {
         f64(f64) => F64,
     }
 
-    /// A text cell.
+    /// Writes a string.
     pub fn text(&mut self, text: &str) -> &mut Self {
         self.bytes(text.as_bytes())
     }
 
-    /// A cell of bytes.
+    /// Writes bytes.
     pub fn bytes(&mut self, cell: &[u8]) -> &mut Self {
         self.bytes_with(|bytes| bytes.extend_from_slice(cell))
     }
 
-    /// A cell of bytes that `write` appends in place.
+    /// Writes the bytes that `write` appends; `write` must not change the bytes already there.
     pub fn bytes_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> &mut Self {
         match self.next() {
             Cells::Variable { ends, bytes, .. } => {
                 write(bytes);
                 ends.push(offset(bytes.len()));
             }
-            Cells::Shared(shared) => shared.push_with(write),
+            Cells::Dictionary(cells) => cells.push_with(write),
             other => other.refuse("bytes"),
         }
         self
     }
 
-    /// A cell of 8 or 16 raw bytes, as the column has it.
+    /// Writes an id of 8 or 16 raw bytes, the width of the column.
     pub fn id(&mut self, id: &[u8]) -> &mut Self {
         match (self.next(), id.first_chunk(), id.first_chunk()) {
             (Cells::Id8(ids), Some(first), _) if id.len() == 8 => ids.push(u64::from_ne_bytes(*first)),
@@ -73,23 +76,27 @@ impl<'a> RowWriter<'a> {
         self
     }
 
+    /// Writes a string or a null; the column must be nullable.
     pub fn optional_text(&mut self, value: Option<&str>) -> &mut Self {
         self.mark(value.is_some()).text(value.unwrap_or(""))
     }
 
+    /// Writes bytes or a null; the column must be nullable.
     pub fn optional_bytes(&mut self, value: Option<&[u8]>) -> &mut Self {
         self.mark(value.is_some()).bytes(value.unwrap_or(&[]))
     }
 
+    /// Writes an integer or a null; the column must be nullable.
     pub fn optional_i64(&mut self, value: Option<i64>) -> &mut Self {
         self.mark(value.is_some()).i64(value.unwrap_or(0))
     }
 
+    /// Writes a double or a null; the column must be nullable.
     pub fn optional_f64(&mut self, value: Option<f64>) -> &mut Self {
         self.mark(value.is_some()).f64(value.unwrap_or(0.0))
     }
 
-    /// Sets whether the coming cell is there.
+    /// Sets whether the next cell is not null.
     fn mark(&mut self, present: bool) -> &mut Self {
         if let Some(column) = self.columns.get_mut(self.at)
             && let Some(valid) = &mut column.valid

@@ -1,20 +1,20 @@
-//! Which processes sent the records of a request. They are counted per minute with the request, so that a question about
-//! senders reads no telemetry rows.
+//! The processes that sent the records of a request. Records are counted by sender and minute with the request, so that
+//! a query of senders reads no telemetry rows.
 
 use std::ops::Range;
 
 use tidewatch_domain::model::Attributes;
 
-/// Between the fields of a sender, in the column `reason` of [`crate::tables::Table::IngestCounts`].
+/// Separates the fields of a sender in the column `reason` of [`crate::tables::Table::IngestCounts`].
 const SEPARATOR: char = '\u{1f}';
 
 /// Characters kept of each field.
 const FIELD_CHARS_MAX: usize = 200;
 
-/// What the resource of a process says about it; empty fields are absent from the resource.
+/// The resource attributes that identify a process; a field is empty when the resource has no such attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Sender<'a> {
-    /// As the column `server_name` has it.
+    /// The value of the column `server_name`.
     pub service: &'a str,
     /// `telemetry.sdk.language`.
     pub language: &'a str,
@@ -27,7 +27,7 @@ pub struct Sender<'a> {
 }
 
 impl<'a> Sender<'a> {
-    /// Reads what [`Sender::write`] wrote. Never fails: fields that are missing are empty.
+    /// Parses a `reason` that [`Sender::write`] wrote. Never fails: missing fields are empty.
     pub fn parse(text: &'a str) -> Sender<'a> {
         let mut fields = text.split(SEPARATOR);
         let mut next = || fields.next().unwrap_or("");
@@ -59,25 +59,25 @@ impl<'a> Sender<'a> {
 /// The stored records of a request by sender.
 #[derive(Debug, Clone, Default)]
 pub struct Senders {
-    /// One behind the other.
-    texts: String,
-    runs: Vec<Run>,
+    /// The `reason` of every run, concatenated.
+    strings: String,
+    runs: Vec<SenderRun>,
 }
 
-/// Stored records that have one sender and lie together.
+/// Consecutive stored records of one sender.
 #[derive(Debug, Clone)]
-struct Run {
+struct SenderRun {
     resource: u32,
-    /// From the first of them to the last; others that are not stored may lie between them.
+    /// From the first record to the last; may include records that are not stored.
     records: Range<u32>,
     stored: u32,
-    /// Into `texts`.
+    /// The run's range of `strings`.
     text: Range<usize>,
 }
 
 impl Senders {
-    /// `stored`: the records that are stored, ascending, each with its resource and the name of its service; a record
-    /// that comes again at once counts once.
+    /// Groups records by sender. `stored`: the records that are stored, ascending, each with its resource and the name
+    /// of its service; consecutive equal records count once. `attributes` returns those of a resource.
     pub fn new<'a, 'b>(
         stored: impl Iterator<Item = (u32, u32, &'a str)>,
         attributes: impl Fn(u32) -> Attributes<'b, 'a>,
@@ -93,25 +93,25 @@ impl Senders {
                     run.records.end = record + 1;
                 }
                 _ => {
-                    let start = senders.texts.len();
-                    Sender::of(service, attributes(resource)).write(&mut senders.texts);
-                    let text = start..senders.texts.len();
-                    senders.runs.push(Run { resource, records: record..record + 1, stored: 1, text });
+                    let start = senders.strings.len();
+                    Sender::of(service, attributes(resource)).write(&mut senders.strings);
+                    let text = start..senders.strings.len();
+                    senders.runs.push(SenderRun { resource, records: record..record + 1, stored: 1, text });
                 }
             }
         }
         senders
     }
 
-    /// Each sender and how many of its records are stored. `is_stored` decides about single records; none: all that
-    /// were built are.
+    /// Senders, each encoded for [`Sender::parse`], with the number of their stored records. A sender can occur more
+    /// than once. `is_stored`: whether a record is stored; `None`: every record that has rows is.
     pub fn counts(&self, is_stored: Option<impl Fn(usize) -> bool>) -> impl Iterator<Item = (&str, u64)> {
         self.runs.iter().map(move |run| {
             let count = match &is_stored {
                 None => u64::from(run.stored),
                 Some(is_stored) => run.records.clone().filter(|record| is_stored(*record as usize)).count() as u64,
             };
-            (&self.texts[run.text.clone()], count)
+            (&self.strings[run.text.clone()], count)
         })
     }
 }
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_back() {
+    fn a_written_sender_is_parsed_back() {
         let resource = [
             attribute("telemetry.sdk.language", "go"),
             attribute("telemetry.sdk.name", "opentelemetry"),
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn records_are_counted_by_sender() {
         let resources = [[attribute("service.version", "1")], [attribute("service.version", "2")]];
-        // Record 1 is not stored; the values of point 4 lie together.
+        // Record 1 is not stored; the values of point 4 are adjacent.
         let stored = [(0, 0, "a"), (2, 0, "a"), (3, 1, "b"), (4, 1, "b"), (4, 1, "b"), (5, 0, "a")];
         let senders = Senders::new(stored.into_iter(), |resource| Attributes(&resources[resource as usize]));
         let counts = |is_stored: Option<&dyn Fn(usize) -> bool>| -> Vec<(String, u64)> {

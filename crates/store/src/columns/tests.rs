@@ -1,4 +1,4 @@
-//! Hand-built projections come back as columns.
+//! Projections are converted to the expected columns.
 
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Float64Type, Int16Type, Int64Type, UInt8Type, UInt32Type, UInt64Type};
@@ -14,7 +14,7 @@ use tidewatch_domain::project::{
 };
 use tidewatch_domain::wire;
 
-use super::attributes::{Shared, encode_sorted};
+use super::attributes::{SharedAttributes, encode_sorted};
 use super::*;
 
 fn context() -> ProjectContext {
@@ -26,7 +26,7 @@ fn batch(rows: &Rows, table: Table) -> RecordBatch {
     tidewatch_columnar::materialize::plain(&rows.buffer.clone().into_batch())
 }
 
-/// One cell as text: ids and bytes in hexadecimal, a null as `-`.
+/// One cell as a string: ids and bytes in hexadecimal, a null as `-`.
 fn cell(batch: &RecordBatch, column: &str, row: usize) -> String {
     let array = batch.column_by_name(column).unwrap_or_else(|| panic!("there is no column {column}"));
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -179,7 +179,7 @@ fn entity<'a>(kind: EntityKind, span: u32, kept: u32) -> Entity<'a> {
 }
 
 #[test]
-fn spans_and_what_they_became() {
+fn spans_and_their_entities_have_rows() {
     let (source, projection) = (trace_batch(), trace_projection());
     let rows = Rows::traces(3, &context(), &source, &projection);
     assert_eq!((rows.records(), rows.rows()), (3, 6));
@@ -342,7 +342,7 @@ fn shared_attributes_have_a_bound() {
         let long = "x".repeat(bytes);
         let attributes =
             [KeyValue { key: "big", value: AnyValue::Str(&long) }, KeyValue { key: "small", value: AnyValue::Int(1) }];
-        let shared = Shared::new(&attributes, repeats);
+        let shared = SharedAttributes::new(&attributes, repeats);
         assert_eq!(shared.is_trimmed, kept < 2, "{bytes} bytes, {repeats} times");
         assert_eq!(
             wire::decode_attributes(&shared.bytes, &arena),
@@ -373,7 +373,7 @@ fn attributes_are_stored_sorted_by_key() {
 }
 
 #[test]
-fn appending_keeps_the_rows_asked_for() {
+fn picked_rows_are_appended() {
     let rows = Rows::traces(3, &context(), &trace_batch(), &trace_projection());
     let spans = &rows.tables[0].buffer;
     let mut all = TableBuffer::new(Table::Spans);
@@ -389,9 +389,9 @@ fn appending_keeps_the_rows_asked_for() {
     }
 }
 
-/// A resource is held once, however many rows and requests have it; rows read as if each had its own copy.
+/// A resource is stored once, however many rows and requests have it; every row reads its own value.
 #[test]
-fn shared_cells_are_held_once() {
+fn dictionary_values_are_stored_once() {
     let resource = [7; 1000];
     let mut request = TableBuffer::new(Table::Logs);
     let mut expected = Vec::new();
@@ -414,9 +414,9 @@ fn shared_cells_are_held_once() {
     assert_eq!(stored.iter().flatten().collect::<Vec<_>>(), expected);
 }
 
-/// More values than are looked for are appended as they are.
+/// Rows with distinct values keep them when they are appended twice.
 #[test]
-fn many_shared_values() {
+fn many_dictionary_values() {
     let mut request = TableBuffer::new(Table::Spans);
     let values: Vec<Vec<u8>> = (0..40).map(|number: u8| vec![number; 3]).collect();
     for value in &values {

@@ -1,4 +1,4 @@
-//! Spans, Endpoints, Tasks, AI Traces and exceptions of a trace export.
+//! Rows of spans, Endpoints, Tasks, AI Traces and exceptions of a trace export.
 
 use tidewatch_domain::model::{Signal, Span, SpanId, TraceBatch};
 use tidewatch_domain::project::{
@@ -6,10 +6,10 @@ use tidewatch_domain::project::{
 };
 use tidewatch_domain::wire;
 
-use super::attributes::{Shared, SortedEncoder, encode_sorted, trimmed};
+use super::attributes::{SharedAttributes, SortedEncoder, encode_sorted, trimmed};
 use super::block::BLOCK_ROWS;
-use super::shared::LatestNames;
-use super::{NO_KEY, Rows, Senders, TableRows, Twin, span_key};
+use super::dictionary_cells::NameCache;
+use super::{ExceptionKeys, NO_KEY, Rows, Senders, TableRows, span_key};
 use crate::tables::Table;
 
 /// Bits of the `promoted` column.
@@ -18,11 +18,11 @@ const TASK: u8 = 1 << 1;
 const AI_TRACE: u8 = 1 << 2;
 const HAS_EXCEPTIONS: u8 = 1 << 3;
 
-/// The place of `attributes` among the columns of spans.
+/// Index of the column `attributes` of spans.
 const SPAN_ATTRIBUTES: usize = 19;
 
 impl Rows {
-    /// The rows of a trace export. `project` is the number of the project in the control database.
+    /// Builds the rows of a trace export. `project`: number of the project in the control database.
     pub fn traces(
         project: u32,
         context: &ProjectContext,
@@ -38,7 +38,7 @@ impl Rows {
 
         let with_exceptions = spans_with_exceptions(batch.spans.len(), &projection.exceptions);
         writer.spans(&mut spans, &projection.spans, &with_exceptions);
-        // Their attributes are the span's: copied, not encoded again.
+        // Entities have the attributes of their span, which are copied, not encoded again.
         let attributes = |kept: u32| spans.buffer.cell(SPAN_ATTRIBUTES, kept as usize);
         let mut entities = Vec::with_capacity(projection.entities.len());
         for (kind, table) in [(EntityKind::Endpoint, &mut endpoints), (EntityKind::Task, &mut tasks)] {
@@ -54,7 +54,12 @@ impl Rows {
             writer.exception(&mut exceptions, exception);
             if context.settings.issues_from_logs {
                 let span = &batch.spans[exception.span as usize];
-                exceptions.twins.push(Twin::new(project, (&span.trace_id.0, &span.span_id.0), exception, false));
+                exceptions.exception_keys.push(ExceptionKeys::new(
+                    project,
+                    (&span.trace_id.0, &span.span_id.0),
+                    exception,
+                    false,
+                ));
             }
         }
 
@@ -78,14 +83,16 @@ impl Rows {
     }
 }
 
-/// Every resource encoded, by index; empty where no kept span has it.
-fn resources(batch: &TraceBatch<'_>, projection: &TraceProjection<'_>) -> Vec<Shared> {
+/// Encodes every resource, by index; empty when no kept span has it.
+fn resources(batch: &TraceBatch<'_>, projection: &TraceProjection<'_>) -> Vec<SharedAttributes> {
     let mut repeats = vec![0; batch.resources.len()];
     for kept in &projection.spans {
         repeats[batch.spans[kept.span as usize].resource as usize] += 1;
     }
     let resources = batch.resources.iter().zip(repeats);
-    resources.map(|(resource, repeats)| Shared::new(batch.attributes(resource.attributes).0, repeats)).collect()
+    resources
+        .map(|(resource, repeats)| SharedAttributes::new(batch.attributes(resource.attributes).0, repeats))
+        .collect()
 }
 
 fn spans_with_exceptions(spans: usize, exceptions: &[Exception<'_>]) -> Vec<bool> {
@@ -99,7 +106,7 @@ fn spans_with_exceptions(spans: usize, exceptions: &[Exception<'_>]) -> Vec<bool
 struct Writer<'b, 'a> {
     project: u32,
     batch: &'b TraceBatch<'a>,
-    resources: Vec<Shared>,
+    resources: Vec<SharedAttributes>,
 }
 
 impl Writer<'_, '_> {
@@ -107,7 +114,7 @@ impl Writer<'_, '_> {
         let Writer { project, batch, ref resources } = *self;
         let mut pairs = Vec::with_capacity(BLOCK_ROWS.min(all.len()));
         let mut attributes = SortedEncoder::new(&batch.body, &batch.attributes);
-        let mut names = LatestNames::new();
+        let mut names = NameCache::new();
         for block in all.chunks(BLOCK_ROWS) {
             pairs.clear();
             pairs.extend(block.iter().map(|kept| (kept, &batch.spans[kept.span as usize])));
@@ -142,7 +149,7 @@ impl Writer<'_, '_> {
                 .u32(rows().map(|(_, span)| span.flags))
                 .f64(rows().map(|(kept, _)| kept.weight))
                 .bytes_with(rows(), |(_, span), out| attributes.encode(span.attributes, span.layout, out))
-                .shared(resources.iter().map(Shared::bytes), rows().map(|(_, span)| span.resource))
+                .dictionary(resources.iter().map(SharedAttributes::bytes), rows().map(|(_, span)| span.resource))
                 .bytes_with(rows(), |(_, span), out| wire::encode_events(batch, span, out))
                 .bytes_with(rows(), |(_, span), out| wire::encode_links(batch, span, out))
                 .u32(rows().map(|(_, span)| span.dropped_attributes))
@@ -151,7 +158,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// `attributes` gives those of a kept span, encoded.
+    /// `attributes` returns the encoded attributes of a kept span.
     fn entities<'s>(
         &self,
         table: &mut TableRows,
@@ -231,7 +238,7 @@ impl Writer<'_, '_> {
     }
 }
 
-/// The row of an exception, of a span or of a log record (`ids`: its trace and span).
+/// Writes the row of an exception of a span or log record. `ids`: its trace id and span id.
 pub(super) fn write_exception(
     table: &mut TableRows,
     project: u32,

@@ -1,4 +1,4 @@
-//! Vectors of cells: variable-length cells as ends and bytes, and the memory of Arrow arrays used again.
+//! Vectors of cells: variable-length cells as ends and bytes, and reuse of the memory of Arrow arrays.
 
 use std::sync::Arc;
 
@@ -9,18 +9,19 @@ use arrow::datatypes::ArrowNativeType;
 use super::pick::Pick;
 use crate::tables::Kind;
 
-/// Offsets are 32 bits: the memtable seals a chunk long before (see `lake::memtable`), and one request is far smaller.
+/// Offsets have 32 bits. Buffers stay below 2 GiB: the memtable seals a chunk long before (see `lake::memtable`), and
+/// one request is far smaller.
 pub(super) fn offset(length: usize) -> i32 {
     i32::try_from(length).expect("a buffer holds less than 2 GiB of one column")
 }
 
-/// The cell of these ends.
+/// The variable-length cell of `row`.
 pub(super) fn variable<'c>(ends: &[i32], bytes: &'c [u8], row: usize) -> &'c [u8] {
     let start = row.checked_sub(1).map_or(0, |before| ends[before] as usize);
     &bytes[start..ends[row] as usize]
 }
 
-/// The vectors behind variable-length cells, empty: ends and bytes.
+/// The vectors behind an array of variable-length cells, cleared: ends and bytes.
 pub(super) fn variable_memory_of(data: ArrayData) -> (Vec<i32>, Vec<u8>) {
     let (_, _, _, _, buffers, _) = data.into_parts();
     let mut buffers = buffers.into_iter();
@@ -35,7 +36,7 @@ pub(super) fn extend<T: Copy>(into: &mut Vec<T>, from: &[T], pick: Pick<'_>) {
     }
 }
 
-/// Rows behind one another, their ends moved.
+/// Appends the picked variable-length cells, with their ends shifted.
 pub(super) fn extend_variable(
     ends: &mut Vec<i32>,
     bytes: &mut Vec<u8>,
@@ -68,7 +69,7 @@ pub(super) fn extend_variable(
     }
 }
 
-/// The vector that a buffer was made of, empty; a new one when somebody else has the buffer too.
+/// The vector behind a buffer, cleared; a new vector when the buffer is still referenced elsewhere.
 pub(super) fn memory_of<T: ArrowNativeType>(buffer: Option<Buffer>) -> Vec<T> {
     let mut memory = buffer.and_then(|buffer| buffer.into_vec().ok()).unwrap_or_default();
     memory.clear();
@@ -81,7 +82,7 @@ pub(super) fn variable_array(kind: Kind, mut ends: Vec<i32>, bytes: Vec<u8>, nul
     let bytes = Buffer::from(bytes);
     match kind {
         Kind::Text => {
-            // Only `text` writes into text columns, so this check never fails.
+            // Only `text` methods write into text columns, so this check never fails.
             let array = StringArray::try_new(offsets, bytes, nulls).expect("text columns hold whole UTF-8 strings");
             Arc::new(array) as Arc<dyn Array>
         }

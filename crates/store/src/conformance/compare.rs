@@ -1,4 +1,4 @@
-//! What "the same answer" means.
+//! The equality of an engine's answer and the model's.
 
 use crate::plan::{Plan, Shape};
 use arrow::array::{Array, AsArray, RecordBatch};
@@ -7,19 +7,20 @@ use arrow::datatypes::{DataType, Float64Type, Int16Type, Int64Type, UInt8Type, U
 use super::model::{Answer, Answered, compare_keys};
 use super::rows::Cell;
 
-/// Panics with both sides when the answer is not the model's.
+/// Panics with both answers when the engine's differs from the model's. `held`: how the rows are stored, for the
+/// message.
 #[track_caller]
 pub fn assert_same(plan: &Plan, expected: &Answer, batch: &RecordBatch, held: &str) {
     assert_within(plan, expected, batch, held, EXACT);
 }
 
-/// As [`assert_same`], but quantiles may be off by the error of a sketch: 1 %.
+/// Like [`assert_same`], but quantiles may have the relative error of a sketch: 1 %.
 #[track_caller]
 pub fn assert_same_but_quantiles(plan: &Plan, expected: &Answer, batch: &RecordBatch, held: &str) {
     assert_within(plan, expected, batch, held, 0.01);
 }
 
-/// Relative to the exact one, of computed doubles.
+/// Maximum relative error of computed doubles.
 const EXACT: f64 = 1e-9;
 
 #[track_caller]
@@ -41,8 +42,8 @@ fn assert_within(plan: &Plan, expected: &Answer, batch: &RecordBatch, held: &str
         assert!(same, "{}", differ());
         return;
     }
-    // Rows of equal order are interchangeable: take every row of the answer from those of the model that stand in its
-    // run of equals.
+    // Rows with equal order are interchangeable: match every row of the answer with an unmatched row of the model with
+    // the same order.
     let mut left: Vec<Option<&Vec<Answered>>> = expected.rows.iter().map(Some).collect();
     for (place, row) in got.iter().enumerate() {
         let order = &expected.order[from + place];
@@ -55,7 +56,7 @@ fn assert_within(plan: &Plan, expected: &Answer, batch: &RecordBatch, held: &str
     }
 }
 
-/// Names of the answer's columns.
+/// The names of the answer's columns.
 fn names(plan: &Plan) -> Vec<&'static str> {
     match &plan.shape {
         Shape::Rows { columns, .. } => columns.clone(),
@@ -87,7 +88,7 @@ fn close(a: f64, b: f64, error: f64) -> bool {
     a == b || (a - b).abs() <= error * a.abs().max(b.abs()).max(1e-3)
 }
 
-/// At `value`, and no earlier, a share `q` of the observations lies below.
+/// Whether `value` is the smallest below which a share `q` of the observations is.
 fn is_quantile(value: f64, q: f64, bars: &[(f64, f64, f64)]) -> bool {
     let count: f64 = bars.iter().map(|bar| bar.2).sum();
     let below = |x: f64| -> f64 {
@@ -102,7 +103,7 @@ fn is_quantile(value: f64, q: f64, bars: &[(f64, f64, f64)]) -> bool {
     below(value + aside) >= q * count - slack && below(value - aside) <= q * count + slack
 }
 
-/// Panics unless these batches have the model's rows, each as often, in any order.
+/// Panics unless these batches have the rows of the model's answer, each as often, in any order.
 #[track_caller]
 pub fn assert_same_rows(plan: &Plan, expected: &Answer, batches: &[RecordBatch], held: &str) {
     let sorted = |rows: &mut dyn Iterator<Item = Vec<Answered>>| {

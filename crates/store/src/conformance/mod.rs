@@ -1,10 +1,10 @@
-//! The suite that every engine passes: random rows, random plans, and the answers of a model that knows no batches, no
-//! parts and no roll-ups.
+//! The conformance suite of engines: random rows, random plans, and the answers of a model without batches, parts and
+//! roll-ups.
 //!
-//! - An engine implements [`Engine`] and calls [`answers_as_the_model`], [`rankings_as_the_model`] and
-//!   [`only_kept_rows_answer`] with many seeds; each panics with both answers when they differ.
-//! - [`rows`]: a table as plain values. [`plans`]: random plans. [`rankings`]: those of rankings and charts.
-//! - [`model`]: the algebra of [`crate::plan`], as simply as it can be written. [`compare`]: when answers are the same.
+//! - An engine implements [`Engine`] and calls [`answers_match_the_model`], [`rankings_match_the_model`] and
+//!   [`expired_rows_are_in_no_answer`] with many seeds; each panics with both answers when they differ.
+//! - [`rows`]: a table as plain values. [`plans`]: random plans. [`rankings`]: random plans of rankings and charts.
+//! - [`model`]: the simplest implementation of [`crate::plan`]. [`compare`]: the equality of answers.
 
 pub mod compare;
 pub mod dice;
@@ -19,33 +19,35 @@ use std::time::{Duration, Instant};
 
 use crate::TelemetryStore;
 use crate::plan::{Plan, Shape};
-use crate::retention::Keeping;
+use crate::retention::ProjectRetention;
 use crate::tables::Table;
 use compare::{assert_same, assert_same_but_quantiles};
 use dice::Dice;
 use rows::{Cell, DAY, MIDNIGHT, PROJECTS, Row, random_rows};
 
-/// What is tested.
+/// The engine under test.
 pub trait Engine {
-    /// Opens a store that holds exactly `rows`, received in several requests and stored in the ways that `dice` choose.
-    fn hold(&self, table: Table, rows: &[Row], dice: &mut Dice) -> Held;
+    /// Opens a store with exactly `rows`, received in several requests and stored in ways chosen by `dice`.
+    fn open_with(&self, table: Table, rows: &[Row], dice: &mut Dice) -> TestStore;
 }
 
-/// A store, and what must live as long as it does.
-pub struct Held {
+/// A store with the resources that must outlive it.
+pub struct TestStore {
+    /// The store.
     pub store: Arc<dyn TelemetryStore>,
-    /// A temporary folder, a server that was started.
+    /// For instance a temporary folder or a server process.
     pub resources: Box<dyn Any>,
 }
 
-/// The day after the last of the random rows, nanoseconds.
+/// The start of the day after the last random row, nanoseconds since the epoch.
 const NOW: i64 = MIDNIGHT + 2 * DAY;
 
-/// Random rows and plans. Quantiles may be those of a sketch.
-pub fn answers_as_the_model(engine: &dyn Engine, table: Table, seed: u64, rows: usize) {
+/// Answers random plans over random rows; quantiles may have the error of a sketch. Panics when an answer differs from
+/// the model's.
+pub fn answers_match_the_model(engine: &dyn Engine, table: Table, seed: u64, rows: usize) {
     let mut dice = Dice::new(seed);
     let rows = random_rows(table, rows, &mut dice);
-    let held = engine.hold(table, &rows, &mut dice);
+    let held = engine.open_with(table, &rows, &mut dice);
     for _ in 0..8 {
         let plan = plans::random_plan(table, &rows, &mut dice);
         let expected = model::answer(&plan, &rows);
@@ -59,33 +61,35 @@ pub fn answers_as_the_model(engine: &dyn Engine, table: Table, seed: u64, rows: 
     }
 }
 
-/// The plans of rankings and charts, which engines answer from roll-ups when there are many rows.
-pub fn rankings_as_the_model(engine: &dyn Engine, table: Table, seed: u64, rows: usize) {
+/// Answers plans of rankings and charts, for which engines use roll-ups when there are many rows. Panics when an answer
+/// differs from the model's.
+pub fn rankings_match_the_model(engine: &dyn Engine, table: Table, seed: u64, rows: usize) {
     let mut dice = Dice::new(seed);
     let rows = rankings::rows(table, rows, &mut dice);
-    let held = engine.hold(table, &rows, &mut dice);
+    let held = engine.open_with(table, &rows, &mut dice);
     for _ in 0..10 {
         let plan = rankings::plan(table, &mut dice);
         assert_answer(&*held.store, &plan, &model::answer(&plan, &rows));
     }
 }
 
-/// Rows whose retention has passed are in no answer, and all others are.
-pub fn only_kept_rows_answer(engine: &dyn Engine, table: Table, seed: u64, rows: usize) {
+/// Removes rows past their retention, then answers random plans. Panics unless the answers are from exactly the other
+/// rows.
+pub fn expired_rows_are_in_no_answer(engine: &dyn Engine, table: Table, seed: u64, rows: usize) {
     let mut dice = Dice::new(seed);
     let rows = random_rows(table, rows, &mut dice);
-    let mut keeping = Keeping::default();
+    let mut retention = ProjectRetention::default();
     for project in PROJECTS {
         match dice.below(4) {
-            0 => drop(keeping.gone.insert(project)),
-            1 => drop(keeping.days.insert(project, dice.below(4) as u32)),
+            0 => drop(retention.deleted_projects.insert(project)),
+            1 => drop(retention.days.insert(project, dice.below(4) as u32)),
             _ => {}
         }
     }
-    let held = engine.hold(table, &rows, &mut dice);
-    held.store.set_keeping(keeping.clone());
+    let held = engine.open_with(table, &rows, &mut dice);
+    held.store.set_project_retention(retention.clone());
     held.store.retain(NOW).expect("the engine removes rows");
-    let kept: Vec<Row> = rows.iter().filter(|row| is_kept(table, row, &keeping)).cloned().collect();
+    let kept: Vec<Row> = rows.iter().filter(|row| is_kept(table, row, &retention)).cloned().collect();
     for _ in 0..4 {
         let plan = plans::random_plan(table, &rows, &mut dice);
         assert_answer(&*held.store, &plan, &model::answer(&plan, &kept));
@@ -98,13 +102,13 @@ fn assert_answer(store: &dyn TelemetryStore, plan: &Plan, expected: &model::Answ
     assert_same_but_quantiles(plan, expected, &answer, "the engine has it");
 }
 
-/// 30 days of everything, unless the project has days of its own.
-fn is_kept(table: Table, row: &Row, keeping: &Keeping) -> bool {
+/// Whether a row is within retention: 30 days, unless the project has a retention of its own.
+fn is_kept(table: Table, row: &Row, retention: &ProjectRetention) -> bool {
     let cell = |name: &str| &row[table.column(name).expect("every table has it").0];
     let (Cell::I64(time), Cell::U64(project)) = (cell("time"), cell("project")) else { panic!("no time and project") };
     let project = *project as u32;
-    let days = keeping.days.get(&project).copied().unwrap_or(30);
-    !keeping.gone.contains(&project) && (days == 0 || *time >= NOW - i64::from(days) * DAY)
+    let days = retention.days.get(&project).copied().unwrap_or(30);
+    !retention.deleted_projects.contains(&project) && (days == 0 || *time >= NOW - i64::from(days) * DAY)
 }
 
 fn soon() -> Instant {

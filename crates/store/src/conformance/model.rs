@@ -1,4 +1,4 @@
-//! The algebra written as simply as it can be: one list of rows, one loop, every rule of `plan.rs` once.
+//! The simplest implementation of the algebra: one list of rows, one loop, every rule of `plan.rs` once.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -12,22 +12,26 @@ use super::rows::{Cell, Row, value_of};
 /// A cell of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answered {
+    /// A single value.
     Cell(Cell),
+    /// A list of doubles: quantiles.
     List(Vec<f64>),
-    /// Histogram quantiles are not computed here but checked: the buckets, as (from, to, count), and the quantiles.
+    /// Histogram quantiles, which are not computed but checked: the buckets as (from, to, count), and the quantiles.
     Buckets(Vec<(f64, f64, f64)>, Vec<f64>),
 }
 
+/// The model's answer to a plan.
 pub struct Answer {
-    /// In order, before offset and limit.
+    /// Rows in order, before offset and limit.
     pub rows: Vec<Vec<Answered>>,
-    /// Of `Rows`: what each row is ordered by, identity included. Rows of equal order may come in any order.
+    /// For [`Shape::Rows`], the sort key of each row, identity included; rows with equal keys may come in any order.
     pub order: Vec<Ordered>,
 }
 
-/// What a row is ordered by: cells, and whether descending.
+/// The sort key of a row: cells, and whether each is descending.
 pub type Ordered = Vec<(Cell, bool)>;
 
+/// Answers `plan` over `rows`. Panics when the plan does not fit the table.
 pub fn answer(plan: &Plan, rows: &[Row]) -> Answer {
     let table = Columns(plan.table);
     let seen: Vec<&Row> = rows
@@ -46,10 +50,10 @@ pub fn answer(plan: &Plan, rows: &[Row]) -> Answer {
             let mut keyed: Vec<(Ordered, Vec<Answered>)> = seen
                 .iter()
                 .map(|row| {
-                    let asked = order.iter().map(|order| (table.get(row, order.column).clone(), order.descending));
+                    let ordered = order.iter().map(|order| (table.get(row, order.column).clone(), order.descending));
                     let identity = plan.table.identity().iter().map(|name| (table.get(row, name).clone(), false));
                     let cells = columns.iter().map(|name| Answered::Cell(table.get(row, name).clone())).collect();
-                    (asked.chain(identity).collect(), cells)
+                    (ordered.chain(identity).collect(), cells)
                 })
                 .collect();
             keyed.sort_by(|a, b| compare_keys(&a.0, &b.0));
@@ -104,6 +108,7 @@ pub fn answer(plan: &Plan, rows: &[Row]) -> Answer {
     }
 }
 
+/// Compares two sort keys of one answer.
 pub fn compare_keys(a: &[(Cell, bool)], b: &[(Cell, bool)]) -> Ordering {
     for ((a, descending), (b, _)) in a.iter().zip(b) {
         let ordering = if *descending { compare(b, a) } else { compare(a, b) };
@@ -114,7 +119,7 @@ pub fn compare_keys(a: &[(Cell, bool)], b: &[(Cell, bool)]) -> Ordering {
     Ordering::Equal
 }
 
-/// A null before everything.
+/// Compares two cells; nulls sort first.
 fn compare(a: &Cell, b: &Cell) -> Ordering {
     match (a, b) {
         (Cell::Null, Cell::Null) => Ordering::Equal,
@@ -232,8 +237,8 @@ impl Columns {
     fn key(&self, key: &Key, row: &Row) -> Cell {
         match &key.source {
             KeySource::Column(name) => self.get(row, name).clone(),
-            KeySource::OneOf { column, texts } => match self.get(row, column) {
-                Cell::Text(text) if texts.contains(text) => Cell::Text(text.clone()),
+            KeySource::OneOf { column, strings } => match self.get(row, column) {
+                Cell::Text(text) if strings.contains(text) => Cell::Text(text.clone()),
                 _ => Cell::Null,
             },
             KeySource::TimeBucket { origin, width } => {
@@ -250,7 +255,7 @@ impl Columns {
         }
     }
 
-    /// `rows` are those of the group, `all` those of the question; the aggregate's own filter has been applied to both.
+    /// `rows`: the rows of the group, `all`: the rows of the plan, both after the aggregate's own filter.
     fn aggregate(&self, function: &Function, keys: &[Key], group: &[Cell], rows: &[Row], all: &[Row]) -> Answered {
         let column = |name: &str| -> Vec<(&Row, &Cell)> {
             let cells = rows.iter().map(|row| (row, self.get(row, name)));
@@ -295,7 +300,7 @@ impl Columns {
                 Answered::Cell(Cell::U64(seen.len() as u64))
             }
             Function::Quantiles { column: name, qs } => {
-                // Weights are whole numbers here, so every copy can be written out.
+                // Weights are integers here, so that every copy can be written out.
                 let mut copies: Vec<f64> = Vec::new();
                 for (row, cell) in column(name) {
                     (0..self.weight(row) as usize).for_each(|_| copies.push(number(cell)));
@@ -377,7 +382,7 @@ impl Columns {
         }
     }
 
-    /// Rows by project and series, each in the order of time, then of value or buckets.
+    /// Rows by project and series, each ordered by time, then value, then buckets.
     fn series<'a>(&self, rows: &'a [Row]) -> Vec<Vec<&'a Row>> {
         let mut all: BTreeMap<String, Vec<&Row>> = BTreeMap::new();
         for row in rows {
@@ -400,7 +405,8 @@ impl Columns {
     }
 }
 
-/// Spec of the buckets: the first from zero (or its bound when that is not above zero), the last at its bound.
+/// The bounds of the buckets: the first starts at zero (or its bound when that is not positive), the last is at its
+/// lower bound.
 fn bars_of(bounds: &[f64], counts: &[u64]) -> Vec<(f64, f64, f64)> {
     let mut bars = Vec::new();
     for (index, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
@@ -464,7 +470,7 @@ fn ordering_fits(ordering: Ordering, op: Op) -> bool {
     }
 }
 
-/// Largest magnitudes last, so that little is lost.
+/// The sum of the terms, largest magnitudes last to limit rounding errors.
 fn exact_sum(terms: &[f64]) -> f64 {
     let mut terms = terms.to_vec();
     terms.sort_by(|a, b| a.abs().total_cmp(&b.abs()));

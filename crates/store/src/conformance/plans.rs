@@ -1,4 +1,4 @@
-//! Random plans: mostly sensible, all allowed.
+//! Random plans: mostly realistic, all valid.
 
 use crate::plan::{
     Aggregate, AttributeScope, Filter, Function, GroupOrder, Key, KeySource, Op, Order, Plan, Shape, Value,
@@ -10,7 +10,7 @@ use super::rows::{HOUR, KEYS, MIDNIGHT, PROJECTS, Row, SECOND, time, value_of};
 
 const OPS: [Op; 6] = [Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Gt, Op::Ge];
 
-/// `rows` lend their values to the literals, so that tests hit.
+/// A random plan of `table`. Most literals are values of `rows`, so that filters match.
 pub fn random_plan(table: Table, rows: &[Row], dice: &mut Dice) -> Plan {
     let (from, to) = match dice.below(6) {
         0 => (MIDNIGHT, MIDNIGHT + 24 * HOUR),
@@ -79,11 +79,11 @@ fn filter(table: Table, rows: &[Row], depth: usize, dice: &mut Dice) -> Filter {
             Filter::In { column: column.name, values }
         }
         4 => {
-            let texts: Vec<&Column> = table.columns().iter().filter(|column| column.kind == Kind::Text).collect();
+            let strings: Vec<&Column> = table.columns().iter().filter(|column| column.kind == Kind::Text).collect();
             let needle = (*dice.pick(&["", "a", "get /", "ÜR", "rich", "日", "x"])).to_owned();
-            // Bodies of logs have a filter of their own.
+            // Engines may have a separate filter for bodies of logs.
             let body = table.column("body").filter(|_| dice.once_in(2));
-            let column = body.map_or_else(|| dice.pick(&texts).name, |(_, column)| column.name);
+            let column = body.map_or_else(|| dice.pick(&strings).name, |(_, column)| column.name);
             Filter::Contains { column, needle, ignore_case: dice.once_in(2) }
         }
         5 => Filter::IsNull { column: column(table, dice).name },
@@ -129,7 +129,7 @@ fn rows_shape(table: Table, dice: &mut Dice) -> Shape {
     Shape::Rows { columns, order, limit, offset }
 }
 
-/// Names of an answer's columns: some are those of columns of the tables.
+/// Names of an answer's columns; some are also columns of the tables.
 const NAMES: [&str; 8] = ["time", "name", "count", "value", "project", "first", "second", "third"];
 
 fn groups_shape(table: Table, rows: &[Row], dice: &mut Dice) -> Shape {
@@ -145,18 +145,18 @@ fn groups_shape(table: Table, rows: &[Row], dice: &mut Dice) -> Shape {
             }
             1 if !scopes.is_empty() => KeySource::AttributeKeys,
             2 => {
-                let texts: Vec<&Column> = table.columns().iter().filter(|column| column.kind == Kind::Text).collect();
-                let column = dice.pick(&texts);
+                let strings: Vec<&Column> = table.columns().iter().filter(|column| column.kind == Kind::Text).collect();
+                let column = dice.pick(&strings);
                 let text = |dice: &mut Dice| match literal(table, column, rows, dice) {
                     Value::Text(text) => text,
                     other => panic!("{other:?} is no text"),
                 };
-                KeySource::OneOf { column: column.name, texts: (0..dice.below(3)).map(|_| text(dice)).collect() }
+                KeySource::OneOf { column: column.name, strings: (0..dice.below(3)).map(|_| text(dice)).collect() }
             }
             _ => KeySource::Column(column(table, dice).name),
         });
     }
-    // At most one bucket, so that a rate is always allowed with it.
+    // At most one bucket, which a rate requires.
     let with_bucket = dice.once_in(2);
     if with_bucket {
         let origin = *dice.pick(&[0, MIDNIGHT, MIDNIGHT + 7]);
@@ -175,7 +175,7 @@ fn groups_shape(table: Table, rows: &[Row], dice: &mut Dice) -> Shape {
             let sortable: Vec<&Aggregate> = aggregates
                 .iter()
                 .filter(|aggregate| !matches!(aggregate.function, Function::HistogramQuantiles { .. }))
-                // Close is not equal: doubles that are computed may tie on one side only.
+                // Computed doubles may be equal in one answer and only close in the other.
                 .filter(|aggregate| {
                     let function = &aggregate.function;
                     !matches!(function, Function::Sum(_) | Function::Rate | Function::Quantiles { .. })

@@ -1,4 +1,4 @@
-//! The queries of rankings and charts, over rows that make cells of several rows each.
+//! The plans of rankings and charts, over rows with several rows per roll-up cell.
 
 use super::dice::Dice;
 use super::rows::{Cell, DAY, HOUR, MIDNIGHT, PROJECTS, Row, SECOND, random_rows};
@@ -6,20 +6,21 @@ use crate::plan::{Aggregate, Filter, Function, Key, KeySource, Op, Plan, Shape, 
 use crate::tables::Table;
 
 const MINUTE: i64 = 60 * SECOND;
+/// Nanoseconds of a millisecond.
 pub const MS: i64 = 1_000_000;
 
-/// Sets a column where the table has it.
+/// Sets a column if the table has it.
 fn set(table: Table, row: &mut Row, name: &str, cell: Cell) {
     if let Some((at, _)) = table.column(name) {
         row[at] = cell;
     }
 }
 
-/// Rows of few names over three days, with durations of all sizes and some at the very edges of the bands.
+/// Random rows of few names over three days, with durations of all magnitudes and some at the edges of the bands.
 pub fn rows(table: Table, count: usize, dice: &mut Dice) -> Vec<Row> {
     let mut rows = random_rows(table, count, dice);
     for row in &mut rows {
-        // Thick enough for cells of several rows.
+        // Few distinct times, for several rows per cell.
         let time = match dice.below(3) {
             0 => MIDNIGHT + dice.below(3) as i64 * DAY,
             1 => MIDNIGHT + dice.below(72) as i64 * HOUR + dice.below(3) as i64 * MINUTE,
@@ -36,23 +37,27 @@ pub fn rows(table: Table, count: usize, dice: &mut Dice) -> Vec<Row> {
     rows
 }
 
+/// The boolean column equals `value`.
 pub fn flag(column: &'static str, value: bool) -> Filter {
     Filter::eq(column, Value::Bool(value))
 }
 
+/// Compares a signed integer column with a literal.
 pub fn compare(column: &'static str, op: Op, value: i64) -> Filter {
     Filter::Compare { column, op, value: Value::I64(value) }
 }
 
+/// Negates a filter.
 pub fn not(filter: Filter) -> Filter {
     Filter::Not(Box::new(filter))
 }
 
+/// A string literal.
 pub fn text(value: &str) -> Value {
     Value::Text(value.to_owned())
 }
 
-/// What the pages of a table ask of a group of rows.
+/// The aggregates that the pages of a table request per group.
 fn aggregates(table: Table, satisfied: i64, tolerated: i64) -> Vec<Aggregate> {
     if table == Table::Exceptions {
         return vec![
@@ -144,14 +149,14 @@ fn keys(table: Table, dice: &mut Dice) -> Vec<Key> {
         3 => vec![Key::column("name"), Key::column(other)],
         4 => vec![Key::column(other)],
         5 => {
-            let texts = ["GET /a", "UNMATCHED", "none"].map(str::to_owned).into_iter().take(dice.below(4)).collect();
-            vec![bucket, KeySource::OneOf { column: "name", texts }.named("name")]
+            let strings = ["GET /a", "UNMATCHED", "none"].map(str::to_owned).into_iter().take(dice.below(4)).collect();
+            vec![bucket, KeySource::OneOf { column: "name", strings }.named("name")]
         }
         _ => vec![Key::column("name")],
     }
 }
 
-/// An end of a range: on a day, an hour, a minute, or anywhere.
+/// A random bound of a range: a full day, hour or minute, or any time.
 fn moment(dice: &mut Dice) -> i64 {
     MIDNIGHT
         + match dice.below(5) {
@@ -163,6 +168,7 @@ fn moment(dice: &mut Dice) -> i64 {
         }
 }
 
+/// A random plan of a ranking or chart of `table`.
 pub fn plan(table: Table, dice: &mut Dice) -> Plan {
     let (satisfied, tolerated) = *dice.pick(&[(750 * MS, 1500 * MS), (500 * MS, 2000 * MS)]);
     let (from, to) = if dice.once_in(4) { (i64::MIN, i64::MAX) } else { (moment(dice), moment(dice)) };

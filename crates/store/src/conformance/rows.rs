@@ -18,50 +18,63 @@ use super::dice::Dice;
 /// One cell.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
+    /// A null of any kind.
     Null,
+    /// A cell of [`Kind::Bool`].
     Bool(bool),
+    /// A cell of [`Kind::U8`], [`Kind::U32`] or [`Kind::U64`].
     U64(u64),
+    /// A cell of [`Kind::I16`] or [`Kind::I64`].
     I64(i64),
+    /// A cell of [`Kind::F64`].
     F64(f64),
+    /// A cell of [`Kind::Text`].
     Text(String),
+    /// A cell of [`Kind::Bytes`], [`Kind::Id8`] or [`Kind::Id16`].
     Bytes(Vec<u8>),
 }
 
 /// Cells in the order of [`Table::columns`].
 pub type Row = Vec<Cell>;
 
-/// 2026-11-21 00:00 UTC.
+/// 2026-11-21 00:00 UTC, nanoseconds since the epoch.
 pub const MIDNIGHT: i64 = 1_795_219_200_000_000_000;
+/// Nanoseconds of a second.
 pub const SECOND: i64 = 1_000_000_000;
+/// Nanoseconds of an hour.
 pub const HOUR: i64 = 3_600 * SECOND;
+/// Nanoseconds of a day.
 pub const DAY: i64 = 24 * HOUR;
 
-pub const TEXTS: [&str; 8] = ["", "a", "GET /users", "GET /Users/{id}", "zürich", "ZÜRICH", "日本", "a,b"];
+/// Values of text columns and attributes.
+pub const STRINGS: [&str; 8] = ["", "a", "GET /users", "GET /Users/{id}", "zürich", "ZÜRICH", "日本", "a,b"];
+/// Keys of attributes.
 pub const KEYS: [&str; 5] = ["queue", "http.route", "server_name", "größe", "n"];
+/// Numbers of projects with rows.
 pub const PROJECTS: [u32; 3] = [1, 2, 7];
 
-/// Times that meet at edges: midnights, full hours, one nanosecond beside them.
+/// A random time at or near an edge: a midnight or full hour, at most 90 seconds away.
 pub fn time(dice: &mut Dice) -> i64 {
     let edge = *dice.pick(&[MIDNIGHT - DAY, MIDNIGHT - HOUR, MIDNIGHT, MIDNIGHT + HOUR, MIDNIGHT + DAY]);
     let aside = *dice.pick(&[-1, 0, 0, 1, SECOND, 90 * SECOND]);
     edge + aside
 }
 
-/// A random cell, out of few values so that rows meet.
+/// A random cell out of few values, so that rows have equal ones.
 fn cell(table: Table, column: &Column, number: usize, dice: &mut Dice) -> Cell {
     if column.nullable && dice.once_in(3) {
         return Cell::Null;
     }
     match column.name {
         "project" => return Cell::U64(u64::from(*dice.pick(&PROJECTS))),
-        // Points of one series have times of their own.
+        // Points of one series have distinct times.
         "time" if table == Table::MetricPoints => return Cell::I64(time(dice) + number as i64),
         "time" | "observed_time" => return Cell::I64(time(dice)),
         "weight" => return Cell::F64(*dice.pick(&[1.0, 1.0, 1.0, 2.0, 5.0])),
         "temporality" | "metric_kind" => return Cell::U64(dice.below(4) as u64),
         "series" => return Cell::U64(dice.below(4) as u64),
         "bounds" | "buckets" => return Cell::Bytes(histogram(column.name, dice)),
-        // Part of the identity of rows.
+        // Distinct, because they are part of the identity of rows.
         "row_id" | "span_id" => {
             let mut id = vec![0; if column.kind == Kind::Id16 { 16 } else { 8 }];
             id[..8].copy_from_slice(&(number as u64 * 0x1234_5678_9ABC).to_be_bytes());
@@ -78,14 +91,14 @@ fn cell(table: Table, column: &Column, number: usize, dice: &mut Dice) -> Cell {
         Kind::U64 => Cell::U64(*dice.pick(&[0, 1, 9, u64::MAX, u64::MAX - 1])),
         Kind::I64 => Cell::I64(*dice.pick(&[0, 1, 5, 10_000, 2 * SECOND, i64::from(i32::MAX), -3])),
         Kind::F64 => Cell::F64(*dice.pick(&[0.0, 0.5, 1.0, 2.5, -4.0, 1e15])),
-        Kind::Text => Cell::Text((*dice.pick(&TEXTS)).to_owned()),
+        Kind::Text => Cell::Text((*dice.pick(&STRINGS)).to_owned()),
         Kind::Bytes => Cell::Bytes(dice.pick(&[vec![], vec![0], vec![0, 0], vec![255, 1]]).clone()),
         Kind::Id8 => Cell::Bytes(vec![dice.below(3) as u8; 8]),
         Kind::Id16 => Cell::Bytes(vec![dice.below(4) as u8; 16]),
     }
 }
 
-/// Bounds and buckets that mostly fit each other.
+/// Bounds or buckets of a histogram; mostly their numbers match.
 fn histogram(name: &str, dice: &mut Dice) -> Vec<u8> {
     if dice.once_in(8) {
         return Vec::new();
@@ -98,6 +111,7 @@ fn histogram(name: &str, dice: &mut Dice) -> Vec<u8> {
     (0..4).flat_map(|_| (dice.below(most) as u64).to_le_bytes()).collect()
 }
 
+/// Random encoded attributes.
 pub fn attributes(dice: &mut Dice) -> Vec<u8> {
     let items = [AnyValue::Int(1), AnyValue::Str("x")];
     let mut pairs = Vec::new();
@@ -107,11 +121,11 @@ pub fn attributes(dice: &mut Dice) -> Vec<u8> {
             1 => AnyValue::Bool(true),
             2 => AnyValue::Double(1.5),
             3 => AnyValue::Array(&items),
-            _ => AnyValue::Str(dice.pick::<&str>(&TEXTS)),
+            _ => AnyValue::Str(dice.pick::<&str>(&STRINGS)),
         };
         pairs.push(KeyValue { key: dice.pick::<&str>(&KEYS), value });
     }
-    // As the store writes them, as a rule.
+    // Mostly sorted, as the store writes them.
     if !dice.once_in(4) {
         pairs.sort_by_key(|pair| pair.key);
     }
@@ -120,11 +134,12 @@ pub fn attributes(dice: &mut Dice) -> Vec<u8> {
     encoded
 }
 
+/// `count` random rows of `table`.
 pub fn random_rows(table: Table, count: usize, dice: &mut Dice) -> Vec<Row> {
     (0..count).map(|number| table.columns().iter().map(|column| cell(table, column, number, dice)).collect()).collect()
 }
 
-/// A row of zeros and empty texts, some columns set.
+/// A row of zeros, empty strings and nulls, with the columns in `set`; `weight` is 1.
 pub fn row(table: Table, set: &[(&str, Cell)]) -> Row {
     let mut row: Row = table
         .columns()
@@ -147,6 +162,7 @@ pub fn row(table: Table, set: &[(&str, Cell)]) -> Row {
     row
 }
 
+/// The literal equal to a cell; `None` for a null.
 pub fn value_of(cell: &Cell) -> Option<Value> {
     Some(match cell.clone() {
         Cell::Null => return None,
@@ -159,14 +175,14 @@ pub fn value_of(cell: &Cell) -> Option<Value> {
     })
 }
 
-/// The same rows for Arrow.
+/// The rows as an Arrow batch of [`arrow_schema`].
 pub fn batch(table: Table, rows: &[Row]) -> RecordBatch {
     let columns = table.columns().iter().enumerate();
     let arrays = columns.map(|(index, column)| array(column, rows.iter().map(|row| &row[index]))).collect();
     RecordBatch::try_new(arrow_schema(table), arrays).expect("rows fit their table")
 }
 
-/// The same rows for a memtable.
+/// The rows as a buffer, for a memtable.
 pub fn buffer(table: Table, rows: &[Row]) -> TableBuffer {
     let mut buffer = TableBuffer::new(table);
     for row in rows {

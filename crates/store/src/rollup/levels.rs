@@ -1,38 +1,43 @@
-//! How wide cells are, and which of them make up a range of time.
+//! Widths of roll-up cells, and the cells that cover a range of time.
 
+/// Nanoseconds of a minute.
 pub const MINUTE: i64 = 60 * 1_000_000_000;
+/// Nanoseconds of an hour.
 pub const HOUR: i64 = 60 * MINUTE;
+/// Nanoseconds of a day.
 pub const DAY: i64 = 24 * HOUR;
 
-/// Widths of cells, nanoseconds; each divides the next. Cells start at whole multiples, counted from the epoch.
+/// Widths of cells by level, nanoseconds; each divides the next. Cells start at multiples of their width since the
+/// epoch.
 ///
-/// Four hours are the buckets of a chart of a week or more.
+/// Four hours are the bucket width of charts of a week or more.
 pub const WIDTHS: [i64; 5] = [MINUTE, 15 * MINUTE, HOUR, 4 * HOUR, DAY];
 
-/// Cells of a level are stored in chunks of so much time, so that a short range reads little.
+/// Durations by level, nanoseconds, of the chunks in which cells are stored; a short range reads few chunks.
 pub const CHUNKS: [i64; 5] = [HOUR, 6 * HOUR, DAY, DAY, 30 * DAY];
 
-/// Widths and chunks of parts that were written before, with the levels that these are now.
+/// Widths and chunks of parts of earlier releases, with the index of each in [`WIDTHS`].
 pub const EARLIER: &[(&[i64], &[i64], &[usize])] =
     &[(&[MINUTE, 15 * MINUTE, HOUR, DAY], &[HOUR, 6 * HOUR, DAY, 30 * DAY], &[0, 1, 2, 4])];
 
-/// Times beyond this have no cells: nothing overflows.
+/// Times beyond `-TIME_MAX..=TIME_MAX` have no cells, so that no computation overflows.
 pub const TIME_MAX: i64 = 1 << 62;
 
-/// What is asked of time.
+/// A queried time range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
-    /// `from <= time < to`.
+    /// Start, inclusive, nanoseconds since the epoch.
     pub from: i64,
+    /// End, exclusive, nanoseconds since the epoch.
     pub to: i64,
-    /// Origin and width of a time bucket that no cell may straddle.
+    /// Origin and width of the time buckets, whose bounds no cell may cross; `None` without buckets.
     pub bucket: Option<(i64, i64)>,
 }
 
-/// Ranges of cells of one level, and what is left over.
+/// The cells that cover a time range, and the times that no cell covers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cover {
-    /// Level, and the times `from..to` it covers, whole cells.
+    /// Ranges of whole cells: the level, and the times `from..to`.
     pub cells: Vec<(usize, i64, i64)>,
     /// Times `from..to` that no cell covers.
     pub rest: Vec<(i64, i64)>,
@@ -44,9 +49,9 @@ impl Span {
     }
 }
 
-/// Covers the span with the fewest cells of the levels that are there (`has`), coarse inside and fine at the ends.
+/// Covers the span with the fewest cells of the levels for which `has` is true: coarse inside, fine at the ends.
 ///
-/// Rows lie in `time_min..=time_max`: what reaches beyond them may be covered with cells that do too.
+/// All rows are in `time_min..=time_max`: where the span exceeds these times, its cells may exceed the span.
 pub fn cover(span: &Span, has: impl Fn(usize) -> bool, time_min: i64, time_max: i64) -> Cover {
     let mut cover = Cover::default();
     if time_min < -TIME_MAX || time_max > TIME_MAX {
@@ -86,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_before_is_still_there() {
+    fn earlier_widths_and_chunks_are_levels_of_today() {
         for (widths, chunks, levels) in EARLIER {
             let now = |all: &[i64]| levels.iter().map(|level| all[*level]).collect::<Vec<_>>();
             assert_eq!((now(&WIDTHS), now(&CHUNKS)), (widths.to_vec(), chunks.to_vec()));
@@ -94,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn coarse_inside_fine_at_the_ends() {
+    fn cells_are_coarse_inside_and_fine_at_the_ends() {
         let at = |day: i64, hour: i64, minute: i64| day * DAY + hour * HOUR + minute * MINUTE;
         let span = Span { from: at(1, 22, 44) + 5, to: at(4, 1, 1) + 7, bucket: None };
         let found = cover(&span, |level| level != 1 && level != 3, 0, at(9, 0, 0));
@@ -110,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_rows_nothing_is_ragged() {
+    fn cells_may_exceed_a_span_beyond_the_rows() {
         let span = Span { from: i64::MIN, to: i64::MAX, bucket: None };
         let found = cover(&span, |_| true, 3 * DAY + 5, 4 * DAY - 1);
         assert_eq!((found.cells.as_slice(), found.rest.len()), (&[(4, 3 * DAY, 4 * DAY)][..], 0));
@@ -130,9 +135,9 @@ mod tests {
     }
 
     proptest! {
-        /// Every moment at which a row may lie is covered once when it is asked for, else never.
+        /// Every time of a possible row is covered once when it is within the span, else never.
         #[test]
-        fn every_moment_once(
+        fn every_time_is_covered_once(
             from in -3 * DAY..3 * DAY, length in 0..4 * DAY, has in prop::array::uniform5(any::<bool>()),
             time_min in -2 * DAY..DAY, rows in 0..2 * DAY, at in prop::collection::vec(0.0..=1.0, 20),
         ) {

@@ -1,8 +1,8 @@
-//! Roll-up definitions: what a ranking or a chart asks of many rows, added up when the rows are written.
+//! Roll-up definitions: the aggregates of rankings and charts that are computed when rows are written.
 //!
-//! - [`spec`] says what is rolled up of each table: which columns tell cells apart, what is summed, what is sketched.
-//! - [`levels`] knows the widths of cells in time, and which cells cover a range.
-//! - [`sketch`] is the log-bucket sketch: mergeable, relative error below 1 %. [`samples`]: exact quantiles.
+//! - [`spec`]: the roll-up of each table: the columns that distinguish cells, the sums and the sketch.
+//! - [`levels`]: the widths of cells in time, and the cells that cover a range.
+//! - [`sketch`]: the log-bucket sketch, mergeable, with a relative error below 1 %. [`samples`]: exact quantiles.
 
 pub mod levels;
 pub mod samples;

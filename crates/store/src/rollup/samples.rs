@@ -1,15 +1,15 @@
-//! Exact quantiles: every value is kept until the end.
+//! Exact quantiles from all values of a group.
 
 /// The values of one group.
 #[derive(Debug, Clone, Default)]
 pub struct Samples {
     values: Vec<f64>,
-    /// Beside `values`; empty while all weights are 1.
+    /// By value, its weight; empty while all weights are 1.
     weights: Vec<f64>,
 }
 
 impl Samples {
-    /// A weight that is not positive counts nothing.
+    /// Adds a value; does nothing when the weight is not positive.
     pub fn add(&mut self, value: f64, weight: f64) {
         if weight.is_nan() || weight <= 0.0 {
             return;
@@ -23,6 +23,7 @@ impl Samples {
         self.values.push(value);
     }
 
+    /// Adds the values of `other`.
     pub fn merge(&mut self, mut other: Samples) {
         if self.values.is_empty() {
             *self = other;
@@ -38,9 +39,10 @@ impl Samples {
         self.weights.append(&mut other.weights);
     }
 
-    /// The value at `q * (n - 1)` in ascending order, interpolated linearly between neighbours (WIRE 8.1).
+    /// For every `q`, the value at `q * (n - 1)` in ascending order, interpolated linearly between neighbours (WIRE
+    /// 8.1).
     ///
-    /// A weight `w` stands for `w` equal values, so `n` is the sum of weights; a fraction of a copy stretches the step
+    /// A weight `w` counts as `w` equal values, so `n` is the sum of weights; a fraction of a copy stretches the step
     /// to the next value. `None` without values.
     pub fn quantiles(&mut self, qs: &[f64]) -> Option<Vec<f64>> {
         if self.values.is_empty() {
@@ -51,7 +53,7 @@ impl Samples {
         }
         let mut pairs: Vec<(f64, f64)> = self.values.iter().copied().zip(self.weights.iter().copied()).collect();
         pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        // Copies up to and including each value.
+        // By value, the number of copies up to and including it.
         let mut sum = 0.0;
         let ends: Vec<f64> = pairs
             .iter()
@@ -79,11 +81,11 @@ impl Samples {
     }
 }
 
-/// `pairs` ascending, `ends` their running weights, `index` among the copies.
+/// The value at `index` among the copies. `pairs`: values ascending, with weights; `ends`: the running sum of weights.
 fn weighted(pairs: &[(f64, f64)], ends: &[f64], index: f64) -> f64 {
     let last = pairs.len() - 1;
     let at = ends.partition_point(|end| *end <= index).min(last);
-    // The last copy of this value stands one before its end; from there on it is the way to the next value.
+    // The last copy of this value is at its end minus one; later indexes are interpolated to the next value.
     let past = index - (ends[at] - 1.0);
     if past <= 0.0 {
         return pairs[at].0;
@@ -127,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_weight_is_so_many_copies() {
+    fn a_weight_counts_as_equal_values() {
         // 1 1 2 2
         check(&[(2.0, 2.0), (1.0, 2.0)], 0.5, 1.5);
         check(&[(2.0, 2.0), (1.0, 2.0)], 0.0, 1.0);
@@ -138,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_quantile() {
+    fn quantiles_of_no_values_are_none() {
         assert_eq!(Samples::default().quantiles(&[0.5]), None);
     }
 }

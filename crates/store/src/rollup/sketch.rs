@@ -1,24 +1,23 @@
-//! A sketch of a distribution of whole numbers: counts per logarithmic bucket.
+//! A sketch of a distribution of integers: counts per logarithmic bucket.
 //!
-//! Every power of two is cut into 64 buckets of equal width, so that a bucket's middle is within 1/128 of each of its
-//! values: the relative error of a quantile stays below 0.8 %. Whole numbers below 128 have a bucket each and are exact.
-//! Two sketches merge by adding counts; counts are weights and need not be whole.
+//! Every power of two is divided into 64 buckets of equal width, so that a bucket's middle is within 1/128 of each of
+//! its values: the relative error of a quantile is below 0.8 %. Integers below 128 have a bucket each and are exact.
+//! Sketches are merged by adding counts; counts are weights and need not be integers.
 
 use crate::rollup::samples::Samples;
 
 /// Buckets of one power of two.
 const SLICES: i16 = 64;
-/// Beyond every bucket, on either side: damaged bytes must not make a sketch of any size.
+/// Beyond every bucket, on either side: damaged bytes must not create an arbitrarily large sketch.
 const BUCKET_MAX: i16 = 64 * SLICES;
-/// Bits of a double's mantissa that do not matter.
+/// Low bits of a double's mantissa, which do not affect the bucket.
 const SHIFT: u32 = 52 - 6;
-/// So that 1 lies in bucket 1.
+/// Offset that puts 1 in bucket 1.
 const BELOW_ONE: i64 = (1023 << 6) - 1;
 
-/// The bucket of a value: 0 for zero, ascending with the value, mirrored below zero.
+/// The bucket of a value: 0 for zero, ascending with the value, negated for negative values.
 pub fn bucket_of(value: i64) -> i16 {
-    // The 53 bits of a double decide about more digits than a bucket has, so rounding moves nothing by more than a
-    // bucket's edge.
+    // A double has 53 significant bits, more than a bucket, so rounding moves a value at most across a bucket's edge.
     let bits = (value.unsigned_abs() as f64).to_bits();
     if value == 0 {
         return 0;
@@ -27,20 +26,20 @@ pub fn bucket_of(value: i64) -> i16 {
     if value < 0 { -bucket } else { bucket }
 }
 
-/// What stands for every value of a bucket: the middle of its whole numbers.
+/// The value that represents a bucket: the middle of its integers.
 pub fn middle_of(bucket: i16) -> f64 {
     if bucket == 0 {
         return 0.0;
     }
     let low = f64::from_bits(((i64::from(bucket.unsigned_abs()) + BELOW_ONE) as u64) << SHIFT);
     let octave = f64::from_bits(low.to_bits() >> 52 << 52);
-    // Whole numbers low, low + 1 … low + width - 1.
+    // The integers low, low + 1 … low + width - 1.
     let width = (octave / f64::from(SLICES)).max(1.0);
     let middle = low + (width - 1.0) / 2.0;
     if bucket < 0 { -middle } else { middle }
 }
 
-/// Counts of buckets that lie next to each other.
+/// Counts of consecutive buckets.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sketch {
     /// Bucket of the first count; a multiple of [`SLICES`].
@@ -49,16 +48,17 @@ pub struct Sketch {
 }
 
 impl Sketch {
-    /// `weight` copies of a value. A weight that is not positive counts nothing.
+    /// Adds `weight` copies of a value; does nothing when the weight is not positive.
     pub fn add(&mut self, value: i64, weight: f64) {
         if weight > 0.0 {
             self.add_bucket(bucket_of(value), weight);
         }
     }
 
+    /// Adds `weight` to the count of a bucket; buckets beyond those of all values are clamped.
     #[inline]
     pub fn add_bucket(&mut self, bucket: i16, weight: f64) {
-        // Below the first: far beyond the last.
+        // A bucket below the first wraps to a large index.
         let at = (i32::from(bucket) - i32::from(self.first)) as u32 as usize;
         if let Some(count) = self.counts.get_mut(at) {
             *count += weight;
@@ -69,8 +69,8 @@ impl Sketch {
         }
     }
 
-    /// Reads steps from `bucket` on, each to a bucket that counts one more, up to the first byte that is not below `end`.
-    /// How many were read; `bucket` is the last.
+    /// Reads steps up to the first byte that is not below `end`. Each step is added to `bucket`, and the count of that
+    /// bucket is incremented. Returns the number of steps read; `bucket` is then the last bucket.
     pub fn add_ones(&mut self, bucket: &mut i16, steps: &[u8], end: u8) -> usize {
         let mut taken = 0;
         let mut at = i32::from(*bucket) - i32::from(self.first);
@@ -92,7 +92,7 @@ impl Sketch {
         taken
     }
 
-    /// Room for this bucket: whole powers of two at either end.
+    /// Extends `counts` to this bucket, by whole powers of two at either end.
     #[cold]
     fn reach(&mut self, bucket: i16) {
         let start = bucket.div_euclid(SLICES) * SLICES;
@@ -110,24 +110,26 @@ impl Sketch {
         }
     }
 
+    /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Sketch) {
         for (bucket, count) in other.buckets() {
             self.add_bucket(bucket, count);
         }
     }
 
-    /// Buckets that count something, ascending.
+    /// Buckets with their positive counts, ascending.
     pub fn buckets(&self) -> impl Iterator<Item = (i16, f64)> {
         let counted = self.counts.iter().enumerate().filter(|(_, count)| **count > 0.0);
         counted.map(|(at, count)| (self.first + at as i16, *count))
     }
 
-    /// Heap bytes.
+    /// Bytes allocated on the heap.
     pub fn bytes(&self) -> usize {
         self.counts.capacity() * size_of::<f64>()
     }
 
-    /// As the exact quantiles (WIRE 8.1), with every value moved to the middle of its bucket. `None` without values.
+    /// Like [`Samples::quantiles`] (WIRE 8.1), with every value moved to the middle of its bucket. `None` without
+    /// values.
     pub fn quantiles(&self, qs: &[f64]) -> Option<Vec<f64>> {
         let mut samples = Samples::default();
         self.buckets().for_each(|(bucket, count)| samples.add(middle_of(bucket), count));
@@ -141,11 +143,11 @@ mod tests {
 
     use super::*;
 
-    /// Of any quantile, for weights of at least 1.
+    /// Maximum relative error of any quantile, for weights of at least 1.
     const RELATIVE_ERROR: f64 = 1.0 / 128.0;
 
     fn durations() -> impl Strategy<Value = i64> {
-        // All magnitudes alike.
+        // All magnitudes are equally likely.
         (0..63_u32, any::<u64>()).prop_map(|(bits, noise)| ((1_u64 << bits) | (noise & ((1 << bits) - 1))) as i64)
     }
 
@@ -168,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn buckets_ascend_and_hold_their_middle() {
+    fn buckets_ascend_and_middles_are_near_their_values() {
         let mut last = bucket_of(0);
         for bits in 0..63 {
             for step in 0..128_i64 {
@@ -187,7 +189,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_middle_is_near(value in durations()) {
+        fn a_value_is_near_the_middle_of_its_bucket(value in durations()) {
             let middle = middle_of(bucket_of(value));
             prop_assert!((middle - value as f64).abs() <= RELATIVE_ERROR * value as f64, "{} {}", value, middle);
         }

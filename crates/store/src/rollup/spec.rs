@@ -1,27 +1,28 @@
-//! What is rolled up of each table.
+//! The roll-up of each table.
 
 use tidewatch_domain::ranking::ApdexBands;
 
 use crate::tables::Table;
 
-/// What one cell of a table's roll-up is about.
+/// The definition of one table's roll-up.
 #[derive(Debug)]
 pub struct Spec {
-    /// Rows of a cell agree in these, and in the project. The first tells the most apart.
+    /// Dimensions: rows of a cell have equal values in these, and the same project. The most selective one comes first.
     pub dims: &'static [Dim],
     /// Numeric columns that are summed, times weight.
     pub sums: &'static [&'static str],
-    /// The I64 column that is sketched.
+    /// The I64 column that is sketched; `None`: no sketch.
     pub sketched: Option<&'static str>,
-    /// Rows of a cell lie in one band of the sketched column: above one of these (or any), up to the next (or any).
-    /// Ascending. Counts by a condition `<=` or `>` one of these are exact.
+    /// Ascending edges of the bands of the sketched column; rows of a cell are in one band. A band ends at its upper
+    /// edge, inclusive; the last band has none. Counts by a condition `<=` or `>` an edge are exact.
     pub bands: &'static [i64],
-    /// Whether cells know the time of their earliest row; that of the latest they all know.
+    /// Whether cells have the time of their earliest row; all have the time of the latest.
     pub earliest: bool,
-    /// The Id16 column whose value in the latest row is kept; of equal times the greatest.
+    /// The Id16 column whose value in the latest row is stored, of equal times the greatest; `None`: no such column.
     pub latest: Option<&'static str>,
 }
 
+/// A dimension of a roll-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dim {
     /// The value of a column.
@@ -31,6 +32,7 @@ pub enum Dim {
 }
 
 impl Dim {
+    /// The name of the column.
     pub fn column(self) -> &'static str {
         match self {
             Dim::Column(name) | Dim::Presence(name) => name,
@@ -38,7 +40,7 @@ impl Dim {
     }
 }
 
-/// Where Apdex bands end when nobody has accepted an Endpoint's slowness. WIRE 8.1.
+/// Edges of the Apdex bands of Endpoints without an accepted slowness. WIRE 8.1.
 const BANDS: &[i64] = &[
     ApdexBands::detail().satisfied_ns,
     ApdexBands::impact(0).satisfied_ns,
@@ -81,7 +83,7 @@ const AI: Spec = Spec {
     latest: None,
 };
 
-/// Issues: occurrences by group, the first and the last.
+/// Issues: number, first and last occurrence by group.
 const ISSUES: Spec = Spec {
     dims: &[Dim::Column("group")],
     sums: &[],
@@ -92,7 +94,7 @@ const ISSUES: Spec = Spec {
 };
 
 impl Spec {
-    /// `None`: rows of the table are not rolled up.
+    /// The roll-up of `table`; `None` when it has none.
     pub fn of(table: Table) -> Option<&'static Spec> {
         match table {
             Table::Endpoints | Table::Tasks => Some(&SERVED),
@@ -102,30 +104,32 @@ impl Spec {
         }
     }
 
-    /// The place of a summed column.
+    /// The index of a summed column; `None` when the column is not summed.
     pub fn sum(&self, name: &str) -> Option<usize> {
         self.sums.iter().position(|sum| *sum == name)
     }
 
+    /// Whether the presence of a column is a dimension.
     pub fn has_presence(&self, name: &str) -> bool {
         self.dims.contains(&Dim::Presence(self.dim_name(name)))
     }
 
+    /// Whether the value of a column is a dimension.
     pub fn has_column(&self, name: &str) -> bool {
         self.dims.contains(&Dim::Column(self.dim_name(name)))
     }
 
-    /// The band of a value: how many edges lie below it.
+    /// The band of a value: the number of edges below it.
     pub fn band_of(&self, value: i64) -> u8 {
         self.bands.partition_point(|edge| *edge < value) as u8
     }
 
-    /// Greatest value of a band.
+    /// The greatest value of a band.
     pub fn band_end(&self, band: u8) -> i64 {
         self.bands.get(usize::from(band)).copied().unwrap_or(i64::MAX)
     }
 
-    /// The same name, for ever.
+    /// The static name of a dimension; "" when there is none of this name.
     fn dim_name(&self, name: &str) -> &'static str {
         self.dims.iter().map(|dim| dim.column()).find(|dim| *dim == name).unwrap_or("")
     }
@@ -146,7 +150,7 @@ mod tests {
             }
             for name in spec.sums.iter().chain(&spec.sketched) {
                 let (_, column) = table.column(name).expect("a sum is a column");
-                // A sum says which rows it is over.
+                // The presence of a nullable summed column must be a dimension.
                 assert!(!column.nullable || spec.has_presence(name), "{name}");
                 assert!(matches!(column.kind, Kind::I64 | Kind::F64), "{name}");
             }

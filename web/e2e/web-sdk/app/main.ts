@@ -1,4 +1,4 @@
-// A small shop as its authors write it: OpenTelemetry set up once, and one handler that reports what nobody catches.
+// A small shop with a typical setup of OpenTelemetry, and one handler that reports uncaught errors.
 import { SpanStatusCode, trace } from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { resourceFromAttributes } from "@opentelemetry/resources";

@@ -1,4 +1,4 @@
-// Browsers and mobile apps. Their token can be read by whoever has the app: it can only send.
+// Browsers and mobile apps. Their users can read the token, which permits only sending.
 import type { Snippet, Target } from "./types";
 
 const VISIBLE = "The token is visible to whoever has the app: it can only send data, never read it.";

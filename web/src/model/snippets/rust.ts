@@ -2,7 +2,7 @@
 import { environment, request, SERVICE, type Snippet, type Target } from "./types";
 
 export function rust(target: Target): Snippet {
-  // Its client speaks TLS with this feature only.
+  // The exporter's HTTP client supports TLS only with this feature.
   const tls = target.otlp.startsWith("https:") ? ",reqwest-rustls" : "";
   return {
     key: "rust",

@@ -1,11 +1,11 @@
-// What a snippet is, and what all of them share.
+// Types and constants shared by all snippets.
 
 export interface Step {
   title: string;
   code: string;
-  /** "sh", "js", …; code of "sh" is run in the app's folder, the last such step runs the app. */
+  /** "sh", "js", …. Code of "sh" runs in the app's folder; the last such step runs the app. */
   language: string;
-  /** The file that `code` is all of, relative to the app's folder. Without it, `code` is a part of some file. */
+  /** File whose whole content is `code`, relative to the app's folder. Without it, `code` is part of a file. */
   file?: string;
 }
 
@@ -14,9 +14,9 @@ export interface Snippet {
   label: string;
   group: Group;
   steps: Step[];
-  /** What the example sends. */
+  /** Signals that the example sends. */
   signals: Signal[];
-  /** How to see it work: a request to the running example, and the Endpoint that appears. */
+  /** Check: a request to the running example, and the Endpoint that results. */
   check?: { request: string; endpoint: string; service: string };
   note?: string;
 }
@@ -24,18 +24,18 @@ export interface Snippet {
 export type Group = "Backend" | "Frontend & mobile" | "Edge" | "Collector & curl";
 export type Signal = "traces" | "metrics" | "logs";
 
-/** What the snippets are filled in with. */
+/** Values filled into the snippets. */
 export interface Target {
-  /** The base address without `/v1/…`, e.g. https://tide.example.com/api/otel. */
+  /** Base address without `/v1/…`, e.g. https://tide.example.com/api/otel. */
   otlp: string;
   token: string;
-  /** Where the examples listen. */
+  /** Port of the examples. */
   port: number;
 }
 
 export const SERVICE = "my-service";
 
-/** The variables that every SDK with environment configuration reads; `more` are set beside them. */
+/** Variables that every SDK with environment configuration reads, followed by `more`. */
 export function environment({ otlp, token }: Target, ...more: string[]): string {
   return [
     `export OTEL_SERVICE_NAME=${SERVICE}`,

@@ -19,7 +19,7 @@ const TABS = [
   { tab: "log", label: "Security log" },
 ] as const;
 
-/** One's own account: every tab is an address. */
+/** The signed-in user's account. Every tab has a URL. */
 export function AccountPage() {
   const { tab } = route.useSearch();
   const user = useBundle()?.user;

@@ -11,9 +11,9 @@ import { MutationButton } from "../../parts/MutationButton";
 import { Section } from "../../parts/Page";
 import { ProjectNames } from "../../parts/ScopeChoice";
 import { Empty, QueryView } from "../../parts/states";
-import { say } from "../../ui/Toasts";
+import { showToast } from "../../ui/Toasts";
 
-/** Command lines, devices and applications that were allowed to act as this account. */
+/** Command line tools, devices and applications with a grant of this account. */
 export function Apps() {
   const [ending, setEnding] = useState<Grant | null>(null);
   const list = useQuery(grantsQuery);
@@ -23,7 +23,7 @@ export function Apps() {
     onSuccess: (_, grant) => {
       setEnding(null);
       client.invalidateQueries({ queryKey: grantsQuery.queryKey });
-      say(`${grant.clientName || grant.clientId} is signed out`);
+      showToast(`${grant.clientName || grant.clientId} is signed out`);
     },
   });
   const code = (

@@ -1,7 +1,7 @@
 import { exactTime, parseMs } from "../../model/time";
 import { Chip } from "../../ui/Chip";
 
-/** When something ends: "never", "in 12 d", "ended". */
+/** Time until expiry: "never", "in 12 d", "ended". */
 export function ExpiryLabel({ at }: { at: string | null | undefined }) {
   if (!at) return <>never</>;
   const gap = parseMs(at) - Date.now();

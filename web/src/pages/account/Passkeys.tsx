@@ -3,18 +3,18 @@ import { KeyRound, Pencil } from "lucide-react";
 import { useState } from "react";
 import { addPasskey, removePasskey, renamePasskey, twoFactorQuery } from "../../api/account-me";
 import type { Passkey } from "../../api/account-types";
-import { NO_PASSKEYS, passkeysWork } from "../../api/passkeys";
+import { NO_PASSKEYS, passkeysSupported } from "../../api/passkeys";
 import { Ago } from "../../parts/Ago";
 import { Problem, Submit } from "../../parts/MutationButton";
 import { Dialog } from "../../ui/Dialog";
 import { Field, focusHere } from "../../ui/Field";
-import { say } from "../../ui/Toasts";
-import { AskPassword } from "./AskPassword";
+import { showToast } from "../../ui/Toasts";
+import { PasswordPrompt } from "./PasswordPrompt";
 import { RecoveryCodes } from "./RecoveryCodes";
 
 export function Passkeys({ passkeys }: { passkeys: Passkey[] }) {
   const [adding, setAdding] = useState(false);
-  const works = passkeysWork();
+  const works = passkeysSupported();
   return (
     <>
       <p className="mb-3 text-ink2">
@@ -24,7 +24,7 @@ export function Passkeys({ passkeys }: { passkeys: Passkey[] }) {
       {passkeys.length > 0 && (
         <ul className="mb-3 divide-y divide-line rounded-control border border-line">
           {passkeys.map((passkey) => (
-            <One key={passkey.id} passkey={passkey} />
+            <PasskeyRow key={passkey.id} passkey={passkey} />
           ))}
         </ul>
       )}
@@ -45,7 +45,7 @@ function useRefresh(): () => void {
   return () => client.invalidateQueries({ queryKey: twoFactorQuery.queryKey });
 }
 
-function One({ passkey }: { passkey: Passkey }) {
+function PasskeyRow({ passkey }: { passkey: Passkey }) {
   const [step, setStep] = useState<"closed" | "rename" | "remove">("closed");
   const close = () => setStep("closed");
   return (
@@ -125,7 +125,7 @@ function Remove({ passkey, close }: { passkey: Passkey; close: () => void }) {
     onSuccess: () => {
       close();
       refresh();
-      say(`Passkey ${passkey.name} removed`);
+      showToast(`Passkey ${passkey.name} removed`);
     },
   });
   return (
@@ -135,7 +135,7 @@ function Remove({ passkey, close }: { passkey: Passkey; close: () => void }) {
       title={`Remove ${passkey.name}?`}
       description="It will not sign you in any more. Delete it on the device too, so that it is not offered there."
     >
-      <AskPassword
+      <PasswordPrompt
         of={remove}
         label="Remove the passkey"
         danger
@@ -154,14 +154,14 @@ function Add({ close }: { close: () => void }) {
     mutationFn: () => addPasskey(name.trim(), password),
     onSuccess: ({ recoveryCodes }) => {
       refresh();
-      say("Passkey added");
+      showToast("Passkey added");
       if (!recoveryCodes?.length) close();
     },
   });
   const codes = add.data?.recoveryCodes;
   if (codes?.length)
     return (
-      // Only its own button closes: the codes are shown once.
+      // Only the dialog's button closes it: the codes are shown once.
       <Dialog open held onOpenChange={() => {}} title="Keep your recovery codes">
         <RecoveryCodes codes={codes} onKept={close} />
       </Dialog>

@@ -8,7 +8,7 @@ import { ZoneSelect } from "../../parts/ZoneSelect";
 import { Chip } from "../../ui/Chip";
 import { Field } from "../../ui/Field";
 import { Segmented } from "../../ui/Segmented";
-import { say } from "../../ui/Toasts";
+import { showToast } from "../../ui/Toasts";
 import { setTheme, useThemeChoice } from "../../ui/theme";
 
 const THEMES: { value: ThemePreference; label: string }[] = [
@@ -24,7 +24,7 @@ export function Profile({ user }: { user: User }) {
         <Name user={user} />
       </Section>
       <Section title="How it looks">
-        <Looks user={user} />
+        <Appearance user={user} />
       </Section>
     </>
   );
@@ -38,7 +38,7 @@ function Name({ user }: { user: User }) {
       className="space-y-4"
       onSubmit={(event) => {
         event.preventDefault();
-        change.mutate({ name: name.trim() }, { onSuccess: () => say("Name saved") });
+        change.mutate({ name: name.trim() }, { onSuccess: () => showToast("Name saved") });
       }}
     >
       <div className="flex items-end gap-2">
@@ -69,7 +69,7 @@ function Name({ user }: { user: User }) {
   );
 }
 
-function Looks({ user }: { user: User }) {
+function Appearance({ user }: { user: User }) {
   const theme = useThemeChoice();
   const change = useChangeMe();
   return (
@@ -92,7 +92,7 @@ function Looks({ user }: { user: User }) {
           label="Time zone"
           value={user.timezone ?? ""}
           hint={`Times are shown in it: ${dateTime(Date.now())} (${timeZone().replaceAll("_", " ")}) now.`}
-          onChange={(timezone) => change.mutate({ timezone }, { onSuccess: () => say("Time zone saved") })}
+          onChange={(timezone) => change.mutate({ timezone }, { onSuccess: () => showToast("Time zone saved") })}
         />
       </div>
       <Problem of={change} />

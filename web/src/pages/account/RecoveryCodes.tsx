@@ -4,7 +4,7 @@ import { saveAs } from "../../api/client";
 import { CopyButton } from "../../ui/Copy";
 import { Switch } from "../../ui/Switch";
 
-/** Shown this once: the server keeps only what it needs to check them. */
+/** New recovery codes. They are shown once: the server cannot return them again. */
 export function RecoveryCodes({ codes, onKept }: { codes: string[]; onKept: () => void }) {
   const [kept, setKept] = useState(false);
   const text = `${codes.join("\n")}\n`;

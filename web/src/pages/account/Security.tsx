@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { type AlsoEnd, changePassword, revokeSessions, twoFactorQuery } from "../../api/account-me";
+import { changePassword, type RevokeOptions, revokeSessions, twoFactorQuery } from "../../api/account-me";
 import { providersQuery } from "../../api/account-sign-in";
 import type { User } from "../../api/account-types";
 import { Confirm } from "../../parts/Confirm";
@@ -9,7 +9,7 @@ import { Section } from "../../parts/Page";
 import { QueryView, SkeletonRows } from "../../parts/states";
 import { Field } from "../../ui/Field";
 import { Switch } from "../../ui/Switch";
-import { say } from "../../ui/Toasts";
+import { showToast } from "../../ui/Toasts";
 import { Passkeys } from "./Passkeys";
 import { Sessions } from "./Sessions";
 import { Totp } from "./Totp";
@@ -43,7 +43,7 @@ export function Security({ user }: { user: User }) {
         <Sessions />
       </Section>
       <Section title="Sign out everywhere">
-        <Everywhere />
+        <SignOutEverywhere />
       </Section>
     </>
   );
@@ -57,7 +57,7 @@ function Password({ email }: { email: string }) {
     onSuccess: () => {
       setCurrent("");
       setNext("");
-      say("Password changed. Every other device is signed out.");
+      showToast("Password changed. Every other device is signed out.");
     },
   });
   return (
@@ -95,16 +95,16 @@ function Password({ email }: { email: string }) {
   );
 }
 
-function Everywhere() {
+function SignOutEverywhere() {
   const [open, setOpen] = useState(false);
-  const [also, setAlso] = useState<AlsoEnd>({ endPersonalAccessTokens: false, endPasskeys: false });
+  const [also, setAlso] = useState<RevokeOptions>({ endPersonalAccessTokens: false, endPasskeys: false });
   const client = useQueryClient();
   const revoke = useMutation({
     mutationFn: () => revokeSessions(also),
     onSuccess: () => {
       setOpen(false);
       client.invalidateQueries({ queryKey: ["me"] });
-      say("Signed out everywhere else");
+      showToast("Signed out everywhere else");
     },
   });
   return (

@@ -4,7 +4,7 @@ import { securityLogQuery } from "../../api/account-me";
 import { AuditTable } from "../../parts/AuditTable";
 import { Empty, QueryView } from "../../parts/states";
 
-/** Sign-ins, refused ones too, and every change of one's own credentials. */
+/** Sign-ins, including refused ones, and all changes of the account's credentials. */
 export function SecurityLog() {
   const [before, setBefore] = useState<string>();
   const list = useQuery(securityLogQuery(before));

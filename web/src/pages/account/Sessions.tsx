@@ -7,9 +7,9 @@ import { DataTable } from "../../parts/DataTable";
 import { MutationButton, Problem } from "../../parts/MutationButton";
 import { QueryView } from "../../parts/states";
 import { Chip } from "../../ui/Chip";
-import { say } from "../../ui/Toasts";
+import { showToast } from "../../ui/Toasts";
 
-/** Where one is signed in, and the end of one sign-in. */
+/** Lists the account's sessions and ends single sessions. */
 export function Sessions() {
   const list = useQuery(sessionsQuery);
   const client = useQueryClient();
@@ -17,7 +17,7 @@ export function Sessions() {
     mutationFn: (session: Session) => endOtherSession(session.id),
     onSuccess: (_, session) => {
       client.invalidateQueries({ queryKey: sessionsQuery.queryKey });
-      say(`${deviceWords(session.userAgent)} is signed out`);
+      showToast(`${deviceWords(session.userAgent)} is signed out`);
     },
   });
   return (

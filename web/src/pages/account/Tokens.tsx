@@ -13,10 +13,10 @@ import { type Choice, ProjectNames, ScopeChoice } from "../../parts/ScopeChoice"
 import { Empty, QueryView } from "../../parts/states";
 import { Field } from "../../ui/Field";
 import { SelectField } from "../../ui/SelectField";
-import { say } from "../../ui/Toasts";
+import { showToast } from "../../ui/Toasts";
 import { ExpiryLabel } from "./ExpiryLabel";
 
-const LIVES = [
+const LIFETIMES = [
   { value: "7", label: "7 days" },
   { value: "30", label: "30 days" },
   { value: "90", label: "90 days" },
@@ -34,7 +34,7 @@ export function Tokens() {
       setEnding(null);
       if (made?.id === token.id) setMade(null);
       client.invalidateQueries({ queryKey: tokensQuery.queryKey });
-      say(`Token ${token.name} revoked`);
+      showToast(`Token ${token.name} revoked`);
     },
   });
   return (
@@ -169,7 +169,7 @@ function New({ onMade }: { onMade: (token: AccessToken & { token: string }) => v
           value={name}
           onText={setName}
         />
-        <SelectField label="Ends after" value={days} options={LIVES} onChange={setDays} />
+        <SelectField label="Ends after" value={days} options={LIFETIMES} onChange={setDays} />
         <Submit of={create} busy="Making…">
           Make a token
         </Submit>

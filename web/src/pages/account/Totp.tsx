@@ -1,4 +1,4 @@
-// The second step: an authenticator app, and recovery codes for the day the phone is gone.
+// The second step: an authenticator app, and recovery codes for a lost phone.
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { confirmTotp, newRecoveryCodes, removeTotp, startTotp, twoFactorQuery } from "../../api/account-me";
@@ -9,8 +9,8 @@ import { Chip } from "../../ui/Chip";
 import { CopyButton } from "../../ui/Copy";
 import { Dialog } from "../../ui/Dialog";
 import { Field, focusHere } from "../../ui/Field";
-import { say } from "../../ui/Toasts";
-import { AskPassword } from "./AskPassword";
+import { showToast } from "../../ui/Toasts";
+import { PasswordPrompt } from "./PasswordPrompt";
 import { RecoveryCodes } from "./RecoveryCodes";
 
 type Step = "closed" | "on" | "off" | "codes";
@@ -77,21 +77,21 @@ function TurnOn({ close }: { close: () => void }) {
     },
   });
   return (
-    // Once the codes are there, only their own button closes: they are shown once.
+    // While codes are shown, only their button closes the dialog: they are shown once.
     <Dialog
       open
       held={!!codes}
       onOpenChange={(open) => !open && !codes && close()}
       title={codes ? "Keep your recovery codes" : "Set up an authenticator app"}
     >
-      {!setup && <AskPassword of={start} label="Go on" onCancel={close} onPassword={(text) => start.mutate(text)} />}
+      {!setup && <PasswordPrompt of={start} label="Go on" onCancel={close} onPassword={(text) => start.mutate(text)} />}
       {setup && !codes && <Scan setup={setup} of={confirm} onCode={(code) => confirm.mutate(code)} />}
       {codes && (
         <RecoveryCodes
           codes={codes}
           onKept={() => {
             close();
-            say("The second step is on");
+            showToast("The second step is on");
           }}
         />
       )}
@@ -119,7 +119,7 @@ function Scan({
     >
       <p className="text-ink2">Scan this with your authenticator app, then type the code that it shows.</p>
       <div className="grid place-items-center">
-        {/* As an image: a drawing from the server never becomes part of the page. White, whatever the theme. */}
+        {/* An <img>, so that the server's SVG is not part of the document. White in every theme. */}
         <img
           src={`data:image/svg+xml;charset=utf-8,${encodeURIComponent(setup.qrSvg)}`}
           alt="QR code for your authenticator app"
@@ -172,7 +172,7 @@ function TurnOff({ alone, close }: { alone: boolean; close: () => void }) {
     onSuccess: () => {
       close();
       refresh();
-      say("The second step is off");
+      showToast("The second step is off");
     },
   });
   return (
@@ -186,7 +186,7 @@ function TurnOff({ alone, close }: { alone: boolean; close: () => void }) {
           : "Signing in will ask for a passkey after the password, or a recovery code."
       }
     >
-      <AskPassword of={remove} label="Turn off" danger onCancel={close} onPassword={(text) => remove.mutate(text)} />
+      <PasswordPrompt of={remove} label="Turn off" danger onCancel={close} onPassword={(text) => remove.mutate(text)} />
     </Dialog>
   );
 }
@@ -205,7 +205,7 @@ function NewCodes({ close }: { close: () => void }) {
       {make.data ? (
         <RecoveryCodes codes={make.data.recoveryCodes} onKept={close} />
       ) : (
-        <AskPassword of={make} label="Make new codes" onCancel={close} onPassword={(text) => make.mutate(text)} />
+        <PasswordPrompt of={make} label="Make new codes" onCancel={close} onPassword={(text) => make.mutate(text)} />
       )}
     </Dialog>
   );

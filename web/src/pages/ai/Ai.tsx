@@ -47,7 +47,7 @@ function Ranking({ search }: { search: AiSearch }) {
       calls={calls}
       isFiltered={!!search.calls}
       cleared={{ calls: undefined }}
-      shows={(column) => calls !== "tool" || !OF_MODELS.has(column)}
+      shows={(column) => calls !== "tool" || !MODEL_CALL_COLUMNS.has(column)}
       filters={
         <Segmented
           label="Which traces"
@@ -87,8 +87,8 @@ function Name({ row }: { row: AiGroup }) {
   );
 }
 
-/** Columns that say nothing of runs of tools. */
-const OF_MODELS = new Set(["cost", "per", "tokens", "in"]);
+/** Columns that do not apply to tool runs. */
+const MODEL_CALL_COLUMNS = new Set(["cost", "per", "tokens", "in"]);
 
 function aiColumns(span: Span): Column<AiGroup, GroupOrder<"aiTrace">>[] {
   return [

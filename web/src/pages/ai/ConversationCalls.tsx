@@ -10,7 +10,7 @@ import { CALL_COLUMNS } from "./callColumns";
 
 const route = getRouteApi("/p/$pid/ai");
 
-/** Every call of a model and run of a tool of one conversation, in the order of time. */
+/** All model calls and tool runs of a conversation, in chronological order. */
 export function ConversationCalls({ id }: { id: string }) {
   const pid = useProjectId();
   const { sort, body } = useListBody(route.useSearch(), CALL_COLUMNS, { by: "recorded_at", desc: false });

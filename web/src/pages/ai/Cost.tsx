@@ -1,7 +1,7 @@
 import { usd } from "../../model/format";
 import { Tip } from "../../ui/Tip";
 
-/** Dollars; "≈" when worked out from the price table; "–" when nothing has a price (never zero). */
+/** US dollars; "≈" if estimated from the price table; "–" if unpriced (never zero). */
 export function Cost({ value, estimated }: { value: number | null; estimated: boolean }) {
   if (value === null || value === undefined) return <span className="text-ink2">–</span>;
   if (!estimated) return <span>{usd(value)}</span>;

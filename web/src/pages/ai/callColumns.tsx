@@ -1,4 +1,4 @@
-// Columns of single calls of models and runs of tools; the row opens the conversation.
+// Columns of single model calls and tool runs. A row opens the conversation.
 import { Link } from "@tanstack/react-router";
 import type { RowOrder } from "../../api/entities";
 import { useProjectId } from "../../api/hooks";
@@ -10,7 +10,7 @@ import { NonRootChip } from "../../parts/EntityChips";
 import { Chip } from "../../ui/Chip";
 import { Cost } from "./Cost";
 
-/** `gen_ai.operation.name` of what is no call of a model. */
+/** Values of `gen_ai.operation.name` that are not model calls. */
 export const isTool = (row: AiRow) => row.operation === "execute_tool";
 
 function When({ row }: { row: AiRow }) {

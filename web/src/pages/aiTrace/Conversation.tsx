@@ -1,4 +1,4 @@
-// A conversation as bubbles: who said what, tool calls and results folded, code in boxes. Text only, never HTML.
+// A conversation as bubbles by role, with folded tool calls and results and code in boxes. Text only, never HTML.
 import { Bot, ChevronRight, CircleUser, ScrollText, Wrench } from "lucide-react";
 import type { Message, Conversation as Talk, ToolCall } from "../../api/types";
 import { prettyJson, splitFences } from "../../model/content";

@@ -5,48 +5,48 @@ import { ApiError } from "../../api/client";
 import { targetWords } from "../../model/audit";
 import { Ago } from "../../parts/Ago";
 import { MutationButton, Problem } from "../../parts/MutationButton";
-import { AuthFrame, DeadEnd, Waiting } from "./Frame";
+import { AuthFrame, DeadEnd, PageLoading } from "./Frame";
 
 const route = getRouteApi("/ack");
 
-/** A link in an alert. Opening it changes nothing, so that programs that look into mail do not acknowledge. */
+/** The page of a link in an alert. Opening it does not acknowledge, because mail scanners open links. */
 export function Ack() {
   const { linkToken: token } = route.useRouteContext();
-  const asked = useQuery(ackQuery(token));
-  const say = useMutation({ mutationFn: () => acknowledge(token) });
-  const status = statusOf(say.error ?? asked.error);
+  const query = useQuery(ackQuery(token));
+  const acknowledgement = useMutation({ mutationFn: () => acknowledge(token) });
+  const status = statusOf(acknowledgement.error ?? query.error);
   if (status === 404)
     return (
-      <Over
+      <LinkEnded
         title="This link is not known"
         lead="The alert may have been resolved since: its links are over then. Or the address is not complete."
       />
     );
-  if (status === 410) return <Over title="This link has expired" lead="Look at the alert itself instead." />;
-  if (say.data) return <Done link={say.data} lead="Nobody else is woken about it." />;
-  if (asked.data?.status === "acknowledged") return <Done link={asked.data} lead="The link was used already." />;
-  if (asked.isError)
+  if (status === 410) return <LinkEnded title="This link has expired" lead="Look at the alert itself instead." />;
+  if (acknowledgement.data) return <Done link={acknowledgement.data} lead="Nobody else is woken about it." />;
+  if (query.data?.status === "acknowledged") return <Done link={query.data} lead="The link was used already." />;
+  if (query.isError)
     return (
       <AuthFrame title="Acknowledge an alert">
         <div className="space-y-4">
-          <Problem of={asked} />
-          <MutationButton of={asked} className="btn btn-primary" onClick={() => asked.refetch()}>
+          <Problem of={query} />
+          <MutationButton of={query} className="btn btn-primary" onClick={() => query.refetch()}>
             Try again
           </MutationButton>
         </div>
       </AuthFrame>
     );
-  if (!asked.data) return <Waiting words="Looking up the alert…" />;
+  if (!query.data) return <PageLoading words="Looking up the alert…" />;
   return (
-    <AuthFrame title="Acknowledge this alert?" lead={<Subject link={asked.data} />}>
+    <AuthFrame title="Acknowledge this alert?" lead={<Subject link={query.data} />}>
       <div className="space-y-4">
         <p className="text-ink2">It says that you look into it. Nobody else is woken, and the alert stays open.</p>
-        <Problem of={say} />
+        <Problem of={acknowledgement} />
         <MutationButton
-          of={say}
+          of={acknowledgement}
           busy="Acknowledging…"
           className="btn btn-primary btn-big w-full"
-          onClick={() => say.mutate()}
+          onClick={() => acknowledgement.mutate()}
         >
           Acknowledge
         </MutationButton>
@@ -82,7 +82,7 @@ function Done({ link, lead }: { link: AckLink; lead: string }) {
   );
 }
 
-function Over({ title, lead }: { title: string; lead: string }) {
+function LinkEnded({ title, lead }: { title: string; lead: string }) {
   return (
     <DeadEnd title={title} lead={lead}>
       <Home />

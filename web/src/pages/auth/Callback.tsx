@@ -7,25 +7,25 @@ import { request } from "../../api/client";
 import { forgetStart, startedFrom } from "../../api/session";
 import { safePath } from "../../model/safe-path";
 import { MutationButton, Problem } from "../../parts/MutationButton";
-import { AuthFrame, DeadEnd, Waiting } from "./Frame";
+import { AuthFrame, DeadEnd, PageLoading } from "./Frame";
 import { SecondStepForm } from "./SecondStepForm";
 
-interface Arrival {
-  /** The provider asked for one factor, and an organization asks for two; or `link`. */
+interface CallbackParams {
+  /** Set if an organization requires a second factor, or with `link`. */
   second: MfaRequired | null;
-  /** A provider that is to be linked to the account of this address, once the account is proved. */
+  /** Name of the provider to link to the account of this e-mail address, after verification of its owner. */
   link: string | null;
   needsSetup: boolean;
   next: string;
-  /** This tab left for a provider: nobody else can have sent the link. */
+  /** Whether this tab started the sign-in. Otherwise the link may come from another person. */
   expected: boolean;
 }
 
 /**
- * The session is a cookie by now, set for the browser that began the sign-in. The token of the address is for programs:
- * it is taken out at once, so that neither history nor a copied link holds it.
+ * Parses the address and removes its token at once, so that neither history nor a copied link contains it. The session
+ * is a cookie, set for the browser that started the sign-in; the token is for programs.
  */
-function arrival(): Arrival | null {
+function readCallback(): CallbackParams | null {
   const words = new URLSearchParams(location.hash.slice(1));
   const mfaToken = words.get("mfaToken");
   const methods = (words.get("methods") ?? "").split(",") as SecondStep[];
@@ -43,10 +43,10 @@ function arrival(): Arrival | null {
   };
 }
 
-/** Where a provider's sign-in ends: `/auth/callback#token=…&needsSetup=…`, or `#mfaToken=…&methods=…[&link=…]`. */
+/** Target of a provider's sign-in: `/auth/callback#token=…&needsSetup=…` or `#mfaToken=…&methods=…[&link=…]`. */
 export function Callback() {
-  const [come] = useState(arrival);
-  if (!come)
+  const [callback] = useState(readCallback);
+  if (!callback)
     return (
       <DeadEnd title="Nothing to sign in with" lead="This page is the last step of signing in through a provider.">
         <Link to="/login" className="btn btn-primary">
@@ -54,47 +54,47 @@ export function Callback() {
         </Link>
       </DeadEnd>
     );
-  if (come.second && come.link)
+  if (callback.second && callback.link)
     return (
       <AuthFrame
-        title={`Connect ${come.link} to your account`}
-        lead={`An account with your e-mail address exists, and ${come.link} has never signed in to it. Prove once that the account is yours.`}
+        title={`Connect ${callback.link} to your account`}
+        lead={`An account with your e-mail address exists, and ${callback.link} has never signed in to it. Prove once that the account is yours.`}
       >
-        <SecondStepForm asked={come.second} next={come.next} onAgain={() => location.assign("/login")} />
+        <SecondStepForm mfa={callback.second} next={callback.next} onAgain={() => location.assign("/login")} />
       </AuthFrame>
     );
-  if (come.second)
+  if (callback.second)
     return (
-      <AuthFrame title="Second step" lead="Your organisation asks for one more proof that it is you.">
-        <SecondStepForm asked={come.second} next={come.next} onAgain={() => location.assign("/login")} />
+      <AuthFrame title="Second step" lead="Your organization asks for one more proof that it is you.">
+        <SecondStepForm mfa={callback.second} next={callback.next} onAgain={() => location.assign("/login")} />
       </AuthFrame>
     );
-  return <Enter come={come} />;
+  return <Enter callback={callback} />;
 }
 
-function Enter({ come }: { come: Arrival }) {
+function Enter({ callback }: { callback: CallbackParams }) {
   const router = useRouter();
   const client = useQueryClient();
-  const look = useMutation({ mutationFn: () => request<People>("GET", "/api/me/login-bundle", { anonymous: true }) });
+  const me = useMutation({ mutationFn: () => request<People>("GET", "/api/me/login-bundle", { anonymous: true }) });
   const go = (bundle: People) => {
     forgetStart();
     enterSession(client, bundle);
-    router.history.replace(come.needsSetup ? "/finish-setup" : come.next);
+    router.history.replace(callback.needsSetup ? "/finish-setup" : callback.next);
   };
   const once = useRef(false);
-  // Deliberate: one look, also when effects run twice in development
+  // Deliberate: one request, also when effects run twice in development
   useEffect(() => {
     if (once.current) return;
     once.current = true;
-    look.mutate(undefined, { onSuccess: (bundle) => come.expected && go(bundle) });
+    me.mutate(undefined, { onSuccess: (bundle) => callback.expected && go(bundle) });
   });
-  if (look.error)
+  if (me.error)
     return (
       <AuthFrame title="Signing in did not work">
         <div className="space-y-4">
-          <Problem of={look} own={{ 401: "The sign-in is over already. Start again." }} />
+          <Problem of={me} own={{ 401: "The sign-in is over already. Start again." }} />
           <div className="flex gap-2">
-            <MutationButton of={look} className="btn" onClick={() => look.mutate(undefined, { onSuccess: go })}>
+            <MutationButton of={me} className="btn" onClick={() => me.mutate(undefined, { onSuccess: go })}>
               Try again
             </MutationButton>
             <Link to="/login" className="btn btn-primary">
@@ -104,18 +104,18 @@ function Enter({ come }: { come: Arrival }) {
         </div>
       </AuthFrame>
     );
-  if (!look.data || come.expected) return <Waiting words="Signing in…" />;
-  // The link came from somewhere else: signing in unasked could put someone into a stranger's account.
+  if (!me.data || callback.expected) return <PageLoading words="Signing in…" />;
+  // This tab did not start the sign-in: the link may sign the user in to another person's account, so confirm first.
   return (
     <AuthFrame
-      title={`Go on as ${look.data.user.email}?`}
+      title={`Go on as ${me.data.user.email}?`}
       lead="This sign-in was not started in this window. Go on only if this is your account."
     >
       <div className="flex gap-2">
         <Link to="/login" className="btn btn-big flex-1">
           No
         </Link>
-        <button type="button" className="btn btn-primary btn-big flex-1" onClick={() => look.data && go(look.data)}>
+        <button type="button" className="btn btn-primary btn-big flex-1" onClick={() => me.data && go(me.data)}>
           Go on
         </button>
       </div>

@@ -8,27 +8,27 @@ import { ApiError } from "../../api/client";
 import { type ConsentSearch, consentProblem, redirectHost } from "../../model/consent";
 import { sentence } from "../../model/problem";
 import { consentTarget } from "../../model/safe-path";
-import { askedScope } from "../../model/scopes";
+import { requestedScope } from "../../model/scopes";
 import { MutationButton, Problem } from "../../parts/MutationButton";
 import { allowance, type Choice, ScopeChoice } from "../../parts/ScopeChoice";
 import { ErrorState } from "../../parts/states";
-import { AuthFrame, DeadEnd, Note, Waiting } from "./Frame";
+import { AuthFrame, DeadEnd, Note, PageLoading } from "./Frame";
 
 const route = getRouteApi("/signed-in/oauth/authorize");
 
-/** An application asks to act for someone; nothing is sent back to it before they said yes or no. */
+/** Consent page of an OAuth application. Nothing is sent to the application before the user decides. */
 export function Consent() {
   const search = route.useSearch();
   const problem = consentProblem(search);
-  const asked = useQuery({ ...clientQuery(search), enabled: !problem, retry: false });
-  const refused = asked.error instanceof ApiError && [400, 404].includes(asked.error.status);
+  const query = useQuery({ ...clientQuery(search), enabled: !problem, retry: false });
+  const refused = query.error instanceof ApiError && [400, 404].includes(query.error.status);
   if (problem || refused)
     return (
       <DeadEnd
         title="This request cannot be allowed"
         lead={
           <>
-            <p>{problem ?? sentence(asked.error?.message ?? "")}</p>
+            <p>{problem ?? sentence(query.error?.message ?? "")}</p>
             <p className="mt-2">
               Nothing was sent to the application. Start again there; if it stays, tell its makers.
             </p>
@@ -40,21 +40,21 @@ export function Consent() {
         </Link>
       </DeadEnd>
     );
-  if (asked.isError)
+  if (query.isError)
     return (
       <AuthFrame title="Allow an application?">
         <div className="-m-4">
-          <ErrorState error={asked.error} retry={() => asked.refetch()} />
+          <ErrorState error={query.error} retry={() => query.refetch()} />
         </div>
       </AuthFrame>
     );
-  if (!asked.data) return <Waiting words="Looking up the application…" />;
-  return <Ask search={search} name={asked.data.clientName || asked.data.clientId} />;
+  if (!query.data) return <PageLoading words="Looking up the application…" />;
+  return <ConsentForm search={search} name={query.data.clientName || query.data.clientId} />;
 }
 
-function Ask({ search, name }: { search: ConsentSearch; name: string }) {
+function ConsentForm({ search, name }: { search: ConsentSearch; name: string }) {
   const user = useBundle()?.user;
-  const most = askedScope(search.scope);
+  const most = requestedScope(search.scope);
   const [choice, setChoice] = useState<Choice>({ scope: most, project: "" });
   const host = redirectHost(search.redirect_uri ?? "");
   const reply = useMutation({

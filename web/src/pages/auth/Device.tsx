@@ -6,20 +6,20 @@ import { useBundle } from "../../api/account";
 import { answerDevice, deviceQuery } from "../../api/account-grants";
 import type { DeviceRequest } from "../../api/account-types";
 import { ApiError } from "../../api/client";
-import { askedScope } from "../../model/scopes";
+import { requestedScope } from "../../model/scopes";
 import { isUserCode, userCode } from "../../model/user-code";
 import { Ago } from "../../parts/Ago";
 import { MutationButton, Problem } from "../../parts/MutationButton";
 import { allowance, type Choice, ScopeChoice } from "../../parts/ScopeChoice";
 import { Field } from "../../ui/Field";
-import { AuthFrame, DeadEnd, Note, Waiting } from "./Frame";
+import { AuthFrame, DeadEnd, Note, PageLoading } from "./Frame";
 
-/** A device or command line shows a code; its owner says yes here (RFC 8628). The person types the code, also when the
- * address has one: a link from somebody else would bring that person's code along (RFC 8628, 5.4). */
+/** Approves the code that a device or command line tool shows (RFC 8628). The user types the code even if the address
+ * contains one, because a link may carry the code of another person's device (RFC 8628, 5.4). */
 export function Device() {
   const [code, setCode] = useState("");
   if (!code) return <Enter onCode={setCode} />;
-  return <Asked key={code} code={code} again={() => setCode("")} />;
+  return <Approval key={code} code={code} again={() => setCode("")} />;
 }
 
 function Enter({ onCode }: { onCode: (code: string) => void }) {
@@ -54,11 +54,11 @@ function Enter({ onCode }: { onCode: (code: string) => void }) {
   );
 }
 
-function Asked({ code, again }: { code: string; again: () => void }) {
-  const asked = useQuery({ ...deviceQuery(code), retry: false });
+function Approval({ code, again }: { code: string; again: () => void }) {
+  const query = useQuery({ ...deviceQuery(code), retry: false });
   const user = useBundle()?.user;
   const [answer, setAnswer] = useState<"approve" | "deny" | null>(null);
-  const most = askedScope(asked.data?.scope);
+  const most = requestedScope(query.data?.scope);
   const [chosen, setChoice] = useState<Choice | null>(null);
   const choice = chosen ?? { scope: most, project: "" };
   const reply = useMutation({
@@ -66,7 +66,7 @@ function Asked({ code, again }: { code: string; again: () => void }) {
       answerDevice(code, which, which === "approve" ? allowance(choice) : undefined),
     onSuccess: (_, which) => setAnswer(which),
   });
-  const status = statusOf(asked.error ?? reply.error);
+  const status = statusOf(query.error ?? reply.error);
   if (answer) return <Done approved={answer === "approve"} />;
   if (status === 404)
     return (
@@ -84,28 +84,28 @@ function Asked({ code, again }: { code: string; again: () => void }) {
         lead="It was valid for ten minutes. Start the sign-in on the device again."
       />
     );
-  if (asked.isError)
+  if (query.isError)
     return (
       <AuthFrame title="Sign in a device">
         <div className="space-y-4">
-          <Problem of={asked} />
+          <Problem of={query} />
           <MutationButton
-            of={{ isPending: asked.isFetching, error: asked.error }}
+            of={{ isPending: query.isFetching, error: query.error }}
             className="btn btn-primary"
-            onClick={() => asked.refetch()}
+            onClick={() => query.refetch()}
           >
             Try again
           </MutationButton>
         </div>
       </AuthFrame>
     );
-  if (!asked.data) return <Waiting words="Looking up the code…" />;
-  if (asked.data.status === "approved") return <Done approved />;
-  if (asked.data.status === "denied") return <Done approved={false} />;
+  if (!query.data) return <PageLoading words="Looking up the code…" />;
+  if (query.data.status === "approved") return <Done approved />;
+  if (query.data.status === "denied") return <Done approved={false} />;
   return (
-    <AuthFrame title={`Let ${asked.data.clientName} sign in?`}>
+    <AuthFrame title={`Let ${query.data.clientName} sign in?`}>
       <div className="space-y-4">
-        <Request request={asked.data} code={code} email={user?.email ?? ""} />
+        <Request request={query.data} code={code} email={user?.email ?? ""} />
         <ScopeChoice big most={most} choice={choice} onChange={setChoice} />
         <Note>
           Approve only if you started this yourself, the device is at this address, and it shows exactly this code.

@@ -12,7 +12,7 @@ import { SelectField } from "../../ui/SelectField";
 import { AuthFrame } from "./Frame";
 import { SetupCode, WRONG_SETUP_CODE } from "./SetupCode";
 
-/** The first person came through a provider: the organisation and the first project are still missing. */
+/** Shown if the first user signed in through a provider: creates the organization and the first project. */
 export function FinishSetup() {
   const [organizationName, setOrganization] = useState("");
   const [projectName, setProject] = useState("");
@@ -38,7 +38,7 @@ export function FinishSetup() {
     },
   });
   return (
-    <AuthFrame title="Almost there" lead="You are signed in. Name your organisation and its first project.">
+    <AuthFrame title="Almost there" lead="You are signed in. Name your organization and its first project.">
       <form
         className="space-y-4"
         onSubmit={(event) => {
@@ -48,14 +48,14 @@ export function FinishSetup() {
       >
         <Field
           big
-          label="Organisation"
+          label="Organization"
           autoComplete="organization"
           required
           value={organizationName}
           onText={setOrganization}
           placeholder="Acme"
         />
-        <ZoneSelect big label="Time zone of the organisation" value={timezone} onChange={setZone} />
+        <ZoneSelect big label="Time zone of the organization" value={timezone} onChange={setZone} />
         <Field
           big
           label="First project"
@@ -69,7 +69,7 @@ export function FinishSetup() {
         <SetupCode value={setupCode} onText={setCode} />
         <Problem of={finish} own={WRONG_SETUP_CODE} />
         <Submit of={finish} busy="Creating…" className="btn btn-primary btn-big w-full">
-          Create organisation and project
+          Create organization and project
         </Submit>
       </form>
     </AuthFrame>

@@ -8,13 +8,13 @@ import { AuthFrame } from "./Frame";
 
 export function Forgot() {
   const [email, setEmail] = useState("");
-  const ask = useMutation({ mutationFn: () => forgotPassword(email.trim()) });
+  const reset = useMutation({ mutationFn: () => forgotPassword(email.trim()) });
   const back = (
     <Link to="/login" className="link">
       Back to the sign-in page
     </Link>
   );
-  if (ask.isSuccess)
+  if (reset.isSuccess)
     return (
       <AuthFrame
         title="Look into your mailbox"
@@ -33,12 +33,12 @@ export function Forgot() {
         className="space-y-4"
         onSubmit={(event) => {
           event.preventDefault();
-          ask.mutate();
+          reset.mutate();
         }}
       >
         <Field big label="E-mail" type="email" autoComplete="username" required value={email} onText={setEmail} />
-        <Problem of={ask} />
-        <Submit of={ask} busy="Sending…" className="btn btn-primary btn-big w-full">
+        <Problem of={reset} />
+        <Submit of={reset} busy="Sending…" className="btn btn-primary btn-big w-full">
           Send the link
         </Submit>
       </form>

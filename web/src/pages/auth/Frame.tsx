@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { Logo } from "../../parts/Logo";
 import { useTitle } from "../../ui/theme";
 
-/** The card of the pages that need no session, or that ask one question. */
+/** Card layout of pages that need no session, and of confirmation pages. */
 export function AuthFrame({
   title,
   lead,
@@ -12,7 +12,7 @@ export function AuthFrame({
   title: string;
   lead?: ReactNode;
   children?: ReactNode;
-  /** Below the card: the way to neighbouring pages. */
+  /** Links to related pages, below the card. */
   foot?: ReactNode;
 }) {
   useTitle(title);
@@ -34,7 +34,7 @@ export function AuthFrame({
   );
 }
 
-/** Something that was asked for is not there: say so, and where to go. */
+/** A final state of a page, such as a missing object, with links to other pages. */
 export function DeadEnd({ title, lead, children }: { title: string; lead: ReactNode; children?: ReactNode }) {
   return (
     <AuthFrame title={title} lead={lead}>
@@ -43,8 +43,8 @@ export function DeadEnd({ title, lead, children }: { title: string; lead: ReactN
   );
 }
 
-/** While the page asks the server; nothing in the first 150 ms. */
-export function Waiting({ words }: { words: string }) {
+/** Loading state of a page, hidden for the first 150 ms. */
+export function PageLoading({ words }: { words: string }) {
   return (
     <main className="late grid min-h-dvh place-items-center bg-panel px-4" aria-busy="true">
       <h1 className="font-normal text-body text-ink2" role="status">

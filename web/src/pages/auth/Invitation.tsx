@@ -12,22 +12,22 @@ import { asRole } from "../../model/roles";
 import { MutationButton, Problem, Submit } from "../../parts/MutationButton";
 import { ErrorState } from "../../parts/states";
 import { Field } from "../../ui/Field";
-import { say } from "../../ui/Toasts";
-import { AuthFrame, DeadEnd, Note, Waiting } from "./Frame";
+import { showToast } from "../../ui/Toasts";
+import { AuthFrame, DeadEnd, Note, PageLoading } from "./Frame";
 import { ProviderLinks } from "./ProviderLinks";
 import { useEnter, useLeave } from "./useEnter";
 
 const route = getRouteApi("/accept-invitation");
-/** The page again, after a sign-in: the link's secret is kept in this tab. */
+/** Path to return to after a sign-in; the link's secret is stored in this tab. */
 const HERE = "/accept-invitation";
 
 export function AcceptInvitation() {
   const { linkToken: token } = route.useRouteContext();
-  const asked = useQuery({ ...invitationQuery(token), enabled: token !== "" });
+  const query = useQuery({ ...invitationQuery(token), enabled: token !== "" });
   const [signedIn, setSignedIn] = useState(hasSession);
   const me = useQuery({ ...bundleQuery, enabled: signedIn });
   const leave = useLeave();
-  const status = asked.error instanceof ApiError ? asked.error.status : 0;
+  const status = query.error instanceof ApiError ? query.error.status : 0;
   if (!token || status === 404 || status === 400)
     return (
       <DeadEnd
@@ -46,16 +46,16 @@ export function AcceptInvitation() {
         <Home />
       </DeadEnd>
     );
-  if (asked.isError)
+  if (query.isError)
     return (
       <AuthFrame title="Invitation">
         <div className="-m-4">
-          <ErrorState error={asked.error} retry={() => asked.refetch()} />
+          <ErrorState error={query.error} retry={() => query.refetch()} />
         </div>
       </AuthFrame>
     );
-  if (!asked.data || (signedIn && me.isPending)) return <Waiting words="Looking at the invitation…" />;
-  const invitation = asked.data;
+  if (!query.data || (signedIn && me.isPending)) return <PageLoading words="Looking at the invitation…" />;
+  const invitation = query.data;
   const user = signedIn && hasSession() ? me.data?.user : undefined;
   const same = user?.email.toLowerCase() === invitation.email.toLowerCase();
   return (
@@ -117,7 +117,7 @@ function JoinNow({ token, name }: { token: string; name: string }) {
     onSuccess: () => {
       forgetLinkToken(HERE);
       client.removeQueries({ queryKey: bundleQuery.queryKey });
-      say("You have joined");
+      showToast("You have joined");
       router.history.push("/");
     },
   });

@@ -3,7 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { providersQuery } from "../../api/account-sign-in";
 import type { MfaRequired, Providers } from "../../api/account-types";
-import { passkeysWork } from "../../api/passkeys";
+import { passkeysSupported } from "../../api/passkeys";
 import { oauthErrorWords } from "../../model/oauth-words";
 import { AuthFrame, Note } from "./Frame";
 import { PasskeyEntry } from "./PasskeyEntry";
@@ -13,18 +13,18 @@ import { SecondStepForm } from "./SecondStepForm";
 
 const route = getRouteApi("/login");
 
-/** When the server cannot say which ways in there are, the password is tried. */
+/** Fallback if the server does not return its sign-in methods. */
 const UNKNOWN: Providers = { password: true, registration: false, providers: [] };
 
 export function Login() {
   const { next, error } = route.useSearch();
-  const asked = useQuery(providersQuery);
-  const ways = asked.data ?? (asked.failureCount > 0 ? UNKNOWN : null);
+  const query = useQuery(providersQuery);
+  const ways = query.data ?? (query.failureCount > 0 ? UNKNOWN : null);
   const [second, setSecond] = useState<MfaRequired | null>(null);
   if (second)
     return (
       <AuthFrame title="Second step" lead="Your account asks for one more proof that it is you.">
-        <SecondStepForm asked={second} next={next} onAgain={() => setSecond(null)} />
+        <SecondStepForm mfa={second} next={next} onAgain={() => setSecond(null)} />
       </AuthFrame>
     );
   const failed = oauthErrorWords(error);
@@ -53,7 +53,7 @@ export function Login() {
         {ways && ways.providers.length > 0 && <ProviderLinks providers={ways.providers} next={next} />}
         {ways && ways.providers.length > 0 && ways.password && <Or />}
         {ways?.password && <PasswordForm next={next} onSecond={setSecond} />}
-        {ways?.passkeys && passkeysWork() && <PasskeyEntry next={next} />}
+        {ways?.passkeys && passkeysSupported() && <PasskeyEntry next={next} />}
         {ways && !ways.password && ways.providers.length === 0 && (
           <Note>Signing in with a password is turned off, and no other way is set up. Tell your admin.</Note>
         )}

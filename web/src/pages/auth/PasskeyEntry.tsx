@@ -6,7 +6,7 @@ import { MutationButton, Problem, Submit } from "../../parts/MutationButton";
 import { Field } from "../../ui/Field";
 import { useEnter } from "./useEnter";
 
-/** Signing in with a passkey alone: the browser lists those it has for this site. Some keys have to be named one. */
+/** Sign-in with a passkey: the browser lists its passkeys. Some security keys need the account's e-mail address. */
 export function PasskeyEntry({ next }: { next?: string }) {
   const [email, setEmail] = useState("");
   const go = useEnter();

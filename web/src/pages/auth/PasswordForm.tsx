@@ -7,7 +7,7 @@ import { Problem, Submit } from "../../parts/MutationButton";
 import { Field } from "../../ui/Field";
 import { useEnter } from "./useEnter";
 
-export function PasswordForm({ next, onSecond }: { next?: string; onSecond: (asked: MfaRequired) => void }) {
+export function PasswordForm({ next, onSecond }: { next?: string; onSecond: (mfa: MfaRequired) => void }) {
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
   const go = useEnter();

@@ -3,7 +3,7 @@ import type { Providers } from "../../api/account-types";
 import { rememberStart } from "../../api/session";
 import { safePath } from "../../model/safe-path";
 
-/** One link per provider: the browser leaves for it and comes back to /auth/callback. */
+/** One link per provider. The provider redirects the browser back to /auth/callback. */
 export function ProviderLinks({ providers, next }: { providers: Providers["providers"]; next?: string }) {
   const path = safePath(next) ?? "/";
   return (

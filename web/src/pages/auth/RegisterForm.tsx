@@ -63,7 +63,7 @@ export function RegisterForm({ title, lead, foot }: { title: string; lead: strin
         <div className="grid gap-4 sm:grid-cols-2">
           <Field
             big
-            label="Organisation"
+            label="Organization"
             autoComplete="organization"
             required
             value={form.organizationName}

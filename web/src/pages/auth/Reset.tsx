@@ -8,16 +8,16 @@ import { Problem, Submit } from "../../parts/MutationButton";
 import { ErrorState } from "../../parts/states";
 import { Field } from "../../ui/Field";
 import { Switch } from "../../ui/Switch";
-import { AuthFrame, DeadEnd, Waiting } from "./Frame";
+import { AuthFrame, DeadEnd, PageLoading } from "./Frame";
 import { useLeave } from "./useEnter";
 
 const route = getRouteApi("/reset-password");
 
 export function Reset() {
   const { linkToken: token } = route.useRouteContext();
-  const asked = useQuery({ ...resetQuery(token), enabled: token !== "" });
-  const gone = asked.error instanceof ApiError && [400, 404, 410].includes(asked.error.status);
-  if (!token || gone || asked.data?.valid === false)
+  const query = useQuery({ ...resetQuery(token), enabled: token !== "" });
+  const isInvalid = query.error instanceof ApiError && [400, 404, 410].includes(query.error.status);
+  if (!token || isInvalid || query.data?.valid === false)
     return (
       <DeadEnd
         title="This link does not work any more"
@@ -31,16 +31,16 @@ export function Reset() {
         </Link>
       </DeadEnd>
     );
-  if (asked.isError)
+  if (query.isError)
     return (
       <AuthFrame title="Choose a new password">
         <div className="-m-4">
-          <ErrorState error={asked.error} retry={() => asked.refetch()} />
+          <ErrorState error={query.error} retry={() => query.refetch()} />
         </div>
       </AuthFrame>
     );
-  if (!asked.data) return <Waiting words="Looking at the link…" />;
-  return <Form token={token} email={asked.data.email} />;
+  if (!query.data) return <PageLoading words="Looking at the link…" />;
+  return <Form token={token} email={query.data.email} />;
 }
 
 function Form({ token, email }: { token: string; email?: string }) {
@@ -80,7 +80,7 @@ function Form({ token, email }: { token: string; email?: string }) {
           reset.mutate();
         }}
       >
-        {/* Password managers file the new password under this name. */}
+        {/* Password managers store the new password under this name. */}
         <input type="text" autoComplete="username" value={email ?? ""} readOnly hidden />
         <Field
           big

@@ -23,7 +23,7 @@ const WRONG: Record<SecondStep, string> = {
 const TOO_LATE = "The sign-in took longer than ten minutes. Start again.";
 const METHODS = ["totp", "passkey", "recovery", "password", "email"] as const;
 
-/** What the person typed, as the server takes it. */
+/** Converts the typed text to the request body. */
 function proofOf(method: Exclude<SecondStep, "passkey">, text: string): SecondStepProof {
   if (method === "password") return { password: text };
   if (method === "recovery") return { recoveryCode: text.trim() };
@@ -31,16 +31,16 @@ function proofOf(method: Exclude<SecondStep, "passkey">, text: string): SecondSt
   return method === "email" ? { mailCode: code } : { code };
 }
 
-export function SecondStepForm({ asked, next, onAgain }: { asked: MfaRequired; next?: string; onAgain: () => void }) {
-  const methods = METHODS.filter((one) => asked.methods.includes(one));
+export function SecondStepForm({ mfa, next, onAgain }: { mfa: MfaRequired; next?: string; onAgain: () => void }) {
+  const methods = METHODS.filter((one) => mfa.methods.includes(one));
   const [method, setMethod] = useState<SecondStep>(methods[0] ?? "totp");
   const [code, setCode] = useState("");
   const go = useEnter();
-  const mail = useMutation({ mutationFn: () => mailLinkCode(asked.mfaToken) });
+  const mail = useMutation({ mutationFn: () => mailLinkCode(mfa.mfaToken) });
   const isToMail = method === "email" && !mail.isSuccess;
   const prove = useMutation({
     mutationFn: () =>
-      method === "passkey" ? secondStepByPasskey(asked.mfaToken) : secondStep(asked.mfaToken, proofOf(method, code)),
+      method === "passkey" ? secondStepByPasskey(mfa.mfaToken) : secondStep(mfa.mfaToken, proofOf(method, code)),
     onSuccess: (answer) => go(answer, next),
   });
   return (

@@ -1,6 +1,6 @@
 import { RegisterForm } from "./RegisterForm";
 
-/** First run: the one account that owns everything, its organisation and a first project. */
+/** First run: creates the owner's account, the organization and a first project. */
 export function Setup() {
   return (
     <RegisterForm

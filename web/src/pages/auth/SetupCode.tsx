@@ -2,13 +2,13 @@ import { useQuery } from "@tanstack/react-query";
 import { hasOrganizations } from "../../api/account";
 import { Field } from "../../ui/Field";
 
-/** What the server says to whoever does not have it. */
+/** Message for a rejected setup code. */
 export const WRONG_SETUP_CODE = { 403: "That is not the setup code that the server printed when it started." };
 
-/** The field for the code that the first account is made with, where the server asks for one. */
+/** Field for the setup code of the first account, if the server requires one. */
 export function SetupCode({ value, onText }: { value: string; onText: (text: string) => void }) {
-  const asked = useQuery({ queryKey: ["has-organizations"], queryFn: hasOrganizations }).data?.needsSetupCode;
-  if (!asked) return null;
+  const isRequired = useQuery({ queryKey: ["has-organizations"], queryFn: hasOrganizations }).data?.needsSetupCode;
+  if (!isRequired) return null;
   return (
     <Field
       big

@@ -5,7 +5,7 @@ import { signOut } from "../../api/account-me";
 import type { SignedIn } from "../../api/account-types";
 import { safePath } from "../../model/safe-path";
 
-/** Keeps the new session and goes on: only to pages of this site. */
+/** Stores the new session and opens `next` if it is a path of this site. */
 export function useEnter(): (answer: SignedIn, next?: string | null) => void {
   const client = useQueryClient();
   const router = useRouter();
@@ -18,7 +18,7 @@ export function useEnter(): (answer: SignedIn, next?: string | null) => void {
 export function useLeave(): () => void {
   const client = useQueryClient();
   return () => {
-    // The page goes on: whether the server still knew the session changes nothing here.
+    // The page does not depend on the response: the session may have expired already.
     signOut().catch(() => {});
     client.clear();
   };

@@ -8,9 +8,9 @@ import { plural } from "../../model/format";
 import { publicAddress } from "../../model/public-address";
 import { CommandBlock } from "../../parts/Command";
 import { MutationButton, Problem } from "../../parts/MutationButton";
-import { say } from "../../ui/Toasts";
+import { showToast } from "../../ui/Toasts";
 
-/** A coding agent proposes projects with a token of an hour; its person says yes or no, here. */
+/** Setup tokens for coding agents, valid for one hour, and approval of the projects that an agent proposes. */
 export function AgentSetup({ project }: { project: ProjectExtra }) {
   const [made, setMade] = useState<SetupToken | null>(null);
   const make = useMutation({ mutationFn: () => makeSetupToken(project.organizationId), onSuccess: setMade });
@@ -66,7 +66,7 @@ function Draft({ draft }: { draft: SetupDraft }) {
   const reply = (yes: boolean) =>
     answer.mutate(
       { draft, yes },
-      { onSuccess: () => say(yes ? `${plural(draft.projects.length, "project")} made` : "Refused") },
+      { onSuccess: () => showToast(yes ? `${plural(draft.projects.length, "project")} made` : "Refused") },
     );
   return (
     <li className="space-y-2 rounded-control border border-line p-3">

@@ -11,7 +11,7 @@ import { DemoCard } from "../../parts/Demo";
 import { PageHead } from "../../parts/Page";
 import { Token } from "../../parts/Token";
 import { CopyButton } from "../../ui/Copy";
-import { say } from "../../ui/Toasts";
+import { showToast } from "../../ui/Toasts";
 import { AgentSetup } from "./AgentSetup";
 import { LiveStrip, useArrivals } from "./LiveStrip";
 import { NextSteps } from "./NextSteps";
@@ -71,7 +71,7 @@ export function ConnectPage() {
   );
 }
 
-/** Demo data, as long as there is nothing of one's own to look at. */
+/** Offers demo data while no service has sent data to the project. */
 function LookAround({ project }: { project: ProjectExtra }) {
   const services = useServices().data?.services;
   return services?.length === 0 && !project.demo ? <DemoCard organizationId={project.organizationId} /> : null;
@@ -89,9 +89,9 @@ function TestTrace({ token }: { token: string }) {
         headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
         body: JSON.stringify(body),
       });
-      say(answer.ok ? "Test trace sent" : `The server refused the test trace (${answer.status})`);
+      showToast(answer.ok ? "Test trace sent" : `The server refused the test trace (${answer.status})`);
     } catch {
-      say("The test trace could not be sent: no answer from the server");
+      showToast("The test trace could not be sent: no answer from the server");
     }
     setBusy(false);
     arrivals.refetch();

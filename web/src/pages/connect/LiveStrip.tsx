@@ -1,4 +1,4 @@
-// What is arriving right now, and what is turned away, in words. Asked for every two seconds.
+// Received, refused and dropped records of the last hour. Polled every two seconds.
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CircleCheck, Lightbulb, OctagonAlert, RadioTower, TriangleAlert } from "lucide-react";
@@ -44,15 +44,15 @@ export function LiveStrip() {
   return (
     <section aria-label="Arriving now" className="panel overflow-hidden">
       <div className={`px-4 py-3 ${any ? "bg-oksoft" : "bg-panel"}`} role="status">
-        {any ? <Got drops={drops!} spans={spans} others={others} /> : <Waiting />}
+        {any ? <ReceivedSummary drops={drops!} spans={spans} others={others} /> : <AwaitingFirstSpan />}
       </div>
-      <Turned drops={drops} />
+      <RefusedList drops={drops} />
       <UnpromotedAi spans={drops?.unpromotedAiSpans ?? 0} />
     </section>
   );
 }
 
-/** A setting would make AI Traces of what arrives. */
+/** Hint: a setting turns these spans into AI Traces. */
 function UnpromotedAi({ spans }: { spans: number }) {
   const pid = useProjectId();
   if (!spans) return null;
@@ -71,7 +71,7 @@ function UnpromotedAi({ spans }: { spans: number }) {
 
 const SIGNALS: Record<string, string> = { spans: "traces", metrics: "metricPoints" };
 
-function Waiting() {
+function AwaitingFirstSpan() {
   return (
     <div className="flex items-center gap-3">
       <span className="relative grid size-6 place-items-center">
@@ -86,7 +86,7 @@ function Waiting() {
   );
 }
 
-function Got({ drops, spans, others }: { drops: Drops; spans: number; others: [number, string][] }) {
+function ReceivedSummary({ drops, spans, others }: { drops: Drops; spans: number; others: [number, string][] }) {
   const last = drops.lastSpan;
   return (
     <div className="flex items-start gap-3">
@@ -113,11 +113,11 @@ function Got({ drops, spans, others }: { drops: Drops; spans: number; others: [n
   );
 }
 
-/** Refused requests and dropped records: nothing is lost in silence. */
-function Turned({ drops }: { drops: Drops | undefined }) {
+/** Refused requests and dropped records. */
+function RefusedList({ drops }: { drops: Drops | undefined }) {
   const pid = useProjectId();
   const refused = (drops?.requests ?? []).filter((one) => one.outcome === "rejected" && one.count > 0);
-  // `data` names refused requests too.
+  // `data` contains refused requests too.
   const isRequest = (reason: string) => refused.some((one) => one.reason === reason);
   const dropped = (drops?.data ?? []).filter((one) => one.count > 0 && !isRequest(one.reason));
   if (!refused.length && !dropped.length) return null;

@@ -1,4 +1,4 @@
-// Where to go once data arrives: each line leads to the right page, filtered.
+// Links to the filtered pages of the data that has arrived.
 import { Link } from "@tanstack/react-router";
 import {
   Activity,

@@ -1,4 +1,4 @@
-// After the first span: which services send, what of it arrives, and what would bring the rest. Asked for every five seconds.
+// Services that send telemetry, their signals, and hints for missing signals. Polled every five seconds.
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useGet, useProjectId } from "../../api/hooks";
@@ -12,19 +12,19 @@ import { Section } from "../../parts/Page";
 import { ServiceName } from "../../parts/ServiceName";
 
 const POLL_MS = 5000;
-/** Listed at first; a page of services is not what this page is for. */
-const FIRST = 8;
+/** Number of services listed initially. */
+const LISTED_FIRST = 8;
 
 export function useServices() {
   return useGet("/api/services", { every: POLL_MS });
 }
 
-/** Nothing before the first service. */
+/** Renders nothing until a service has sent data. */
 export function Services() {
   const answer = useServices().data;
   const [all, setAll] = useState(false);
   if (!answer?.services.length) return null;
-  const shown = all ? answer.services : answer.services.slice(0, FIRST);
+  const shown = all ? answer.services : answer.services.slice(0, LISTED_FIRST);
   return (
     <Section
       title={
@@ -46,7 +46,7 @@ export function Services() {
         </div>
       )}
       <Promoted promoted={answer.promoted} />
-      <Lacking services={answer.services} />
+      <MissingSignals services={answer.services} />
     </Section>
   );
 }
@@ -159,7 +159,7 @@ const TILES = [
   { key: "issues", one: "issue", runs: "event", to: "/p/$pid/issues", none: "no exceptions" },
 ] as const;
 
-/** What the records became. */
+/** Endpoints, tasks, AI traces and issues of the last hour. */
 function Promoted({ promoted }: { promoted: Answer["promoted"] }) {
   const pid = useProjectId();
   return (
@@ -188,7 +188,7 @@ function Promoted({ promoted }: { promoted: Answer["promoted"] }) {
   );
 }
 
-function Lacking({ services }: { services: ServiceSeen[] }) {
+function MissingSignals({ services }: { services: ServiceSeen[] }) {
   const missing: Missing[] = missingSignals(services);
   const nameless = services.some((one) => !one.name);
   if (!missing.length && !nameless) return null;

@@ -1,4 +1,4 @@
-// The languages, in groups, and the steps of the one that is chosen.
+// The languages in groups, and the steps of the chosen language.
 import { type ReactNode, useState } from "react";
 import { GROUPS, type Snippet } from "../../model/snippets";
 import { RevealButton, SecretCode } from "../../parts/Secret";
@@ -32,7 +32,7 @@ export function LanguagePicker({ all, chosen }: { all: Snippet[]; chosen: Snippe
   );
 }
 
-/** `secret`: the token in the code, which is masked until somebody asks for it. */
+/** `secret` is the token in the code. It is masked until the user reveals it. */
 export function SnippetSteps({ snippet, secret }: { snippet: Snippet; secret?: string }) {
   const { steps, signals, check, note } = snippet;
   const numbered = steps.length > 1;

@@ -1,4 +1,4 @@
-// Exports whose token belongs to no project: shown to owners, who look for telemetry that does not arrive.
+// Exports with a token of no project. Shown to owners, to diagnose telemetry that does not arrive.
 import { useQuery } from "@tanstack/react-query";
 import { request } from "../../api/client";
 import type { Refusals } from "../../api/types";

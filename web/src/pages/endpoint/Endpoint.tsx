@@ -55,7 +55,7 @@ function About({ name }: { name: string }) {
 
 function numbers({ stats }: EndpointDetail): StatItem[] {
   const apdex = stats.apdex ?? null;
-  // Nothing was called, or nothing that has a duration: no percentile, rather than one of zero.
+  // Without calls, or without calls that have a duration, there is no percentile (not 0).
   const any = <T,>(value: T) => (stats.count > 0 ? value : null);
   const timed = (ms: number) => durationMs(apdex === null ? null : ms);
   return [

@@ -8,7 +8,7 @@ const CLASSES = [
   { label: "5xx server error", from: 500, to: 600, colour: "var(--error)" },
 ];
 
-/** How the answers split by status: one bar by class, then each code. */
+/** Distribution of responses by status: a bar by class, then each code. */
 export function StatusMix({ counts }: { counts: Record<string, number> }) {
   const codes = Object.entries(counts)
     .map(([code, amount]) => ({ code: Number(code), amount }))

@@ -8,7 +8,7 @@ import { QueryView, SkeletonBox } from "../../parts/states";
 import { ChartFigure } from "../../viz/ChartFigure";
 import { StackedBars } from "../../viz/StackedBars";
 
-/** How often one name was called; `title` is "Calls" or "Runs". */
+/** Calls of one entity over time; `title` is "Calls" or "Runs". */
 export function CallsChart({ kind, name, title }: { kind: EntityKind; name: string; title: string }) {
   const { body, span, zoomTo } = useRange();
   const query = usePost(ENTITIES[kind].chart, { ...body, metricType: "count", [ENTITIES[kind].field]: name });

@@ -1,4 +1,4 @@
-// Usual, slow and slowest calls of one endpoint or task over time.
+// Percentiles (p50, p95, p99) of one endpoint or task over time.
 import { ENTITIES } from "../../api/entities";
 import { usePost } from "../../api/hooks";
 import type { ChartAnswer } from "../../api/types";
@@ -18,10 +18,10 @@ const LINES = [
 
 export function DurationChart({ kind, name }: { kind: "endpoint" | "task"; name: string }) {
   const { body, span, zoomTo } = useRange();
-  const ask = (metricType: "p50" | "p95" | "p99") => ({ ...body, metricType, [ENTITIES[kind].field]: name });
-  const p99 = usePost(ENTITIES[kind].chart, ask("p99"));
-  const p95 = usePost(ENTITIES[kind].chart, ask("p95"));
-  const p50 = usePost(ENTITIES[kind].chart, ask("p50"));
+  const bodyOf = (metricType: "p50" | "p95" | "p99") => ({ ...body, metricType, [ENTITIES[kind].field]: name });
+  const p99 = usePost(ENTITIES[kind].chart, bodyOf("p99"));
+  const p95 = usePost(ENTITIES[kind].chart, bodyOf("p95"));
+  const p50 = usePost(ENTITIES[kind].chart, bodyOf("p50"));
   return (
     <QueryView query={p99} skeleton={<SkeletonBox height={230} />}>
       {(first) => {

@@ -1,4 +1,4 @@
-// The chart above a ranking: top five names and "Other". Time and calls are stacked bars, percentiles are lines.
+// The chart above a ranking: top five names and "Other". Sums are stacked bars, percentiles are lines.
 import { ENTITIES, type EntityKind } from "../../api/entities";
 import { usePost } from "../../api/hooks";
 import type { PostRoutes } from "../../api/routes";
@@ -20,7 +20,7 @@ interface Metric {
   title: string;
   stacked?: boolean;
   format: (value: number) => string;
-  /** On the axis; `format` unless told. */
+  /** Format of axis labels; default `format`. */
   formatTick?: (value: number) => string;
 }
 const DURATION = { format: durationMs, formatTick: durationRound };
@@ -37,7 +37,7 @@ const AI: Metric[] = [
   { value: "count", label: "Calls", title: "Calls", stacked: true, format: count },
   { value: "p95", label: "Slow", title: "Slow calls (p95)", ...DURATION },
 ];
-/** Runs of tools have neither. */
+/** Tool runs have neither cost nor tokens. */
 const AI_TOOLS = AI.filter((one) => one.value !== "cost" && one.value !== "tokens");
 export const CHART_HEIGHT = 190;
 
@@ -49,7 +49,7 @@ export function EntityChart({
 }: {
   kind: EntityKind;
   metric?: string;
-  /** Which AI traces. */
+  /** Selects AI traces: all, model calls or tool runs. */
   calls?: "all" | "model" | "tool";
   onMetric: (metric: string | undefined) => void;
 }) {

@@ -1,4 +1,4 @@
-// The list page of a kind of entity: a chart, search and filters, and a sortable ranking of names.
+// The list page of an entity kind: a chart, search and filters, and a sortable ranking of names.
 import type { ReactNode } from "react";
 import { ENTITIES, type EntityKind, type GroupOrder } from "../../api/entities";
 import { usePost } from "../../api/hooks";
@@ -28,21 +28,21 @@ interface Props<K extends EntityKind> {
   columns: (span: Span) => Column<Row<K>, GroupOrder<K>>[];
   fallback: Sort<GroupOrder<K>>;
   nameOf: (row: Row<K>) => string;
-  /** What is listed, after "Search" and in an empty list. */
+  /** Noun of the listed entities, used after "Search" and in an empty list. */
   what: string;
-  /** What the pager counts. */
+  /** Noun of the pager's count. */
   noun: string;
-  /** Where rows come from, in an empty list. */
+  /** Explains in an empty list what creates rows. */
   about: string;
-  /** Conditions besides the search, as the request says them. */
+  /** Further conditions of the request besides the search. */
   body?: Partial<PostRoutes[(typeof ENTITIES)[K]["groups"]]["body"]>;
-  /** Which of AI traces the chart counts. */
+  /** Selects the AI traces of the chart. */
   calls?: "all" | "model" | "tool";
-  /** The page's own filters, and what clears them. */
+  /** Filters of the page, and the search change that clears them. */
   filters?: ReactNode;
   cleared?: Record<string, undefined>;
   isFiltered?: boolean;
-  /** Columns that are left out have nothing to say of what is filtered. */
+  /** Whether to show a column; some do not apply to the filtered rows. */
   shows?: (column: string) => boolean;
 }
 
@@ -52,7 +52,7 @@ export function EntityList<K extends EntityKind>(page: Props<K>) {
   const { span } = useRange();
   const columns = page.columns(span);
   const { sort, body } = useListBody(search, columns, page.fallback);
-  // The columns take their orders from this kind's route, which the compiler cannot follow through `kind`.
+  // The cast is sound: the columns' orders come from this kind's route, which tsc cannot infer from `kind`.
   const list = usePost(ENTITIES[kind].groups, { ...body, ...page.body } as object);
   return (
     <>

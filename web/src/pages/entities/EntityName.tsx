@@ -1,4 +1,4 @@
-// The page of one name: its numbers, charts and single rows.
+// The page of one entity: statistics, charts and single rows.
 import type { ReactNode } from "react";
 import { ApiError } from "../../api/client";
 import { ENTITIES, type EntityKind, type RowOrder } from "../../api/entities";
@@ -22,10 +22,10 @@ import { DurationChart } from "./DurationChart";
 type Answer<K extends EntityKind> = PostRoutes[(typeof ENTITIES)[K]["rows"]]["answer"];
 type Row<K extends EntityKind> = Answer<K>["data"][number];
 
-const SEEN_AS = { endpoint: "endpoint", task: "task", aiTrace: "AI trace" } as const;
+const ENTITY_NOUNS = { endpoint: "endpoint", task: "task", aiTrace: "AI trace" } as const;
 const ROWS_MAX = 25;
 
-/** A way to sort the rows, as a tab above them. */
+/** A tab above the rows that selects their order. */
 interface Tab<Order extends string> {
   value: string;
   label: string;
@@ -39,14 +39,14 @@ interface Props<K extends EntityKind> {
   mono?: boolean;
   sub?: ReactNode;
   columns: Column<Row<K>, RowOrder<K>>[];
-  /** Sorts the rows unless a column does; of tabs, the chosen or the first. */
+  /** Default order of the rows. With tabs, the order of the chosen tab, else of the first. */
   fallback: RowOrder<K> | readonly Tab<RowOrder<K>>[];
-  /** "Runs". */
+  /** Title of the rows, such as "Runs". */
   rowsTitle: string;
-  /** Where rows come from, in an empty list. */
+  /** Explains in an empty list what creates rows. */
   about: string;
   stats: (answer: Answer<K>) => StatItem[];
-  /** Between the charts and the rows. */
+  /** Content between the charts and the rows. */
   more?: (answer: Answer<K>) => ReactNode;
 }
 
@@ -56,10 +56,10 @@ export function EntityName<K extends EntityKind>(page: Props<K>) {
   const tab = tabs.find((one) => one.value === search.tab) ?? tabs[0];
   const by = tab ? tab.by : (page.fallback as RowOrder<K>);
   const { sort, body } = useListBody(search, page.columns, { by, desc: true } as Sort<RowOrder<K>>, ROWS_MAX);
-  // The columns take their orders from this kind's route, which the compiler cannot follow through `kind`.
+  // The cast is sound: the columns' orders come from this kind's route, which tsc cannot infer from `kind`.
   const query = usePost(ENTITIES[kind].rows, body as object, { query: { [ENTITIES[kind].field]: name } });
   if (query.error instanceof ApiError && query.error.status === 404)
-    return <NeverSeen what={SEEN_AS[kind]} name={name} />;
+    return <NeverSeen what={ENTITY_NOUNS[kind]} name={name} />;
   const nouns = rowsTitle.toLowerCase();
   const rows = (
     <QueryView query={query}>

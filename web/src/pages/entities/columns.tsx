@@ -1,4 +1,4 @@
-// Columns that the rankings of endpoints, tasks and AI traces have in common.
+// Columns common to the rankings of endpoints, tasks and AI traces.
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useProjectId } from "../../api/hooks";
@@ -16,7 +16,7 @@ const PAGES = {
   aiTrace: "/p/$pid/ai/$name",
 } as const;
 
-/** The name of a group, which opens its page, and chips beside it. */
+/** The name of a group as a link to its page, followed by chips. */
 export function NameLink({
   kind,
   name,
@@ -27,7 +27,7 @@ export function NameLink({
   kind: keyof typeof PAGES;
   name: string;
   mono?: boolean;
-  /** The name as it is shown. */
+  /** Displayed name. */
   text?: ReactNode;
   children?: ReactNode;
 }) {
@@ -87,7 +87,7 @@ export function percentileColumn<P extends Percentile, Row extends Record<`${P}D
   };
 }
 
-/** `from`: the narrowest screen that shows it, phones aside. */
+/** `from` is the narrowest screen that shows the column, apart from phones. */
 export const trendColumn = (span: Span, label: string, from: "lg" | "xl"): Column<{ trend: Point[] }> => ({
   key: "trend",
   head: `${label} over time`,

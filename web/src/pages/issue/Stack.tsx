@@ -1,4 +1,4 @@
-// The stack trace of an event: resolved or as it was sent, and what it still waits for.
+// The stack trace of an event, resolved or raw, and its missing symbols.
 import { getRouteApi } from "@tanstack/react-router";
 import { Puzzle } from "lucide-react";
 import { lazy, Suspense } from "react";
@@ -11,7 +11,7 @@ import { Segmented } from "../../ui/Segmented";
 import { useStackForms } from "./useStackForms";
 
 const route = getRouteApi("/p/$pid/issues/$hash");
-// Most issues wait for nothing.
+// Loaded lazily: most issues have no missing symbols.
 const Hint = lazy(() => import("./SymbolsHint").then((module) => ({ default: module.SymbolsHint })));
 
 export function Stack({ group, occurrence }: { group: IssueGroup; occurrence?: IssueOccurrence }) {

@@ -4,7 +4,7 @@ import { useProjectId } from "../../api/hooks";
 import type { StackForms } from "../../model/stack-forms";
 import { MissingList, TokenNote } from "../../parts/MissingSymbols";
 
-/** Which uploads would make the trace readable, with the commands. */
+/** Lists the uploads that would resolve the trace, with their commands. */
 export function SymbolsHint({ forms }: { forms: StackForms }) {
   const pid = useProjectId();
   const { missing, system, sure, isResolved } = forms;

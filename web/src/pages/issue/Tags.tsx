@@ -3,7 +3,7 @@ import { percent, plural } from "../../model/format";
 import { spread } from "../../model/spread";
 import { Breakable } from "../../ui/Breakable";
 
-/** How the events spread over servers, versions and attributes. `events`: how many the tags were counted over. */
+/** Distribution of the events over servers, versions and attributes. `events` is the number of counted events. */
 export function Tags({ tags, events, total }: { tags: TagDistribution[] | null; events: number; total: number }) {
   const useful = (tags ?? []).filter((tag) => tag.values.length > 0);
   if (!useful.length) return null;

@@ -7,7 +7,7 @@ import { StackedBars } from "../../viz/StackedBars";
 
 const HOUR = 3_600_000;
 
-/** Events per hour, over as long as there is data (at least a day). */
+/** Events per hour over the period with data, at least one day. */
 export function TrendChart({ points }: { points: Point[] | null }) {
   const data = (points ?? []).map((point) => ({ ms: parseMs(point.timestamp), value: point.count }));
   if (!data.length) return null;

@@ -8,7 +8,7 @@ import { SEVERITY_BAR } from "../../parts/SeverityMark";
 import { ChartFigure } from "../../viz/ChartFigure";
 import { StackedBars } from "../../viz/StackedBars";
 
-/** How many records per interval, stacked by severity. Drag to zoom. */
+/** Records per interval, stacked by severity. Drag to zoom. */
 export function Histogram({ data }: { data: LogHistogram }) {
   const { span, zoomTo } = useRange();
   const intervalMs = Math.max(1, data.intervalMinutes) * 60_000;

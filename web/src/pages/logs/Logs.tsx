@@ -51,7 +51,7 @@ export function LogsPage() {
       ...(search.service ? [search.service] : []),
     ]),
   ].filter(Boolean);
-  // A pasted trace id is a filter, not a text to look for.
+  // A pasted trace id is a filter, not a search text.
   const look = (text: string) => {
     const trace = asTraceId(text);
     patch(trace ? { trace, q: undefined } : { q: text || undefined }, true);

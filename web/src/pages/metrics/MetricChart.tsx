@@ -29,7 +29,7 @@ const AGGREGATIONS: [Aggregation, string][] = [
   ["p99", "p99"],
 ];
 const LINES_MAX = 12;
-/** Tags whose values are services: their lines have the services' colours. */
+/** Tags whose values are service names; their lines use the colours of the services. */
 const SERVICE_TAGS = ["server_name", "service.name"];
 
 export function MetricChart({ metric }: { metric: MetricInfo }) {

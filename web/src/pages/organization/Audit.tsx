@@ -12,7 +12,7 @@ import type { Organization } from "./Organization";
 
 const route = getRouteApi("/signed-in/plain/organization");
 
-/** Every change: who, what, when, from where. The address holds filter and place. */
+/** The organization's audit log. The URL holds filter and position. */
 export function Audit({ organization }: { organization: Organization }) {
   const { action, by, before } = route.useSearch();
   const navigate = route.useNavigate();

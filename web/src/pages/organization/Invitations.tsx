@@ -11,7 +11,7 @@ import { Section } from "../../parts/Page";
 import { Empty, QueryView } from "../../parts/states";
 import { Field } from "../../ui/Field";
 import { SelectField } from "../../ui/SelectField";
-import { say } from "../../ui/Toasts";
+import { showToast } from "../../ui/Toasts";
 import { ExpiryLabel } from "../account/ExpiryLabel";
 import type { Organization } from "./Organization";
 
@@ -21,7 +21,7 @@ export function Invitations({ organization }: { organization: Organization }) {
   const refresh = () => client.invalidateQueries({ queryKey: invitationsQuery(organization.id).queryKey });
   const revoke = useMutation({
     mutationFn: (one: PendingInvitation) => revokeInvitation(organization.id, one.id),
-    onSuccess: (_, one) => say(`The invitation of ${one.email} is taken back`),
+    onSuccess: (_, one) => showToast(`The invitation of ${one.email} is taken back`),
     onSettled: refresh,
   });
   return (
@@ -82,7 +82,7 @@ function Invite({ organization, onSent }: { organization: Organization; onSent: 
   const send = useMutation({
     mutationFn: () => invite(organization.id, { email: email.trim(), role }),
     onSuccess: () => {
-      say(`Invitation sent to ${email.trim()}`);
+      showToast(`Invitation sent to ${email.trim()}`);
       setEmail("");
       onSent();
     },

@@ -15,7 +15,7 @@ import { Section } from "../../parts/Page";
 import { QueryView } from "../../parts/states";
 import { Chip } from "../../ui/Chip";
 import { Select } from "../../ui/Select";
-import { say } from "../../ui/Toasts";
+import { showToast } from "../../ui/Toasts";
 import type { Organization } from "./Organization";
 import { ProjectRoles } from "./ProjectRoles";
 
@@ -29,7 +29,8 @@ export function Members({ organization }: { organization: Organization }) {
   const refresh = () => client.invalidateQueries({ queryKey: membersQuery(organization.id).queryKey });
   const role = useMutation({
     mutationFn: ({ member, to }: { member: Member; to: string }) => changeRole(organization.id, member.userId, to),
-    onSuccess: (_, { member, to }) => say(`${member.name || member.email} is now ${ROLE_WORDS[asRole(to)].label}`),
+    onSuccess: (_, { member, to }) =>
+      showToast(`${member.name || member.email} is now ${ROLE_WORDS[asRole(to)].label}`),
     onSettled: refresh,
   });
   const remove = useMutation({
@@ -38,12 +39,12 @@ export function Members({ organization }: { organization: Organization }) {
       setEnding(null);
       if (member.userId === myself) {
         client.removeQueries({ queryKey: bundleQuery.queryKey });
-        say(`You have left ${organization.name}`);
+        showToast(`You have left ${organization.name}`);
         router.history.push("/");
         return;
       }
       refresh();
-      say(`${member.name || member.email} is removed`);
+      showToast(`${member.name || member.email} is removed`);
     },
   });
   const leaving = ending?.userId === myself;
@@ -77,7 +78,7 @@ export function Members({ organization }: { organization: Organization }) {
           open
           onOpenChange={(open) => !open && setEnding(null)}
           title={leaving ? `Leave ${organization.name}?` : `Remove ${ending.name || ending.email}?`}
-          label={leaving ? "Leave" : "Remove from the organisation"}
+          label={leaving ? "Leave" : "Remove from the organization"}
           of={remove}
           onConfirm={() => remove.mutate(ending)}
         >

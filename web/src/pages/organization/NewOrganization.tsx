@@ -24,7 +24,7 @@ export function NewOrganization({ close, onMade }: { close: () => void; onMade: 
     <Dialog
       open
       onOpenChange={(open) => !open && close()}
-      title="New organisation"
+      title="New organization"
       description="With members, roles and projects of its own. You become its owner."
     >
       <form
@@ -41,7 +41,7 @@ export function NewOrganization({ close, onMade }: { close: () => void; onMade: 
             Cancel
           </button>
           <Submit of={create} disabled={!name.trim()}>
-            Make the organisation
+            Make the organization
           </Submit>
         </div>
       </form>

@@ -35,11 +35,11 @@ export interface Organization {
   role: Role;
 }
 
-/** Which organisation: the address, else that of the project opened last, else the first. */
-function chosen(bundle: People, asked: number | undefined): Organization | undefined {
+/** The organization in the URL, else that of the last opened project, else the first. */
+function chosen(bundle: People, wanted: number | undefined): Organization | undefined {
   const last = bundle.projects.find((one) => one.id === lastProject())?.organizationId;
   const all = bundle.organizations;
-  const found = asked ? all.find((one) => one.id === asked) : (all.find((one) => one.id === last) ?? all[0]);
+  const found = wanted ? all.find((one) => one.id === wanted) : (all.find((one) => one.id === last) ?? all[0]);
   return found && { id: found.id, name: found.name, role: asRole(found.role) };
 }
 
@@ -52,7 +52,7 @@ export function OrganizationPage() {
   const organization = chosen(bundle, org);
   const add = (
     <button type="button" className="btn" onClick={() => setAdding(true)}>
-      <Building2 size={14} aria-hidden className="text-ink2" /> New organisation
+      <Building2 size={14} aria-hidden className="text-ink2" /> New organization
     </button>
   );
   const dialog = adding && (
@@ -69,7 +69,7 @@ export function OrganizationPage() {
       <>
         <Empty
           heading
-          title={org ? "No such organisation" : "You are in no organisation"}
+          title={org ? "No such organization" : "You are in no organization"}
           action={
             <>
               {bundle.organizations.map((one) => (
@@ -103,7 +103,7 @@ export function OrganizationPage() {
           <>
             {bundle.organizations.length > 1 && (
               <Select
-                label="Organisation"
+                label="Organization"
                 value={String(organization.id)}
                 options={bundle.organizations.map((one) => ({ value: String(one.id), label: one.name }))}
                 onChange={(id) => navigate({ search: { org: Number(id), tab } })}
@@ -114,7 +114,7 @@ export function OrganizationPage() {
         }
       />
       <div className="px-4">
-        <TabRow label="Parts of the organisation">
+        <TabRow label="Parts of the organization">
           {TABS.filter((one) => manages || !one.manage).map((one) => (
             <SearchLink
               key={one.label}

@@ -8,10 +8,10 @@ import { asRole } from "../../model/roles";
 import { Problem, Submit } from "../../parts/MutationButton";
 import { Dialog } from "../../ui/Dialog";
 import { Select } from "../../ui/Select";
-import { say } from "../../ui/Toasts";
+import { showToast } from "../../ui/Toasts";
 import type { Organization } from "./Organization";
 
-/** More or less than the organisation's role, project by project. */
+/** Overrides of the organization role per project. */
 export function ProjectRoles({
   organization,
   member,
@@ -38,7 +38,7 @@ export function ProjectRoles({
     onSuccess: () => {
       close();
       client.invalidateQueries({ queryKey: membersQuery(organization.id).queryKey });
-      say("Roles in projects saved");
+      showToast("Roles in projects saved");
     },
   });
   const usual = ROLE_WORDS[asRole(member.role)].label;
@@ -47,7 +47,7 @@ export function ProjectRoles({
       open
       onOpenChange={(open) => !open && close()}
       title={`${member.name || member.email} in projects`}
-      description={`Without a role of its own, a project follows the organisation: ${usual.toLowerCase()}.`}
+      description={`Without a role of its own, a project follows the organization: ${usual.toLowerCase()}.`}
     >
       <form
         className="space-y-4"
@@ -56,7 +56,7 @@ export function ProjectRoles({
           save.mutate();
         }}
       >
-        {projects.length === 0 && <p>The organisation has no projects yet.</p>}
+        {projects.length === 0 && <p>The organization has no projects yet.</p>}
         <ul className="divide-y divide-line">
           {projects.map((project) => (
             <li key={project.id} className="flex items-center justify-between gap-3 py-1.5">

@@ -10,7 +10,7 @@ import { QueryView } from "../../parts/states";
 import { ZoneSelect } from "../../parts/ZoneSelect";
 import { Field } from "../../ui/Field";
 import { Switch } from "../../ui/Switch";
-import { say } from "../../ui/Toasts";
+import { showToast } from "../../ui/Toasts";
 import type { Organization } from "./Organization";
 
 export function Settings({ organization }: { organization: Organization }) {
@@ -43,7 +43,7 @@ function Form({ organization, settings }: { organization: Organization; settings
             ),
           },
       );
-      say("Saved");
+      showToast("Saved");
     },
   });
   const same = name.trim() === settings.name && timezone === settings.timezone;
@@ -61,7 +61,7 @@ function Form({ organization, settings }: { organization: Organization; settings
           label="Time zone"
           value={timezone}
           disabled={!manages}
-          hint="For reports and mails of the organisation. What you see follows your own account."
+          hint="For reports and mails of the organization. What you see follows your own account."
           onChange={setZone}
         />
         {manages && (

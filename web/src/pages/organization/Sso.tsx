@@ -8,7 +8,7 @@ import { QueryView } from "../../parts/states";
 import { Chip } from "../../ui/Chip";
 import type { Organization } from "./Organization";
 
-/** Read only: whoever runs the server sets it up in its environment. */
+/** Read-only: SSO is configured in the server's environment. */
 export function SsoTab({ organization }: { organization: Organization }) {
   const query = useQuery(ssoQuery(organization.id));
   return (

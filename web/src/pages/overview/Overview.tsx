@@ -15,7 +15,7 @@ import { Empty, QueryView, SkeletonRows } from "../../parts/states";
 import { Sparkline } from "../../viz/Sparkline";
 import { endpointColumns } from "../endpoints/columns";
 
-// Not on the page that most visits show.
+// Loaded lazily: most visits do not show it.
 const DemoOffer = lazy(() => import("../../parts/Demo").then((part) => ({ default: part.DemoOffer })));
 
 const route = getRouteApi("/p/$pid/");

@@ -1,22 +1,22 @@
 import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { deleteProject, useKeepProject } from "../../api/account-project";
+import { deleteProject, useCacheProject } from "../../api/account-project";
 import type { ProjectExtra } from "../../api/account-types";
 import { Confirm } from "../../parts/Confirm";
 import { MutationButton, Problem } from "../../parts/MutationButton";
-import { say } from "../../ui/Toasts";
+import { showToast } from "../../ui/Toasts";
 
 export function Danger({ project }: { project: ProjectExtra }) {
   const [open, setOpen] = useState(false);
-  const keep = useKeepProject();
+  const keep = useCacheProject();
   const navigate = useNavigate();
   const remove = useMutation({
     mutationFn: () => deleteProject(project.id, project.name),
     onSuccess: () => {
       keep(project.id, null);
       navigate({ to: "/" });
-      say(`Project ${project.name} is deleted`);
+      showToast(`Project ${project.name} is deleted`);
     },
   });
   return (

@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { endPreviousToken, rotateToken, type TokenKind, useKeepProject } from "../../api/account-project";
+import { endPreviousToken, rotateToken, type TokenKind, useCacheProject } from "../../api/account-project";
 import type { ProjectExtra } from "../../api/account-types";
 import { isHiddenToken } from "../../model/project-settings";
 import { dateTime, parseMs } from "../../model/time";
@@ -8,16 +8,16 @@ import { MutationButton, Problem, Submit } from "../../parts/MutationButton";
 import { Token } from "../../parts/Token";
 import { Dialog } from "../../ui/Dialog";
 import { SelectField } from "../../ui/SelectField";
-import { say } from "../../ui/Toasts";
+import { showToast } from "../../ui/Toasts";
 
 export function ProjectTokens({ project, manages }: { project: ProjectExtra; manages: boolean }) {
   const [rotating, setRotating] = useState<TokenKind | null>(null);
-  const keep = useKeepProject();
+  const keep = useCacheProject();
   const make = useMutation({
     mutationFn: () => rotateToken(project.id, "upload", 0),
     onSuccess: (changed) => {
       keep(project.id, changed);
-      say("Upload token made");
+      showToast("Upload token made");
     },
   });
   if (isHiddenToken(project.token))
@@ -32,7 +32,7 @@ export function ProjectTokens({ project, manages }: { project: ProjectExtra; man
           token={project.token}
           hint="Sent by your applications as Authorization: Bearer <token>. Anyone who has it can send data here."
         />
-        <Below
+        <TokenRotation
           project={project}
           kind="runtime"
           until={project.previousTokenExpiresAt}
@@ -43,7 +43,7 @@ export function ProjectTokens({ project, manages }: { project: ProjectExtra; man
       {project.sourceMapToken && !isHiddenToken(project.sourceMapToken) && (
         <div>
           <Token label="Upload token" token={project.sourceMapToken} hint="For source maps and debug symbols." />
-          <Below
+          <TokenRotation
             project={project}
             kind="upload"
             until={project.previousSourceMapTokenExpiresAt}
@@ -69,7 +69,7 @@ export function ProjectTokens({ project, manages }: { project: ProjectExtra; man
   );
 }
 
-function Below({
+function TokenRotation({
   project,
   kind,
   until,
@@ -83,12 +83,12 @@ function Below({
   onRotate: () => void;
 }) {
   const ms = parseMs(until);
-  const keep = useKeepProject();
+  const keep = useCacheProject();
   const end = useMutation({
     mutationFn: () => endPreviousToken(project.id, kind),
     onSuccess: (changed) => {
       keep(project.id, changed);
-      say("The one before was ended");
+      showToast("The one before was ended");
     },
   });
   return (
@@ -119,13 +119,13 @@ const GRACE = [
 
 function Rotate({ project, kind, close }: { project: ProjectExtra; kind: TokenKind; close: () => void }) {
   const [hours, setHours] = useState("24");
-  const keep = useKeepProject();
+  const keep = useCacheProject();
   const rotate = useMutation({
     mutationFn: () => rotateToken(project.id, kind, Number(hours)),
     onSuccess: (changed) => {
       keep(project.id, changed);
       close();
-      say(kind === "runtime" ? "There is a new project token" : "There is a new upload token");
+      showToast(kind === "runtime" ? "There is a new project token" : "There is a new upload token");
     },
   });
   return (

@@ -1,10 +1,10 @@
 import { useChangeProject } from "../../api/account";
 import type { ProjectChangeExtra } from "../../api/account-types";
-import { say } from "../../ui/Toasts";
+import { showToast } from "../../ui/Toasts";
 
-/** Changes the project and says so; refusals are told beside the form (`Problem`). */
+/** Changes the project and shows a toast. The form shows errors (`Problem`). */
 export function useSave() {
   const change = useChangeProject();
-  const save = (what: ProjectChangeExtra, words: string) => change.mutate(what, { onSuccess: () => say(words) });
+  const save = (what: ProjectChangeExtra, words: string) => change.mutate(what, { onSuccess: () => showToast(words) });
   return { change, save };
 }

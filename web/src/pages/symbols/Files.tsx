@@ -172,7 +172,7 @@ const COLUMNS: Column<SymbolFile, FileOrder>[] = [
   },
 ];
 
-/** Which tool sent it, with the upload token that is the project's. */
+/** Tool and IP address of the upload. */
 function By({ by }: { by: NonNullable<SymbolFile["uploadedBy"]> }) {
   return (
     <span className="block text-dense text-ink2 [overflow-wrap:anywhere]" title={by.userAgent}>

@@ -1,7 +1,7 @@
 import { getRouteApi } from "@tanstack/react-router";
 import type { ProjectExtra } from "../../api/account-types";
 import { publicAddress } from "../../model/public-address";
-import { lessons, platformOf } from "../../model/symbol-commands";
+import { platformOf, uploadGuides } from "../../model/symbol-commands";
 import { CommandBlock } from "../../parts/Command";
 import { TokenNote } from "../../parts/MissingSymbols";
 import { Section } from "../../parts/Page";
@@ -12,7 +12,7 @@ const route = getRouteApi("/p/$pid/settings/symbols");
 /** The upload command of each platform. */
 export function HowTo({ project }: { project: ProjectExtra }) {
   const { how = platformOf(project.framework) } = route.useSearch();
-  const all = lessons(publicAddress(project.backendUrl, location.origin));
+  const all = uploadGuides(publicAddress(project.backendUrl, location.origin));
   const chosen = all.find((one) => one.key === how) ?? all[0];
   return (
     <Section title="How to upload">

@@ -4,7 +4,7 @@ import { MissingList, TokenNote } from "../../parts/MissingSymbols";
 import { Section } from "../../parts/Page";
 import { QueryView, SkeletonRows } from "../../parts/states";
 
-/** What traces asked for in vain. */
+/** Symbols that stack traces need and that are not uploaded. */
 export function MissingUploads() {
   const missing = useMissingSymbols();
   return (

@@ -11,7 +11,7 @@ import { Field } from "../../ui/Field";
 import { SelectField } from "../../ui/SelectField";
 import { TextArea } from "../../ui/TextArea";
 
-/** Paste a trace, see it resolved: whether an upload works, before anything crashes. */
+/** Resolves a pasted trace, to test an upload before a crash. */
 export function TryTrace() {
   const [text, setText] = useState("");
   const [language, setLanguage] = useState("");

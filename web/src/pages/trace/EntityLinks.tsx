@@ -3,7 +3,7 @@ import { Activity, Bot, ListChecks } from "lucide-react";
 import { useProjectId } from "../../api/hooks";
 import type { Span, TraceNode } from "../../api/types";
 
-/** What this span is filed as: its endpoint, task or AI trace. */
+/** Links to the endpoint, task or AI trace of this span. */
 export function EntityLinks({ span, nodes }: { span: Span; nodes: TraceNode[] | null }) {
   const pid = useProjectId();
   const own = (nodes ?? []).filter((node) => node.spanId === span.spanId);

@@ -1,8 +1,8 @@
-// Width of the name column: dragged, or moved by the arrow keys; remembered in this browser.
+// Width of the name column: dragged or changed by the arrow keys, and stored in this browser.
 import { type KeyboardEvent, type PointerEvent, useState } from "react";
 
 const KEY = "tidewatch.names";
-/** Pixels. */
+/** Minimum width in pixels. */
 export const NAMES_MIN = 112;
 const clamp = (width: number) => Math.max(NAMES_MIN, Math.min(window.innerWidth * 0.6, width));
 

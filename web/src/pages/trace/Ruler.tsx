@@ -2,10 +2,10 @@ import { niceTicks } from "../../model/buckets";
 import { durationRound } from "../../model/format";
 import type { Zoom } from "../../viz/Minimap";
 
-/** Pixels that a time needs. */
+/** Minimum width of a time label, in pixels. */
 const LABEL_MIN = 64;
 
-/** `width`: pixels of the bars. */
+/** `width` is the width of the bars in pixels. */
 export function rulerTicks(zoom: Zoom, width: number): number[] {
   const length = zoom.to - zoom.from;
   const step = niceTicks(length, Math.max(1, Math.min(6, Math.floor(width / LABEL_MIN))))[1] ?? length;
@@ -16,7 +16,7 @@ export function rulerTicks(zoom: Zoom, width: number): number[] {
   return ticks;
 }
 
-/** Times along the top of the bars. */
+/** Time labels above the bars. */
 export function Ruler({ zoom, width }: { zoom: Zoom; width: number }) {
   const length = zoom.to - zoom.from;
   return (
@@ -37,7 +37,7 @@ export function Ruler({ zoom, width }: { zoom: Zoom; width: number }) {
   );
 }
 
-/** The same lines behind the rows. */
+/** Grid lines of the ruler behind the rows. */
 export function Grid({ zoom, width }: { zoom: Zoom; width: number }) {
   const length = zoom.to - zoom.from;
   return (

@@ -1,4 +1,4 @@
-// Everything about the selected span, beside the waterfall (over it on phones).
+// Details of the selected span, beside the waterfall, or over it on phones.
 import { Link } from "@tanstack/react-router";
 import { X } from "lucide-react";
 import { useEffect, useRef } from "react";
@@ -19,7 +19,7 @@ import { EntityLinks } from "./EntityLinks";
 interface Props {
   node: Node<Span>;
   trace: Trace<Span>;
-  /** Milliseconds of own time on the critical path; null beside it. */
+  /** Own time on the critical path in milliseconds; null if the span is not on it. */
   pathMs: number | null;
   answer: TraceAnswer;
   onClose: () => void;
@@ -33,7 +33,7 @@ export function SpanDrawer({ node, trace, pathMs, answer, onClose }: Props) {
     keep: false,
   });
   const span: Span = { ...node.span, ...(full.data?.spanId === node.span.spanId ? full.data : {}) };
-  // Deliberate: another span starts at the top of the drawer.
+  // Deliberate: another span resets the drawer's scroll position.
   useEffect(() => {
     if (head.current) head.current.scrollTop = 0;
   }, [node.span.spanId]);

@@ -58,18 +58,18 @@ function Body({ answer }: { answer: TraceAnswer }) {
   const trace = useMemo(() => buildTrace(answer.spans), [answer.spans]);
   const path = useMemo(() => criticalPath(trace), [trace]);
   const isSlow = path.totalMs >= SLOW_TRACE_MS;
-  // Beside the waterfall the drawer shows whatever is selected; over it only what somebody asked to see.
+  // On wide screens the drawer shows every selected span; on narrow screens only after an explicit open.
   const isWide = useMedia("(min-width: 1024px)");
-  const [asked, setAsked] = useState(false);
-  const ask = useCallback(() => setAsked(true), []);
+  const [isOpened, setIsOpened] = useState(false);
+  const openDrawer = useCallback(() => setIsOpened(true), []);
   const selected = search.span ? trace.indexOf.get(search.span) : undefined;
   const had = search.span !== undefined;
   const select = useCallback(
-    // Opening the drawer is a step that Back undoes; walking from span to span is not.
+    // Opening the drawer adds a history entry; moving between spans replaces it.
     (span: string | undefined) => navigate({ search: (old) => ({ ...old, span }), replace: had && span !== undefined }),
     [navigate, had],
   );
-  // Deliberate: once, when the trace opens
+  // Deliberate: runs once, when the trace opens
   useEffect(() => {
     const worst = trace.nodes[path.worst]?.span.spanId;
     if (isSlow && !search.span && !search.tab && worst)
@@ -96,16 +96,23 @@ function Body({ answer }: { answer: TraceAnswer }) {
       {!search.tab && (
         <div className="flex min-h-[460px] flex-1">
           <div className="flex min-h-0 min-w-0 flex-1 flex-col">
-            <Waterfall trace={trace} path={path} lit={isSlow} search={search} onSelect={select} onOpen={ask} />
+            <Waterfall
+              trace={trace}
+              path={path}
+              isPathShown={isSlow}
+              search={search}
+              onSelect={select}
+              onOpen={openDrawer}
+            />
           </div>
-          {selected !== undefined && (isWide || asked) && (
+          {selected !== undefined && (isWide || isOpened) && (
             <SpanDrawer
               node={trace.nodes[selected]}
               trace={trace}
               pathMs={path.own.has(selected) ? ownMs(path.own, selected) : null}
               answer={answer}
               onClose={() => {
-                setAsked(false);
+                setIsOpened(false);
                 select(undefined);
                 document.querySelector<HTMLElement>("main [data-landing]")?.focus({ preventScroll: true });
               }}

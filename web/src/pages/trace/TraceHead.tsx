@@ -9,7 +9,7 @@ import { useTitle } from "../../ui/theme";
 import { slotColour } from "../../viz/palette";
 import { useServiceColours } from "../../viz/useServiceColours";
 
-/** What the trace is, how long it took, where the time went, and what may be missing. */
+/** Name, duration, services and completeness of the trace. */
 export function TraceHead({ answer, trace }: { answer: TraceAnswer; trace: Trace<Span> }) {
   const colourOf = useServiceColours(trace.services.map((service) => service.name));
   const root = trace.nodes[0]?.span;

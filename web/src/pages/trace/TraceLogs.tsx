@@ -9,7 +9,7 @@ import { Empty, QueryView } from "../../parts/states";
 
 const DAY = 86_400_000;
 
-/** Log records that carry this trace's id and a span id, within 24 hours of the trace, of every project that may be opened. */
+/** Log records with the trace's id and a span id, within 24 hours of the trace, of all projects the user may open. */
 export function TraceLogs({ trace, traceId }: { trace: Trace<Span>; traceId: string }) {
   const startMs = Number(trace.startNs / 1_000_000n);
   const query = useLogs({

@@ -1,8 +1,8 @@
-// The virtualised waterfall: only the rows on screen exist. Arrows walk the tree, w a s d zoom and pan.
+// The virtualised waterfall: only visible rows are rendered. Arrow keys move in the tree, w a s d zoom and pan.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type CSSProperties, type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Span } from "../../api/types";
-import type { CriticalPath, Stretch } from "../../model/critical-path";
+import type { CriticalPath, Interval } from "../../model/critical-path";
 import { plural } from "../../model/format";
 import { type Trace, visibleRows } from "../../model/waterfall";
 import { useKeys } from "../../parts/keys";
@@ -20,22 +20,22 @@ import { COLUMNS, ROW_HEIGHT, TIMES, WaterfallRow } from "./WaterfallRow";
 interface Props {
   trace: Trace<Span>;
   path: CriticalPath;
-  /** The critical path is shown from the start. */
-  lit: boolean;
+  /** Whether the critical path is shown initially. */
+  isPathShown: boolean;
   search: TraceSearch;
   onSelect: (spanId: string | undefined) => void;
-  /** A span is wanted in full, not only walked over. */
+  /** Called when the user opens a span, not when the selection moves. */
   onOpen: () => void;
 }
 
-export function Waterfall({ trace, path, lit, search, onSelect, onOpen }: Props) {
+export function Waterfall({ trace, path, isPathShown, search, onSelect, onOpen }: Props) {
   const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set());
   const [dim, setDim] = useState(false);
-  const [critical, setCritical] = useState(lit);
+  const [critical, setCritical] = useState(isPathShown);
   const [zoom, setZoom] = useZoom(search.z, trace.totalMs);
   const [wanted, setNames] = useNameWidth();
   const [frame, width] = useWidth<HTMLDivElement>();
-  // Names leave room for the bars, also beside the drawer.
+  // The name column takes at most 42 % of the width, so that bars are visible beside the drawer.
   const names = width ? Math.min(wanted, Math.max(NAMES_MIN, width * 0.42)) : wanted;
   const bars = Math.max(0, width - names - (width && innerWidth < 640 ? 64 : 144));
   const scroller = useRef<HTMLDivElement>(null);
@@ -211,7 +211,7 @@ export function Waterfall({ trace, path, lit, search, onSelect, onOpen }: Props)
                 collapsed={collapsed.has(node.span.spanId)}
                 selected={index === selected}
                 dimmed={dim && !view.matches[index]}
-                path={critical ? (path.own.get(index) ?? BESIDE) : undefined}
+                path={critical ? (path.own.get(index) ?? NO_INTERVALS) : undefined}
                 href={`?span=${node.span.spanId}`}
                 onSelect={open}
                 onToggle={toggle}
@@ -227,10 +227,10 @@ export function Waterfall({ trace, path, lit, search, onSelect, onOpen }: Props)
   );
 }
 
-/** On no path. One object for all rows, so that they are drawn once. */
-const BESIDE: Stretch[] = [];
+/** Value for spans not on the path. One object for all rows, so that memoized rows do not re-render. */
+const NO_INTERVALS: Interval[] = [];
 
-/** A span chosen from outside (link, next error) is opened up and scrolled to. */
+/** Expands the ancestors of a span that was selected by a link or a key, and scrolls to it. */
 function useReveal(
   selected: number,
   trace: Trace,

@@ -103,7 +103,7 @@ export function WaterfallBar({ trace, search, matched, ...props }: Props) {
   );
 }
 
-/** How long the critical path is, and where most of it was spent. */
+/** Length of the critical path, and its span with the most own time. */
 function PathWords({ trace, path, onWorst }: Pick<Props, "trace" | "path" | "onWorst">) {
   const worst = trace.nodes[path.worst];
   if (!worst) return null;

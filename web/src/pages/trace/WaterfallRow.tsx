@@ -1,15 +1,15 @@
-// One span: indented name on the left, its duration and own time, its bar on the right.
+// One span: indented name on the left, duration and own time, bar on the right.
 import { Activity, Bot, ChevronRight, CircleAlert, ListChecks, Unlink } from "lucide-react";
 import { type CSSProperties, memo } from "react";
 import type { Span } from "../../api/types";
-import type { Stretch } from "../../model/critical-path";
+import type { Interval } from "../../model/critical-path";
 import { durationMs } from "../../model/format";
 import type { Node } from "../../model/waterfall";
 import type { Zoom } from "../../viz/Minimap";
 import { slotColour } from "../../viz/palette";
 
 export const ROW_HEIGHT = 26;
-/** Width of the columns of times; own time is left out on phones. */
+/** Width of the time columns. Phones omit the own time. */
 export const TIMES = "[--times:144px] max-sm:[--times:64px]";
 export const COLUMNS =
   "grid-cols-[var(--names)_72px_72px_minmax(0,1fr)] max-sm:grid-cols-[var(--names)_64px_minmax(0,1fr)]";
@@ -26,8 +26,8 @@ interface Props {
   collapsed: boolean;
   selected: boolean;
   dimmed: boolean;
-  /** Own time on the critical path, empty beside it; absent while the path is not shown. */
-  path?: Stretch[];
+  /** Intervals on the critical path, empty if the span is not on it; absent while the path is not shown. */
+  path?: Interval[];
   href: string;
   onSelect: (index: number) => void;
   onToggle: (index: number) => void;
@@ -142,12 +142,12 @@ function Bar({ node, colour, zoom, path }: Props) {
           {node.error && <span className="hatch absolute inset-0 rounded-[2px]" />}
         </div>
       )}
-      {path?.map((stretch) => {
-        const mark = place(stretch, zoom);
+      {path?.map((interval) => {
+        const mark = place(interval, zoom);
         return (
           mark && (
             <span
-              key={stretch.from}
+              key={interval.from}
               aria-hidden
               data-path
               className="absolute bottom-[2px] h-[3px] min-w-[2px] bg-ink"
@@ -160,8 +160,8 @@ function Bar({ node, colour, zoom, path }: Props) {
   );
 }
 
-/** Left and width in percent of the zoomed time; null outside of it. */
-function place({ from, to }: Stretch, zoom: Zoom): CSSProperties | null {
+/** Left and width in percent of the zoomed interval; null if outside. */
+function place({ from, to }: Interval, zoom: Zoom): CSSProperties | null {
   const share = (ms: number) => ((ms - zoom.from) / (zoom.to - zoom.from)) * 100;
   const [left, right] = [share(from), share(to)];
   if (right < 0 || left > 100) return null;

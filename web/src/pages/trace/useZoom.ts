@@ -1,4 +1,4 @@
-// The visible part of the trace in milliseconds. Local while it moves, in the URL ("z=12.5-80") once it rests.
+// The visible interval of the trace in milliseconds. Written to the URL ("z=12.5-80") 300 ms after the last change.
 import { useCallback, useEffect, useRef, useState } from "react";
 import { usePatchSearch } from "../../parts/listSearch";
 import type { Zoom } from "../../viz/Minimap";
@@ -44,7 +44,7 @@ export function useZoom(text: string | undefined, totalMs: number) {
   return [zoom, setZoom] as const;
 }
 
-/** Closer (factor < 1) or further around a point of the view. */
+/** Zooms in (factor < 1) or out around a point of the interval. */
 export function scaled(zoom: Zoom, factor: number, around = (zoom.from + zoom.to) / 2): Zoom {
   return { from: around - (around - zoom.from) * factor, to: around + (zoom.to - around) * factor };
 }

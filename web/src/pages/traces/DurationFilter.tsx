@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** Least and most milliseconds; applied when the field is left or on Enter. */
+/** Minimum and maximum duration in milliseconds; applied on blur or Enter. */
 export function DurationFilter({
   min,
   max,

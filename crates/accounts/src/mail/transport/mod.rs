@@ -1,4 +1,4 @@
-//! One mail out: to the mail server, or into a folder.
+//! Delivery of one mail to the mail server, or into a folder.
 
 use std::path::PathBuf;
 
@@ -13,48 +13,48 @@ use super::settings::{MailSettings, SmtpTls};
 use crate::Mail;
 use tidewatch_limits as limits;
 
-/// Where mails go.
+/// The destination of mails.
 pub struct Transport {
     from: Mailbox,
-    way: Way,
+    destination: Destination,
 }
 
-enum Way {
+enum Destination {
     Smtp(Box<SmtpTransport>),
     Folder(PathBuf),
 }
 
-/// Why a mail is not out.
+/// Why a mail was not delivered.
 #[derive(Debug, thiserror::Error)]
 pub enum SendError {
-    /// It is no mail, and will never be one.
+    /// The mail is invalid: a retry cannot succeed.
     #[error("it cannot be written: {0}")]
     Unusable(String),
-    /// The mail server says that it never will take it.
+    /// The mail server refuses the mail permanently.
     #[error("the mail server refuses it: {0}")]
     Refused(String),
-    /// The server is away, busy, or the folder full.
+    /// The mail server is unreachable or busy, or the folder cannot be written. Retried later.
     #[error("{0}")]
     Later(String),
 }
 
 impl Transport {
-    /// None: nothing is set up.
+    /// Creates the transport. `None` if neither a mail server nor a folder is configured.
     pub fn new(settings: &MailSettings) -> anyhow::Result<Option<Transport>> {
         let from = settings.from()?;
         if let Some(folder) = &settings.mail_dir {
             std::fs::create_dir_all(folder)
                 .with_context(|| format!("cannot make the folder for mails {}", folder.display()))?;
-            return Ok(Some(Transport { from, way: Way::Folder(folder.clone()) }));
+            return Ok(Some(Transport { from, destination: Destination::Folder(folder.clone()) }));
         }
         let Some(host) = &settings.smtp_host else { return Ok(None) };
         let tls = match settings.smtp_tls {
-            // Not to be had: the mail waits. Never `Opportunistic`, which whoever is in between could turn off.
+            // Without STARTTLS the mail waits. Never `Opportunistic`, which a man in the middle can disable.
             SmtpTls::Starttls => Tls::Required(tls(settings, host)?),
             SmtpTls::Tls => Tls::Wrapper(tls(settings, host)?),
             SmtpTls::None => Tls::None,
         };
-        // "Dangerous" is to have no TLS, unless one says which.
+        // "Dangerous" because the builder has no TLS by default; it is set here.
         let mut builder = SmtpTransport::builder_dangerous(host)
             .tls(tls)
             .port(settings.smtp_port.unwrap_or(settings.smtp_tls.port()))
@@ -63,18 +63,18 @@ impl Transport {
         if let (Some(name), Some(password)) = (&settings.smtp_username, settings.password()?) {
             builder = builder.credentials(Credentials::new(name.clone(), password));
         }
-        Ok(Some(Transport { from, way: Way::Smtp(Box::new(builder.build())) }))
+        Ok(Some(Transport { from, destination: Destination::Smtp(Box::new(builder.build())) }))
     }
 
-    /// Blocks. `id` names the file in a folder, and is in the message's id.
+    /// Delivers a mail. Blocks. `id` names the file in a folder.
     pub fn send(&self, id: i64, mail: &Mail) -> Result<(), SendError> {
         let message = message(&self.from, mail).map_err(|error| SendError::Unusable(error.to_string()))?;
-        match &self.way {
-            Way::Smtp(server) => server.send(&message).map(drop).map_err(|error| {
+        match &self.destination {
+            Destination::Smtp(server) => server.send(&message).map(drop).map_err(|error| {
                 let text = with_sources(&error);
                 if error.is_permanent() { SendError::Refused(text) } else { SendError::Later(text) }
             }),
-            Way::Folder(folder) => {
+            Destination::Folder(folder) => {
                 let path = folder.join(format!("{id:08}.eml"));
                 std::fs::write(&path, message.formatted())
                     .map_err(|error| SendError::Later(format!("cannot write {}: {error}", path.display())))
@@ -83,7 +83,7 @@ impl Transport {
     }
 }
 
-/// The certificate has to be for this host, by an authority of the machine's or the operator's.
+/// TLS that requires a certificate for `host` by an authority of the machine or of `smtp_ca_file`.
 fn tls(settings: &MailSettings, host: &str) -> anyhow::Result<TlsParameters> {
     let mut builder = TlsParameters::builder(host.to_owned());
     if let Some(authorities) = settings.authorities()? {
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_a_subject_or_recipient_becomes_a_header() {
+    fn subjects_and_recipients_cannot_inject_headers() {
         let from: Mailbox = "T <t@example.com>".parse().unwrap();
         let written = message(&from, &mail("a@example.com", "one\r\nBcc: all@example.com")).unwrap().formatted();
         let written = String::from_utf8(written).unwrap();

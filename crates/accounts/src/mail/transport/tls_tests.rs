@@ -1,4 +1,4 @@
-//! Mail over TLS, to a mail server of the test's own: what goes over the wire before and after the handshake.
+//! Mail over TLS to a mail server in the test: commands before and after the handshake.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -15,21 +15,21 @@ use tokio_rustls::rustls::{ServerConfig, ServerConnection, StreamOwned};
 use super::{MailSettings, SendError, SmtpTls, Transport};
 use crate::Mail;
 
-/// How the mail server meets its clients.
+/// Behavior of the mail server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Server {
     Starttls,
-    /// TLS from the first byte on.
+    /// TLS from the first byte.
     Implicit,
-    /// Says nothing of STARTTLS: as when somebody in between takes the line away.
+    /// Does not offer STARTTLS, as if a man in the middle removed the line.
     WithoutStarttls,
-    /// Offers it, and then refuses.
+    /// Offers STARTTLS, and then refuses it.
     BrokenStarttls,
 }
 
-/// What a client said.
+/// The commands of a client.
 #[derive(Debug, Default)]
-struct Heard {
+struct Received {
     plain: Vec<String>,
     encrypted: Vec<String>,
 }
@@ -39,7 +39,7 @@ fn fixture(name: &str) -> PathBuf {
 }
 
 /// Serves one connection on a free port of `host`.
-fn serve(server: Server, host: &str, certificate: &str) -> (SocketAddr, JoinHandle<Heard>) {
+fn serve(server: Server, host: &str, certificate: &str) -> (SocketAddr, JoinHandle<Received>) {
     let listener = TcpListener::bind((host, 0)).expect("a free port");
     let address = listener.local_addr().expect("an address");
     let chain = vec![CertificateDer::from_pem_file(fixture(&format!("{certificate}.crt"))).expect("a certificate")];
@@ -51,29 +51,34 @@ fn serve(server: Server, host: &str, certificate: &str) -> (SocketAddr, JoinHand
         .with_single_cert(chain, key)
         .expect("they fit");
     let run = move || {
-        let mut heard = Heard::default();
+        let mut received = Received::default();
         let (mut stream, _) = listener.accept().expect("a client");
-        // Of a client that hangs; nothing here waits for it to pass.
+        // Only for clients that hang; the tests do not wait for this timeout.
         stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a socket");
-        if server == Server::Implicit || matches!(talk(&mut stream, server, true, &mut heard.plain), Ok(true)) {
+        if server == Server::Implicit || matches!(converse(&mut stream, server, true, &mut received.plain), Ok(true)) {
             let connection = ServerConnection::new(Arc::new(config)).expect("a configuration");
             let mut stream = StreamOwned::new(connection, stream);
-            let _ = talk(&mut stream, server, server == Server::Implicit, &mut heard.encrypted);
+            let _ = converse(&mut stream, server, server == Server::Implicit, &mut received.encrypted);
         }
-        heard
+        received
     };
     (address, thread::spawn(run))
 }
 
-/// Until QUIT, or until the handshake is to begin: then true.
-fn talk(stream: &mut (impl Read + Write), server: Server, greets: bool, heard: &mut Vec<String>) -> io::Result<bool> {
+/// Responds to commands until QUIT, or until the TLS handshake: then returns true.
+fn converse(
+    stream: &mut (impl Read + Write),
+    server: Server,
+    greets: bool,
+    received: &mut Vec<String>,
+) -> io::Result<bool> {
     if greets {
         stream.write_all(b"220 mail\r\n")?;
     }
     let is_plain = greets && server != Server::Implicit;
     loop {
         let line = line(stream)?;
-        heard.push(line.clone());
+        received.push(line.clone());
         let answer = match line.split([' ', ':']).next().unwrap_or_default() {
             "EHLO" if is_plain && server == Server::WithoutStarttls => "250-mail\r\n250 AUTH PLAIN\r\n",
             "EHLO" if is_plain => "250-mail\r\n250-AUTH PLAIN\r\n250 STARTTLS\r\n",
@@ -107,14 +112,14 @@ fn line(stream: &mut impl Read) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&line[..line.len() - 2]).into_owned())
 }
 
-/// Sends one mail, with a password, to a server with `certificate`, believing `authority`.
+/// Sends one mail, with a password, to a server with `certificate`, trusting `authority`.
 fn send(
     server: Server,
     host: &str,
     certificate: &str,
     authority: Option<&str>,
     tls: SmtpTls,
-) -> (Result<(), SendError>, Heard) {
+) -> (Result<(), SendError>, Received) {
     let (address, served) = serve(server, host, certificate);
     let settings = MailSettings {
         smtp_host: Some(address.ip().to_string()),
@@ -131,12 +136,12 @@ fn send(
     let (recipient, subject) = ("somebody@example.com".to_owned(), "hello".to_owned());
     let mail = Mail { recipient, subject, text: "text".to_owned(), html: "<p>text</p>".to_owned() };
     let sent = transport.send(1, &mail);
-    // Its connection ends with it.
+    // Dropping the transport closes its connection.
     drop(transport);
     (sent, served.join().expect("the mail server does not fail"))
 }
 
-fn is_telling(lines: &[String]) -> bool {
+fn sends_mail(lines: &[String]) -> bool {
     ["AUTH", "MAIL", "RCPT", "DATA"].iter().any(|word| lines.iter().any(|line| line.starts_with(word)))
 }
 
@@ -145,38 +150,41 @@ fn mail_is_delivered_over_tls() {
     for (server, tls, certificate, authority) in [
         (Server::Starttls, SmtpTls::Starttls, "issued", "ca"),
         (Server::Implicit, SmtpTls::Tls, "issued", "ca"),
-        // A certificate that nobody signed but itself, named by the operator.
+        // A self-signed certificate in `smtp_ca_file`.
         (Server::Starttls, SmtpTls::Starttls, "one", "one"),
     ] {
-        let (sent, heard) = send(server, "127.0.0.1", certificate, Some(authority), tls);
+        let (sent, received) = send(server, "127.0.0.1", certificate, Some(authority), tls);
         assert!(sent.is_ok(), "{server:?}: {sent:?}");
-        assert!(!is_telling(&heard.plain), "{server:?}: {heard:?}");
-        let words: Vec<&str> = heard.encrypted.iter().filter_map(|line| line.split([' ', ':']).next()).collect();
-        assert_eq!(words[..5], ["EHLO", "AUTH", "MAIL", "RCPT", "DATA"], "{server:?}: {heard:?}");
+        assert!(!sends_mail(&received.plain), "{server:?}: {received:?}");
+        let words: Vec<&str> = received.encrypted.iter().filter_map(|line| line.split([' ', ':']).next()).collect();
+        assert_eq!(words[..5], ["EHLO", "AUTH", "MAIL", "RCPT", "DATA"], "{server:?}: {received:?}");
     }
 }
 
 #[test]
-fn another_certificate_is_refused_before_anything_is_told() {
+fn invalid_certificates_are_refused_before_any_mail_is_sent() {
     for (server, tls) in [(Server::Starttls, SmtpTls::Starttls), (Server::Implicit, SmtpTls::Tls)] {
         for (why, host, certificate, authority) in [
             ("of another authority", "127.0.0.1", "two", Some("ca")),
             ("of no authority that the machine knows", "127.0.0.1", "issued", None),
             ("for another host", "127.0.0.2", "issued", Some("ca")),
         ] {
-            let (sent, heard) = send(server, host, certificate, authority, tls);
-            // The operator may put it right: the mail waits.
+            let (sent, received) = send(server, host, certificate, authority, tls);
+            // The operator can correct the configuration: the mail waits.
             assert!(matches!(sent, Err(SendError::Later(_))), "{server:?}, {why}: {sent:?}");
-            assert!(!is_telling(&heard.plain) && !is_telling(&heard.encrypted), "{server:?}, {why}: {heard:?}");
+            assert!(
+                !sends_mail(&received.plain) && !sends_mail(&received.encrypted),
+                "{server:?}, {why}: {received:?}"
+            );
         }
     }
 }
 
 #[test]
-fn without_starttls_nothing_is_told() {
+fn without_starttls_no_mail_is_sent() {
     for server in [Server::WithoutStarttls, Server::BrokenStarttls] {
-        let (sent, heard) = send(server, "127.0.0.1", "issued", Some("ca"), SmtpTls::Starttls);
+        let (sent, received) = send(server, "127.0.0.1", "issued", Some("ca"), SmtpTls::Starttls);
         assert!(sent.is_err(), "{server:?}");
-        assert!(!is_telling(&heard.plain) && heard.encrypted.is_empty(), "{server:?}: {heard:?}");
+        assert!(!sends_mail(&received.plain) && received.encrypted.is_empty(), "{server:?}: {received:?}");
     }
 }

@@ -1,7 +1,7 @@
-//! `authenticatorData`: for whom, with whom and how often. WebAuthn 6.1.
+//! Parser of `authenticatorData`: relying party, user presence and verification, signature counter. WebAuthn 6.1.
 //!
-//! SHA-256 of the relying party's id (32 bytes), flags (1), counter (4, big endian), then what the flags announce: the
-//! new credential as AAGUID (16), length of its id (2), id, COSE key; and extensions, which are not looked at.
+//! SHA-256 of the relying party's id (32 bytes), flags (1), counter (4, big endian), then according to the flags: the
+//! new credential as AAGUID (16), length of its id (2), id, COSE key; and extensions, which are ignored.
 
 use super::{Refused, cbor};
 
@@ -15,17 +15,24 @@ const HAS_CREDENTIAL: u8 = 1 << 6;
 const ID_BYTES_MAX: usize = 1023;
 const AAGUID_BYTES: usize = 16;
 
+/// Decoded `authenticatorData`.
 pub struct AuthenticatorData {
+    /// SHA-256 of the relying party's id.
     pub relying_party: [u8; 32],
+    /// Flag UP: the user was present.
     pub is_present: bool,
+    /// Flag UV: the user was verified.
     pub is_verified: bool,
+    /// Signature counter.
     pub counter: u32,
+    /// The new credential of a registration.
     pub credential: Option<NewCredential>,
 }
 
+/// Decoded attested credential data.
 pub struct NewCredential {
     pub id: Vec<u8>,
-    /// COSE key, as it came.
+    /// COSE key, as received.
     pub key: Vec<u8>,
 }
 

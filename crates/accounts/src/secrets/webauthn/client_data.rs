@@ -1,12 +1,15 @@
-//! `clientDataJSON`: which ceremony the browser took part in, where, and for which challenge. WebAuthn 5.8.1.
+//! Verification of `clientDataJSON`: ceremony, origin and challenge as the browser reports them. WebAuthn 5.8.1.
 
 use serde::Deserialize;
 
 use super::Refused;
 
+/// The operation that the browser performed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ceremony {
+    /// Registration of a credential.
     Create,
+    /// Authentication with a credential.
     Get,
 }
 
@@ -16,12 +19,12 @@ struct ClientData {
     r#type: String,
     challenge: String,
     origin: String,
-    /// Within a page of somebody else.
+    /// The page was embedded in a page of another origin.
     #[serde(default)]
     cross_origin: bool,
 }
 
-/// 7.1, steps 7 to 11; 7.2, steps 10 to 14.
+/// Verifies ceremony, challenge and origin. WebAuthn 7.1, steps 7 to 11; 7.2, steps 10 to 14.
 pub fn check(bytes: &[u8], ceremony: Ceremony, challenge: &str, origin: &str) -> Result<(), Refused> {
     let data: ClientData = serde_json::from_slice(bytes).map_err(|_| Refused::Unreadable)?;
     let expected = match ceremony {

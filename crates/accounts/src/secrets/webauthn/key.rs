@@ -1,4 +1,4 @@
-//! Public keys as COSE has them (RFC 9052, 9053, 8230), and signatures by them.
+//! Public keys in COSE format (RFC 9052, 9053, 8230), and verification of signatures.
 
 use ciborium::Value;
 use ring::signature::{
@@ -11,15 +11,15 @@ const ES256: i64 = -7;
 const EDDSA: i64 = -8;
 const RS256: i64 = -257;
 
-/// COSE's numbers of what is asked for, best first. Windows Hello knows RS256 alone on some machines.
+/// COSE ids of the requested algorithms, in order of preference. Windows Hello supports only RS256 on some machines.
 pub const ALGORITHMS: [i64; 3] = [ES256, EDDSA, RS256];
 
-// Labels of a key's map.
+// Labels of a COSE key.
 const TYPE: i64 = 1;
 const ALGORITHM: i64 = 3;
-/// Curve; of RSA the modulus.
+/// Curve; for RSA the modulus.
 const FIRST: i64 = -1;
-/// x; of RSA the exponent.
+/// x; for RSA the exponent.
 const SECOND: i64 = -2;
 /// y.
 const THIRD: i64 = -3;
@@ -31,11 +31,12 @@ const RSA: i64 = 3;
 const P256: i64 = 1;
 const CURVE_25519: i64 = 6;
 
+/// A public key of a credential.
 pub enum PublicKey {
     /// Uncompressed point: 4, x, y.
     Es256([u8; 65]),
     Ed25519([u8; 32]),
-    /// Big endian, without zeros in front.
+    /// Big endian, without leading zeros.
     Rs256 {
         modulus: Vec<u8>,
         exponent: Vec<u8>,
@@ -43,6 +44,7 @@ pub enum PublicKey {
 }
 
 impl PublicKey {
+    /// Decodes a COSE key.
     pub fn read(cose: &[u8]) -> Result<PublicKey, Refused> {
         let Value::Map(fields) = cbor(&mut &cose[..])? else { return Err(Refused::Unreadable) };
         let field = |label: i64| fields.iter().find(|(name, _)| number(name) == Some(label)).map(|(_, value)| value);
@@ -67,6 +69,7 @@ impl PublicKey {
         }
     }
 
+    /// Verifies a signature of `message`.
     pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), Refused> {
         let checked = match self {
             PublicKey::Es256(point) => {

@@ -1,12 +1,13 @@
-//! Passkeys, the relying party's side of WebAuthn level 3: what an authenticator made or signed is what this server
-//! asked for, at its own address. Nothing here is stored or looked up; `control/passkeys.rs` does both.
+//! The relying party's side of WebAuthn level 3: verifies that an authenticator created or signed what this server
+//! requested, at its own origin. `passkeys.rs` stores credentials and challenges.
 //!
-//! - [`RelyingParty::made`]: section 7.1, a new credential. [`RelyingParty::proved`]: section 7.2, an assertion.
-//! - [`client_data`]: what the browser says it was asked. [`authenticator_data`]: what the authenticator says.
-//! - [`key`]: public keys and their signatures; the arithmetic is `ring`'s.
+//! - [`RelyingParty::verify_registration`]: section 7.1, a new credential.
+//! - [`RelyingParty::verify_assertion`]: section 7.2, an assertion.
+//! - [`client_data`]: data from the browser. [`authenticator_data`]: data from the authenticator.
+//! - [`key`]: public keys and signatures; the cryptography is `ring`'s.
 //!
-//! Attestation is not asked for, so whatever statement comes along is not looked at: nobody is refused for the make of
-//! their authenticator, and nothing is believed about it.
+//! Attestation is not requested, and a statement in the response is ignored: all makes of authenticators are accepted,
+//! and none is trusted in particular.
 
 mod authenticator_data;
 mod client_data;
@@ -24,126 +25,150 @@ use client_data::Ceremony;
 pub use key::ALGORITHMS;
 use key::PublicKey;
 
-/// Items nested in CBOR; WebAuthn's own need three.
+/// Maximum nesting depth of CBOR; WebAuthn needs three.
 const CBOR_DEPTH_MAX: usize = 8;
 
-/// This server, as authenticators know it.
+/// This server as a relying party.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RelyingParty {
-    /// A domain.
+    /// Domain of the server.
     pub id: String,
-    /// Scheme, domain and port, as browsers write it.
+    /// Scheme, domain and port, as browsers serialize an origin.
     pub origin: String,
 }
 
-/// A credential as it is stored.
+/// A stored credential.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Credential {
-    /// COSE key, base64url.
+    /// Public key, COSE, base64url.
     pub key: String,
-    /// Signatures the authenticator had made; 0 when it does not count.
+    /// Signature counter of the authenticator; 0 when it does not count.
     pub counter: u32,
+    /// Transports that the browser reported.
     pub transports: Vec<String>,
 }
 
-/// A new credential.
+/// A verified new credential.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Made {
-    /// base64url.
+pub struct Registration {
+    /// Id of the credential, base64url.
     pub id: String,
+    /// The credential, without transports.
     pub credential: Credential,
 }
 
-/// What a proof has to be of.
+/// What a response must match.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
-    /// base64url.
+pub struct Expected<'a> {
+    /// The challenge of the request, base64url.
     pub challenge: &'a str,
-    /// Whether the authenticator must have made sure who its user is: by PIN, finger or face.
-    pub is_verified: bool,
+    /// The authenticator must have verified its user, by PIN or biometrics.
+    pub requires_verification: bool,
 }
 
-/// What a browser sends, each base64url.
+/// The browser's response to a registration request; every field is base64url.
 #[derive(Debug, Clone, Copy)]
 pub struct Creation<'a> {
+    /// Id of the credential.
     pub id: &'a str,
+    /// `clientDataJSON`.
     pub client_data: &'a str,
+    /// `attestationObject`.
     pub attestation: &'a str,
 }
 
-/// What a browser sends, each base64url.
+/// The browser's response to an authentication request; every field is base64url.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Assertion<'a> {
+    /// `clientDataJSON`.
     pub client_data: &'a str,
+    /// `authenticatorData`.
     pub authenticator_data: &'a str,
+    /// Signature over `authenticatorData` and the hash of `clientDataJSON`.
     pub signature: &'a str,
 }
 
-/// Why a credential or a proof does not count.
+/// Why a registration or an assertion is not valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
+    /// The response cannot be decoded.
     #[error("it cannot be read")]
     Unreadable,
+    /// The response is of another ceremony.
     #[error("it is of another ceremony")]
     Ceremony,
+    /// The response is to another challenge.
     #[error("it answers another challenge")]
     Challenge,
+    /// The response is from a page of another origin.
     #[error("it was made at another address")]
     Origin,
+    /// The response is for another relying party.
     #[error("it is for another server")]
     RelyingParty,
+    /// The user was not present.
     #[error("nobody was there")]
     NobodyPresent,
+    /// The user was not verified, as required.
     #[error("the authenticator did not make sure who its user is")]
     Unverified,
+    /// The algorithm of the key was not requested.
     #[error("its key is of a kind that was not asked for")]
     Algorithm,
+    /// The signature is invalid.
     #[error("the signature is wrong")]
     Signature,
-    /// A copy of the authenticator may be about.
+    /// The signature counter did not increase: the authenticator may have been cloned.
     #[error("the authenticator counts backwards")]
     Counter,
 }
 
 impl RelyingParty {
-    /// None where browsers allow no passkeys: at addresses in numbers, and without TLS elsewhere than on this machine.
+    /// Returns the relying party at `base_url`. `None` where browsers allow no passkeys: at IP addresses, and without
+    /// TLS unless the host is localhost.
     pub fn at(base_url: &str) -> Option<RelyingParty> {
         let url = Url::parse(base_url).ok()?;
         let Some(Host::Domain(domain)) = url.host() else { return None };
-        let is_here = domain == "localhost" || domain.ends_with(".localhost");
-        let is_secure = url.scheme() == "https" || url.scheme() == "http" && is_here;
+        let is_localhost = domain == "localhost" || domain.ends_with(".localhost");
+        let is_secure = url.scheme() == "https" || url.scheme() == "http" && is_localhost;
         is_secure.then(|| RelyingParty { id: domain.to_owned(), origin: url.origin().ascii_serialization() })
     }
 
-    /// A credential made for this challenge.
-    pub fn made(&self, asked: Asked<'_>, creation: Creation<'_>) -> Result<Made, Refused> {
-        client_data::check(&decode(creation.client_data)?, Ceremony::Create, asked.challenge, &self.origin)?;
+    /// Verifies the response to a registration request. Returns the new credential.
+    pub fn verify_registration(&self, expected: Expected<'_>, creation: Creation<'_>) -> Result<Registration, Refused> {
+        client_data::check(&decode(creation.client_data)?, Ceremony::Create, expected.challenge, &self.origin)?;
         let attestation = cbor(&mut &decode(creation.attestation)?[..])?;
         let Value::Map(attestation) = attestation else { return Err(Refused::Unreadable) };
         let data = attestation.into_iter().find(|(name, _)| name.as_text() == Some("authData"));
         let Some((_, Value::Bytes(data))) = data else { return Err(Refused::Unreadable) };
         let data = AuthenticatorData::read(&data)?;
-        self.check(&data, asked)?;
-        let made = data.credential.ok_or(Refused::Unreadable)?;
-        PublicKey::read(&made.key)?;
-        let id = URL_SAFE_NO_PAD.encode(&made.id);
+        self.check(&data, expected)?;
+        let registered = data.credential.ok_or(Refused::Unreadable)?;
+        PublicKey::read(&registered.key)?;
+        let id = URL_SAFE_NO_PAD.encode(&registered.id);
         if id != creation.id {
             return Err(Refused::Unreadable);
         }
-        let key = URL_SAFE_NO_PAD.encode(&made.key);
-        Ok(Made { id, credential: Credential { key, counter: data.counter, transports: Vec::new() } })
+        let key = URL_SAFE_NO_PAD.encode(&registered.key);
+        Ok(Registration { id, credential: Credential { key, counter: data.counter, transports: Vec::new() } })
     }
 
-    /// The authenticator's count after a proof of this credential for this challenge.
-    pub fn proved(&self, asked: Asked<'_>, known: &Credential, proof: Assertion<'_>) -> Result<u32, Refused> {
-        let client_data = decode(proof.client_data)?;
-        client_data::check(&client_data, Ceremony::Get, asked.challenge, &self.origin)?;
-        let bytes = decode(proof.authenticator_data)?;
+    /// Verifies the response to an authentication request with the credential `known`. Returns the new signature
+    /// counter.
+    pub fn verify_assertion(
+        &self,
+        expected: Expected<'_>,
+        known: &Credential,
+        assertion: Assertion<'_>,
+    ) -> Result<u32, Refused> {
+        let client_data = decode(assertion.client_data)?;
+        client_data::check(&client_data, Ceremony::Get, expected.challenge, &self.origin)?;
+        let bytes = decode(assertion.authenticator_data)?;
         let data = AuthenticatorData::read(&bytes)?;
-        self.check(&data, asked)?;
+        self.check(&data, expected)?;
         let signed = [&bytes[..], digest(&SHA256, &client_data).as_ref()].concat();
-        PublicKey::read(&decode(&known.key)?)?.verify(&signed, &decode(proof.signature)?)?;
-        // Some authenticators do not count; one that has counted once goes on.
+        PublicKey::read(&decode(&known.key)?)?.verify(&signed, &decode(assertion.signature)?)?;
+        // Some authenticators do not count; one that has counted must continue.
         let counts = data.counter != 0 || known.counter != 0;
         if counts && data.counter <= known.counter {
             return Err(Refused::Counter);
@@ -151,11 +176,11 @@ impl RelyingParty {
         Ok(data.counter)
     }
 
-    fn check(&self, data: &AuthenticatorData, asked: Asked<'_>) -> Result<(), Refused> {
+    fn check(&self, data: &AuthenticatorData, expected: Expected<'_>) -> Result<(), Refused> {
         match data {
             data if data.relying_party != digest(&SHA256, self.id.as_bytes()).as_ref() => Err(Refused::RelyingParty),
             data if !data.is_present => Err(Refused::NobodyPresent),
-            data if asked.is_verified && !data.is_verified => Err(Refused::Unverified),
+            data if expected.requires_verification && !data.is_verified => Err(Refused::Unverified),
             _ => Ok(()),
         }
     }
@@ -165,7 +190,7 @@ fn decode(text: &str) -> Result<Vec<u8>, Refused> {
     URL_SAFE_NO_PAD.decode(text).map_err(|_| Refused::Unreadable)
 }
 
-/// One item; what follows it stays.
+/// Decodes one item and leaves the bytes after it.
 fn cbor(bytes: &mut &[u8]) -> Result<Value, Refused> {
     ciborium::de::from_reader_with_recursion_limit(bytes, CBOR_DEPTH_MAX).map_err(|_| Refused::Unreadable)
 }

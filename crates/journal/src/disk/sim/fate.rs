@@ -54,8 +54,8 @@ impl NameChangeKind {
 }
 
 impl FileState {
-    /// The content after a power cut.
-    pub(super) fn after_power_cut(&self, random: &mut Random) -> Vec<u8> {
+    /// The file after a power cut.
+    pub(super) fn after_power_cut(&self, random: &mut Random) -> FileState {
         let mut bytes = self.durable.clone();
         match random.below(4) {
             0 => {}
@@ -82,7 +82,7 @@ impl FileState {
                 }
             }
         }
-        bytes
+        FileState { live: bytes.clone(), durable: bytes, pending: Vec::new(), broken_pages: self.broken_pages.clone() }
     }
 
     /// Decides the outcome of a failed sync: each piece of an unsynced write is durable or lost, and readers see either

@@ -1,16 +1,16 @@
-//! Bits in a row: numbers of a fixed width, and Rice codes for numbers that are mostly small.
+//! Bit streams: numbers of fixed width, and Rice codes for numbers that are mostly small.
 
-/// Bits being written, the lowest of a byte first.
+/// Writes bits, the lowest of a byte first.
 #[derive(Debug, Default)]
 pub struct Writer {
     bytes: Vec<u8>,
-    /// Bits that do not fill a byte yet.
+    /// Bits of the last, incomplete byte.
     open: u64,
     count: u32,
 }
 
 impl Writer {
-    /// The low `width` bits of a number, at most 32.
+    /// Writes a number in `width` bits, at most 32.
     pub fn bits(&mut self, value: u64, width: u32) {
         debug_assert!(width <= 32 && value >> width == 0);
         self.open |= value << self.count;
@@ -22,7 +22,7 @@ impl Writer {
         }
     }
 
-    /// So many times `2^low` as ones, a zero, then the rest in `low` bits.
+    /// Writes a Rice code: `value >> low` ones, a zero, then the low `low` bits.
     pub fn rice(&mut self, value: u64, low: u32) {
         let mut ones = value >> low;
         while ones >= 16 {
@@ -33,11 +33,12 @@ impl Writer {
         self.bits(value & ((1 << low) - 1), low);
     }
 
-    /// Bits so far.
+    /// The number of bits written.
     pub fn len(&self) -> u64 {
         self.bytes.len() as u64 * 8 + u64::from(self.count)
     }
 
+    /// The bytes, with the last one padded with zeros.
     pub fn finish(mut self) -> Vec<u8> {
         if self.count > 0 {
             self.bytes.push(self.open as u8);
@@ -46,7 +47,7 @@ impl Writer {
     }
 }
 
-/// Bits being read. `None` past the end.
+/// Reads bits. Methods return `None` past the end.
 #[derive(Debug)]
 pub struct Reader<'a> {
     bytes: &'a [u8],
@@ -55,16 +56,17 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// The bits `from..to` of these bytes.
+    /// A reader of the bits `from..to` of `bytes`.
     pub fn new(bytes: &'a [u8], from: u32, to: u32) -> Reader<'a> {
         Reader { bytes, at: from as usize, end: (to as usize).min(bytes.len() * 8) }
     }
 
+    /// Whether all bits were read.
     pub fn is_empty(&self) -> bool {
         self.at >= self.end
     }
 
-    /// The bits from here on, 57 of them at least as far as there are any.
+    /// The next bits, at least 57 unless the bytes end before.
     fn window(&self) -> u64 {
         let rest = self.bytes.get(self.at / 8..).unwrap_or(&[]);
         let word = match rest.first_chunk::<8>() {
@@ -74,12 +76,14 @@ impl<'a> Reader<'a> {
         word >> (self.at % 8)
     }
 
+    /// Reads a number of `width` bits, at most 32.
     pub fn bits(&mut self, width: u32) -> Option<u64> {
         let value = self.window() & ((1_u64 << width) - 1);
         self.at += width as usize;
         (self.at <= self.end).then_some(value)
     }
 
+    /// Reads a Rice code with `low` low bits.
     pub fn rice(&mut self, low: u32) -> Option<u64> {
         let mut ones = 0;
         loop {
@@ -106,7 +110,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bits_come_back(
+        fn written_bits_are_read_back(
             numbers in prop::collection::vec((0..5000_u64, any::<u32>(), 0..33_u32), 0..50), low in 0..9_u32,
         ) {
             let mut writer = Writer::default();
@@ -127,7 +131,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_no_trouble(bytes in prop::collection::vec(any::<u8>(), 0..60), from in 0..8_u32, low in 0..9_u32) {
+        fn arbitrary_bytes_are_read_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..60), from in 0..8_u32, low in 0..9_u32) {
             let mut reader = Reader::new(&bytes, from, bytes.len() as u32 * 8);
             while let (false, Some(_)) = (reader.is_empty(), reader.rice(low)) {}
         }

@@ -1,15 +1,16 @@
-//! Where in a part a trace may lie: an index of all trace ids in a few bits each, one per part.
+//! The trace id index: for each part, the blocks of rows in which a trace id may occur, in a few bits per id.
 //!
-//! Every id is hashed to a number of a range some times wider than there are ids; the numbers, sorted, are written as
-//! their distances (Rice codes), each with the block of rows it was seen in. A number that is not there rules the whole
-//! part out; one that is there names a block or two. A look-up reads the few hundred bytes of one [`BUCKET`], found by
-//! the hash alone, so a trace without a time costs one small read per part instead of one per row group.
+//! Every id is hashed to a number in a range several times as large as the number of ids. The sorted numbers are
+//! written as differences (Rice codes), each with the block of rows in which the id occurs. An absent number rules out
+//! the whole part; a present one gives one or two blocks. A look-up reads the few hundred bytes of one [`BUCKET`],
+//! located by the hash alone, so a query for a trace without a time range costs one small read per part instead of one
+//! per row group.
 //!
-//! - `builder`: the index of a part in the making. `codes`: the bits.
+//! - `builder` builds the index; `codes` reads and writes its bits.
 //!
-//! The index is a section of the part's file, between the rows and the footer as roll-ups are, named by the metadata key
-//! [`IDS`]. It takes the place of the column's bloom filters; parts without one, or with that of another version, are
-//! searched by those.
+//! The index is a section of the part's file between the rows and the footer, located by the metadata key [`IDS`]. It
+//! replaces the column's bloom filters. Parts without the section, or with another version of it, are searched by their
+//! bloom filters.
 
 mod builder;
 mod codes;
@@ -27,44 +28,45 @@ use xxhash_rust::xxh3::xxh3_64;
 pub use builder::Builder;
 pub use tidewatch_columnar::page::PAGE_ROWS;
 
-/// File metadata, numbers separated by blanks: the version, rows per block, bits of a block's number, bits by which the
-/// range of hashes is wider than there are entries, entries, offset and length.
+/// Metadata key. Value: numbers separated by blanks: the version, rows per block, bits of a block's number, bits by
+/// which the range of hashes exceeds the number of entries, entries, offset, length, and checksum of the list of
+/// buckets.
 pub const IDS: &str = "tidewatch.ids";
 
-/// Bumped when the same ids make other bytes.
+/// Incremented when the same ids give other bytes.
 const VERSION: u64 = 1;
 
-/// Of the number of a page, below a hash.
+/// Bits of a page number, below the hash in an entry.
 const PAGE_BITS: u32 = 20;
-/// Entries of a bucket, on average: what one look-up decodes.
+/// Average entries per bucket: one look-up decodes one bucket.
 const BUCKET: u64 = 256;
-/// More values than this are not looked up one by one.
+/// Queries for more ids than this do not use the index.
 pub const VALUES_MAX: usize = 64;
 
-/// The column that is indexed; it has no bloom filter.
+/// The indexed column, which has no bloom filter; `None` for a table without this index.
 pub fn column(table: Table) -> Option<&'static str> {
     (table == Table::Spans).then_some("trace_id")
 }
 
 fn hash(id: &[u8]) -> u64 {
-    // Ids are not always random. The low bits make room for the number of a page.
+    // Ids are not always random, so they are hashed. The low bits are left for a page number.
     xxh3_64(id) >> PAGE_BITS << PAGE_BITS
 }
 
 /// How entries are coded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Shape {
+struct Layout {
     block_rows: usize,
-    /// Of a block's number.
+    /// Bits of a block's number.
     block_bits: u32,
-    /// The range of hashes is so many bits wider than there are entries: of `2^spare` ids that are not there, one seems
-    /// to be.
+    /// Bits by which the range of hashes exceeds the number of entries: one of `2^spare` absent ids is a false
+    /// positive.
     spare: u32,
     entries: u64,
 }
 
-impl Shape {
-    /// The number that stands for a hash, ascending with it.
+impl Layout {
+    /// Maps a hash to a number of the range, monotonically.
     fn number(self, hash: u64) -> u64 {
         ((u128::from(hash) * u128::from(self.entries << self.spare)) >> 64) as u64
     }
@@ -73,7 +75,7 @@ impl Shape {
         number / (BUCKET << self.spare)
     }
 
-    /// The least number of a bucket.
+    /// The lowest number of a bucket.
     fn first_of(self, bucket: u64) -> u64 {
         bucket * (BUCKET << self.spare)
     }
@@ -82,57 +84,61 @@ impl Shape {
         self.entries.div_ceil(BUCKET)
     }
 
-    /// Low bits of a distance that are written as they are.
+    /// The number of low bits in the Rice code of a difference.
     fn rice(self) -> u32 {
         self.spare.saturating_sub(1)
     }
 }
 
-/// Where a part's index lies, and the list of its buckets once somebody has asked.
+/// The trace id index of a part: its location, and the list of its buckets once it was read.
 #[derive(Debug)]
-pub struct Ids {
-    shape: Shape,
+pub struct TraceIdIndex {
+    layout: Layout,
     place: Place,
-    /// Of the list of buckets.
+    /// Checksum of the list of buckets.
     sum: u64,
     buckets: OnceLock<Vec<Bucket>>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Bucket {
-    /// In bits.
+    /// End of the bucket's codes, in bits.
     end: u32,
+    /// Checksum of the bytes of the codes.
     sum: u32,
 }
 
-/// Blocks of a part's rows: so many rows each, ascending numbers.
+/// Blocks of a part's rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Blocks {
+    /// Rows per block.
     pub rows: usize,
+    /// Numbers of blocks, ascending.
     pub numbers: Vec<usize>,
 }
 
-impl Ids {
-    /// `None` when it is of another version, or no directory.
-    pub fn decode(text: &str) -> Option<Ids> {
+impl TraceIdIndex {
+    /// Parses the value of [`IDS`]. `None` when it is of another version, or malformed.
+    pub fn decode(text: &str) -> Option<TraceIdIndex> {
         let numbers: Vec<u64> = text.split(' ').map(|word| word.parse().ok()).collect::<Option<_>>()?;
         let [VERSION, block_rows, block_bits, spare, entries, offset, length, sum] = numbers[..] else { return None };
         let is_sound =
             block_rows > 0 && block_bits <= u64::from(PAGE_BITS) && spare <= 16 && (1..1 << 40).contains(&entries);
         let place = Place { offset, length };
         let (block_rows, block_bits, spare) = (block_rows as usize, block_bits as u32, spare as u32);
-        let shape = Shape { block_rows, block_bits, spare, entries };
-        let ids = Ids { shape, place, sum, buckets: OnceLock::new() };
+        let layout = Layout { block_rows, block_bits, spare, entries };
+        let ids = TraceIdIndex { layout, place, sum, buckets: OnceLock::new() };
         (is_sound && ids.list_bytes() as u64 <= length).then_some(ids)
     }
 
+    /// Offset and length of the index in the part's file.
     pub fn place(&self) -> Place {
         self.place
     }
 
-    /// Bytes of the list of buckets.
+    /// Size of the list of buckets in bytes.
     fn list_bytes(&self) -> usize {
-        self.shape.buckets() as usize * size_of::<Bucket>()
+        self.layout.buckets() as usize * size_of::<Bucket>()
     }
 
     fn buckets<E>(&self, read: impl Fn(Place) -> Result<Vec<u8>, E>) -> Result<Option<&[Bucket]>, E> {
@@ -152,8 +158,8 @@ impl Ids {
         Ok(self.buckets.get().map(Vec::as_slice))
     }
 
-    /// The blocks that may hold one of the values. `read` gives bytes of the part's file. `None`: what it gives is not
-    /// the index that was written.
+    /// The blocks in which one of the ids `values` may occur. `read` returns bytes of the part's file. `None` when
+    /// these are not the index that was written; an error when `read` fails.
     pub fn blocks<'a, E>(
         &self,
         values: impl Iterator<Item = &'a [u8]>,
@@ -162,8 +168,8 @@ impl Ids {
         let Some(buckets) = self.buckets(&read)? else { return Ok(None) };
         let mut numbers = Vec::new();
         for value in values {
-            let number = self.shape.number(hash(value));
-            let bucket = self.shape.bucket(number);
+            let number = self.layout.number(hash(value));
+            let bucket = self.layout.bucket(number);
             let Some(&Bucket { end, sum }) = buckets.get(bucket as usize) else { continue };
             let start = (bucket as usize).checked_sub(1).map_or(0, |before| buckets[before].end);
             if start == end {
@@ -176,27 +182,27 @@ impl Ids {
                 return Ok(None);
             }
             let mut reader = Reader::new(&bytes, start % 8, end - start / 8 * 8);
-            if find(&mut reader, self.shape, number - self.shape.first_of(bucket), &mut numbers).is_none() {
+            if find(&mut reader, self.layout, number - self.layout.first_of(bucket), &mut numbers).is_none() {
                 return Ok(None);
             }
         }
         numbers.sort_unstable();
         numbers.dedup();
-        Ok(Some(Blocks { rows: self.shape.block_rows, numbers }))
+        Ok(Some(Blocks { rows: self.layout.block_rows, numbers }))
     }
 }
 
-/// Of the bytes of a bucket, those included that it shares with its neighbours.
+/// The checksum of a bucket's bytes, including bytes shared with adjacent buckets.
 fn sum_of(bytes: &[u8]) -> u32 {
     xxh3_64(bytes) as u32
 }
 
-/// Collects the blocks of a number, counted from the bucket's first. `None`: the bits are no bucket.
-fn find(reader: &mut Reader<'_>, shape: Shape, number: u64, blocks: &mut Vec<usize>) -> Option<()> {
+/// Appends the blocks of `number`, which is relative to the bucket's lowest. `None` when the bits are not a bucket.
+fn find(reader: &mut Reader<'_>, layout: Layout, number: u64, blocks: &mut Vec<usize>) -> Option<()> {
     let mut at = 0_u64;
     while !reader.is_empty() {
-        at = at.checked_add(reader.rice(shape.rice())?)?;
-        let block = reader.bits(shape.block_bits)?;
+        at = at.checked_add(reader.rice(layout.rice())?)?;
+        let block = reader.bits(layout.block_bits)?;
         if at > number {
             break;
         }

@@ -1,4 +1,4 @@
-//! Ids that are there are found, those that are not are mostly ruled out, and foreign bytes do no harm.
+//! Present ids are found, absent ids are mostly ruled out, and arbitrary bytes do no harm.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -28,30 +28,29 @@ fn index(ids: &[u64], pieces: usize) -> Section {
     builder.finish(OFFSET).unwrap()
 }
 
-/// As [`Ids::blocks`], of an index opened for this question.
+/// As [`TraceIdIndex::blocks`], of an index opened for this look-up.
 fn blocks(section: &Section, values: &[u64]) -> Option<Vec<usize>> {
     let read = |place: Place| {
         let from = (place.offset - OFFSET) as usize;
         Ok::<_, Infallible>(section.bytes[from..from + place.length as usize].to_vec())
     };
     let values: Vec<[u8; 16]> = values.iter().map(|value| id(*value)).collect();
-    let ids = Ids::decode(&section.directory).unwrap();
+    let ids = TraceIdIndex::decode(&section.directory).unwrap();
     ids.blocks(values.iter().map(|value| value.as_slice()), read).unwrap().map(|blocks| blocks.numbers)
 }
 
 proptest! {
-    /// Whatever lies where, the block of every row is named.
     #[test]
-    fn what_is_there_is_found(
+    fn blocks_of_present_ids_are_found(
         runs in prop::collection::vec((0..50_u64, prop_oneof![1..20_usize, 5000..9000_usize]), 1..12),
         pieces in prop_oneof![Just(8192_usize), 1..9000_usize], more in prop::collection::vec(0..60_u64, 0..5),
     ) {
         let ids: Vec<u64> = runs.iter().flat_map(|(id, rows)| std::iter::repeat_n(*id, *rows)).collect();
         let section = index(&ids, pieces.max(50));
-        let block_rows = Ids::decode(&section.directory).unwrap().shape.block_rows;
+        let block_rows = TraceIdIndex::decode(&section.directory).unwrap().layout.block_rows;
         for (row, id) in ids.iter().enumerate().step_by(97) {
-            let asked = [more.clone(), vec![*id]].concat();
-            let found = blocks(&section, &asked).unwrap();
+            let wanted = [more.clone(), vec![*id]].concat();
+            let found = blocks(&section, &wanted).unwrap();
             prop_assert!(found.contains(&(row / block_rows)), "{row} in {found:?}");
             prop_assert!(found.is_sorted() && found.iter().all(|block| *block <= ids.len() / block_rows));
         }
@@ -67,19 +66,19 @@ proptest! {
         prop_assert!(answers().any(|found| found.is_none()));
     }
 
-    /// As when an older program wrote it wrongly.
+    /// For instance of an older release with a defect.
     #[test]
-    fn foreign_bytes_are_no_trouble(bytes in prop::collection::vec(any::<u8>(), 60..300), spare in 0..17, wanted in any::<u64>()) {
-        let shape = Shape { block_rows: 8192, block_bits: 7, spare: spare as u32, entries: 90_000 };
+    fn arbitrary_bytes_give_valid_blocks(bytes in prop::collection::vec(any::<u8>(), 60..300), spare in 0..17, wanted in any::<u64>()) {
+        let layout = Layout { block_rows: 8192, block_bits: 7, spare: spare as u32, entries: 90_000 };
         let mut found = Vec::new();
         let mut reader = Reader::new(&bytes, 3, bytes.len() as u32 * 8);
-        let _ = find(&mut reader, shape, wanted % (BUCKET << spare), &mut found);
+        let _ = find(&mut reader, layout, wanted % (BUCKET << spare), &mut found);
         prop_assert!(found.iter().all(|block| *block < 128));
     }
 }
 
 #[test]
-fn what_is_not_there_is_mostly_ruled_out() {
+fn absent_ids_are_mostly_ruled_out() {
     for (spans, bytes_max, false_max) in [(1, 1.2, 0.27), (8, 2.0, 0.018)] {
         let traces = 100_000_u64;
         let ids: Vec<u64> = (0..traces).flat_map(|trace| std::iter::repeat_n(trace, spans)).collect();
@@ -93,7 +92,7 @@ fn what_is_not_there_is_mostly_ruled_out() {
 }
 
 #[test]
-fn rows_picked_from_batches_count_as_rows_in_order() {
+fn rows_at_places_are_indexed_like_rows_in_order() {
     let (first, second) = (batch(&[1, 3, 5]), batch(&[2, 4]));
     let mut picked = Builder::new(Table::Spans, PAGE_ROWS).unwrap();
     picked.add_places(&[&first, &second], &[(0, 0), (1, 0), (0, 1)]).unwrap();
@@ -103,8 +102,8 @@ fn rows_picked_from_batches_count_as_rows_in_order() {
 }
 
 #[test]
-fn directories_of_other_versions_are_left_alone() {
-    assert!(Ids::decode("1 8192 7 6 256 100 5000 9").is_some());
+fn directories_of_other_versions_are_ignored() {
+    assert!(TraceIdIndex::decode("1 8192 7 6 256 100 5000 9").is_some());
     for text in [
         "",
         "2 8192 7 6 256 100 5000 9",
@@ -116,7 +115,7 @@ fn directories_of_other_versions_are_left_alone() {
         "1 8192 7 6 256 100 5000",
         "1 8192 7 6 256 100 5000 9 9",
     ] {
-        assert!(Ids::decode(text).is_none(), "{text:?}");
+        assert!(TraceIdIndex::decode(text).is_none(), "{text:?}");
     }
     assert!(Builder::new(Table::Logs, PAGE_ROWS).is_none());
 }

@@ -1,4 +1,4 @@
-//! What was collected as the answer's columns: order, skip, take.
+//! Builds the answer's columns from collected groups: order, offset, limit.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::scan::aggregators::finish::Cell;
 use crate::scan::plan_check::OutputOrder;
 use tidewatch_store::StoreError;
 
-/// The groups as a batch: the asked order, then all keys ascending; skip, then take.
+/// The groups as a batch, in the requested order, then by all keys ascending. Applies offset, then limit.
 pub(super) fn batch(
     grouping: &Grouping,
     mut all: Collected<'_>,
@@ -86,7 +86,7 @@ fn lists<'a>(cells: impl Iterator<Item = &'a Cell>) -> ArrayRef {
     Arc::new(builder.finish())
 }
 
-/// The asked order, then all keys ascending; a null before every value.
+/// Compares by the requested order, then by all keys ascending. A null sorts before every value.
 fn compare_groups(grouping: &Grouping, groups: &Groups, columns: &[Vec<Cell>], a: usize, b: usize) -> Ordering {
     let by_key = |key| compare_datums(groups.value(a, key), groups.value(b, key));
     for OutputOrder { output, descending } in &grouping.order {

@@ -1,5 +1,5 @@
-//! Groups that are nothing but the distinct texts of one column: a row group all of whose rows count has them in its
-//! dictionary, and one whose dictionary holds nothing new need not be read at all.
+//! Groups by one text column without aggregates: the distinct values of the column. If all rows of a row group pass,
+//! its dictionary is its answer. A row group whose dictionary holds no new value is not read.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -11,58 +11,58 @@ use crate::batch::cells::Cells;
 use crate::batch::datum::Datum;
 use crate::batch::keys::Groups;
 use crate::scan::open_part::OpenPart;
-use crate::scan::prune::Stretch;
+use crate::scan::prune::RowGroupSlice;
 use crate::scan::read::dictionary;
 use crate::scan::read::sources::Work;
 use tidewatch_store::StoreError;
 use tidewatch_store::tables::{Column, Kind};
 
-/// What all threads of a question have found.
+/// The distinct values that all threads of a query have found.
 pub(crate) struct Distinct {
     column: &'static Column,
     known: Mutex<HashSet<Vec<u8>>>,
 }
 
-/// What a row group's dictionary says.
-pub(crate) enum Listed {
-    /// These are the texts of its rows, and all rows count.
+/// The result of looking into a row group's dictionary.
+pub(crate) enum DictionaryLookup {
+    /// All rows pass; these are their distinct values.
     All(RecordBatch),
-    /// Its rows have no text that is not known.
+    /// Its rows have no new value.
     Known,
-    /// Its rows have to be read.
+    /// The dictionary is incomplete or has new values: the rows must be read.
     Unknown,
 }
 
-/// Row groups of which some rows count come last: by then most texts are known.
+/// Sorts row groups of which only some rows may pass to the end: by then most values are known.
 pub(crate) fn whole_first(work: &mut [Work]) {
-    work.sort_by_key(|work| matches!(work, Work::Part { stretch, .. } if !stretch.is_whole()));
+    work.sort_by_key(|work| matches!(work, Work::Part { slice, .. } if !slice.is_whole()));
 }
 
 impl Distinct {
-    /// `None` when dictionaries do not tell: a null is in none.
+    /// `None` when dictionaries do not suffice: no dictionary holds a null.
     pub fn of(column: &'static Column) -> Option<Distinct> {
         (column.kind == Kind::Text && !column.nullable).then(|| Distinct { column, known: Mutex::default() })
     }
 
-    pub fn look_up(&self, part: &OpenPart, stretch: &Stretch) -> Result<Listed, StoreError> {
-        let Some(values) = dictionary::values(part, stretch.row_group, self.column.name)? else {
-            return Ok(Listed::Unknown);
+    pub fn look_up(&self, part: &OpenPart, slice: &RowGroupSlice) -> Result<DictionaryLookup, StoreError> {
+        let Some(values) = dictionary::values(part, slice.row_group, self.column.name)? else {
+            return Ok(DictionaryLookup::Unknown);
         };
-        if stretch.is_whole() {
+        if slice.is_whole() {
             let batch = RecordBatch::try_from_iter_with_nullable([(self.column.name, values, false)]);
-            return batch.map(Listed::All).map_err(StoreError::internal("read a dictionary"));
+            return batch.map(DictionaryLookup::All).map_err(StoreError::internal("read a dictionary"));
         }
-        Ok(if self.knows(&values)? { Listed::Known } else { Listed::Unknown })
+        Ok(if self.contains_all(&values)? { DictionaryLookup::Known } else { DictionaryLookup::Unknown })
     }
 
-    fn knows(&self, values: &ArrayRef) -> Result<bool, StoreError> {
+    fn contains_all(&self, values: &ArrayRef) -> Result<bool, StoreError> {
         let cells = Cells::of(values.as_ref())?;
         let known = self.known.lock();
         Ok((0..cells.len()).all(|row| known.contains(cells.bytes(row))))
     }
 
-    /// A thread has met these groups.
-    pub fn learn(&self, groups: &Groups, new: Range<usize>) {
+    /// Records the groups `new` that a thread found.
+    pub fn add(&self, groups: &Groups, new: Range<usize>) {
         if new.is_empty() {
             return;
         }

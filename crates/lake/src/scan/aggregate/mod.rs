@@ -1,5 +1,5 @@
-//! The shape `Groups`: every thread groups what it reads, the threads' groups merge, then order and limit. What does not
-//! fit into the memory of one question is grouped in several [`passes`].
+//! The shape `Groups`: every thread groups the rows it reads, the threads' groups are merged, then ordered and limited.
+//! Groups that exceed the memory of one query are aggregated in several [`passes`].
 
 mod answer;
 mod distinct;
@@ -11,38 +11,38 @@ use arrow::compute::filter_record_batch;
 
 use super::filter::passes as passing;
 use super::passes::{self, Pass};
-use super::pool::{check_deadline, share};
+use super::pool::{check_deadline, for_each_parallel};
 use crate::batch::keys::{Groups, Key};
 use crate::batch::projection::Projection;
-use crate::scan::aggregate::distinct::{Distinct, Listed};
+use crate::scan::aggregate::distinct::{DictionaryLookup, Distinct};
 use crate::scan::aggregators::finish::{Cell, Finish};
 use crate::scan::aggregators::{Measure, Selected, State};
-use crate::scan::from_rollups::Rolled;
+use crate::scan::from_rollups::RollupPlan;
 use crate::scan::from_rollups::read;
 use crate::scan::from_rollups::read::CellReader;
-use crate::scan::plan_check::{OutputOrder, Question, Test, check_filter, output_names, resolve_order};
-use crate::scan::read::part_reader::Want;
-use crate::scan::read::sources::{Opened, Work};
+use crate::scan::plan_check::{CheckedPlan, OutputOrder, Test, check_filter, output_names, resolve_order};
+use crate::scan::read::part_reader::ReadOptions;
+use crate::scan::read::sources::{OpenSources, Work};
 use tidewatch_store::StoreError;
 use tidewatch_store::plan;
 use tidewatch_store::plan::{Function, GroupOrder};
 use tidewatch_store::query_memory::{Budget, Share};
 use tidewatch_store::tables::{Column, Kind, Table};
 
-/// What is asked, checked.
+/// A checked plan of groups.
 pub(crate) struct Grouping {
     keys: Vec<Key>,
     /// Names of the answer's columns: of the keys, then of the aggregates.
     names: Vec<&'static str>,
-    /// Each with the index of its test in `tests`, if it has one.
+    /// Each measure with the index of its test in `tests`, if any.
     measures: Vec<(Measure, Option<usize>)>,
     tests: Vec<Test>,
-    /// Of each aggregate: which measure, what to make of it.
+    /// For each aggregate: the index of its measure, how its value is computed, and its column's type.
     aggregates: Vec<(usize, Finish, Output)>,
     order: Vec<OutputOrder>,
     limit: usize,
     offset: usize,
-    needs: Projection,
+    projection: Projection,
 }
 
 /// The type of an aggregate's column.
@@ -88,14 +88,14 @@ impl Grouping {
             });
             outputs.push((index, finish_of(function, &keys), output_of(table, function)));
         }
-        let mut needs = Projection::default();
-        keys.iter().for_each(|key| key.needs(&mut needs));
-        measures.iter().for_each(|(measure, _)| measure.columns(&mut |name| needs.column(name)));
-        tests.iter().for_each(|test: &Test| test.needs(&mut needs));
-        Ok(Grouping { keys, names, measures, tests, aggregates: outputs, order, limit, offset, needs })
+        let mut projection = Projection::default();
+        keys.iter().for_each(|key| key.add_to(&mut projection));
+        measures.iter().for_each(|(measure, _)| measure.columns(&mut |name| projection.column(name)));
+        tests.iter().for_each(|test: &Test| test.add_to(&mut projection));
+        Ok(Grouping { keys, names, measures, tests, aggregates: outputs, order, limit, offset, projection })
     }
 
-    /// The column whose distinct texts are all that is asked for.
+    /// The column, if the plan lists the distinct values of one column and nothing else.
     pub fn distinct(&self) -> Option<&'static Column> {
         match self.keys.as_slice() {
             [Key::Column(column)] if self.measures.is_empty() => Some(column),
@@ -103,17 +103,17 @@ impl Grouping {
         }
     }
 
-    /// The key that divides the groups among passes. Not where a group is made of the steps of series, which other groups
-    /// have rows of.
-    fn dividing(&self) -> Option<&Key> {
+    /// The key that divides the groups among passes. `None` for aggregates over the steps of a series, whose rows may
+    /// belong to several groups.
+    fn partition_key(&self) -> Option<&Key> {
         let of_series = |measure: &Measure| matches!(measure, Measure::Counters | Measure::Histograms);
         let is_whole = self.measures.iter().any(|(measure, _)| of_series(measure));
-        if is_whole { None } else { passes::dividing(&self.keys) }
+        if is_whole { None } else { passes::partition_key(&self.keys) }
     }
 
-    /// How cells of roll-ups answer it, if they can.
-    pub fn rolled(&self, question: &Question) -> Option<Rolled> {
-        Rolled::of(question, &self.keys, &self.measures, &self.tests)
+    /// How roll-ups answer the plan; `None` when they cannot.
+    pub fn rollup_plan(&self, plan: &CheckedPlan) -> Option<RollupPlan> {
+        RollupPlan::of(plan, &self.keys, &self.measures, &self.tests)
     }
 }
 
@@ -145,12 +145,12 @@ fn output_of(table: Table, function: &Function) -> Output {
     }
 }
 
-/// What one thread has collected.
+/// Groups and states of one thread.
 struct Collected<'a> {
     groups: Groups,
     states: Vec<State>,
     assigned: Vec<u32>,
-    /// Of these groups alone.
+    /// Only groups of this pass are collected.
     pass: Option<Pass<'a>>,
     share: Share<'a>,
 }
@@ -178,7 +178,7 @@ impl Collected<'_> {
         self.share.holds(self.bytes())
     }
 
-    /// Heap bytes, about.
+    /// Approximate heap bytes.
     fn bytes(&self) -> usize {
         self.groups.bytes() + self.states.iter().map(State::bytes).sum::<usize>()
     }
@@ -192,7 +192,7 @@ impl Collected<'_> {
         })
     }
 
-    /// Both are in memory until the end.
+    /// Merges the groups of another thread. Both are in memory until the end.
     fn merge(&mut self, grouping: &Grouping, other: Collected<'_>) -> Result<(), StoreError> {
         self.share.holds(self.bytes() + other.bytes())?;
         let groups = self.groups.absorb(&other.groups);
@@ -203,7 +203,7 @@ impl Collected<'_> {
         self.share.holds(self.bytes())
     }
 
-    /// Makes room for the cells of an answer of `count` groups. Returns what is held then.
+    /// Reserves memory for the cells of an answer of `count` groups. Returns the bytes reserved.
     fn holds_answer(&mut self, grouping: &Grouping, count: usize) -> Result<usize, StoreError> {
         let cells = grouping.aggregates.iter().map(|(_, finish, _)| match finish {
             Finish::Quantiles(qs) => size_of::<Cell>() + size_of_val(qs.as_slice()),
@@ -216,40 +216,40 @@ impl Collected<'_> {
     }
 }
 
-/// `passes`: `None` for as many as it takes.
+/// Runs a plan of groups. `passes`: the number of passes; `None` for as many as needed.
 pub(crate) fn run(
-    question: &Question,
+    plan: &CheckedPlan,
     grouping: &Grouping,
-    rolled: Option<&Rolled>,
-    (opened, passes): (&Opened<'_>, Option<u32>),
+    rollup_plan: Option<&RollupPlan>,
+    (opened, passes): (&OpenSources<'_>, Option<u32>),
     budget: &Budget<'_>,
     deadline: Instant,
 ) -> Result<RecordBatch, StoreError> {
-    let mut work = if question.is_void() { Vec::new() } else { opened.work(question, rolled, deadline)? };
-    let divided = Divided { question, grouping, rolled, opened, budget, deadline };
-    let dividing = grouping.dividing();
-    if let (Some(count), Some(key)) = (passes, dividing) {
+    let mut work = if plan.matches_nothing() { Vec::new() } else { opened.work(plan, rollup_plan, deadline)? };
+    let divided = GroupQuery { plan, grouping, rollup_plan, opened, budget, deadline };
+    let partition_key = grouping.partition_key();
+    if let (Some(count), Some(key)) = (passes, partition_key) {
         return divided.passes(&mut work, key, count);
     }
     let mut answer = divided.pass(&mut work, None, (grouping.offset, grouping.limit));
     for count in passes::COUNTS {
-        let (Err(StoreError::Budget(_)), Some(key)) = (&answer, dividing) else { break };
+        let (Err(StoreError::Budget(_)), Some(key)) = (&answer, partition_key) else { break };
         answer = divided.passes(&mut work, key, count);
     }
     answer
 }
 
-/// A question whose rows are looked at once, or once for each pass.
-struct Divided<'a> {
-    question: &'a Question,
+/// A plan of groups whose rows are read once, or once for each pass.
+struct GroupQuery<'a> {
+    plan: &'a CheckedPlan,
     grouping: &'a Grouping,
-    rolled: Option<&'a Rolled>,
-    opened: &'a Opened<'a>,
+    rollup_plan: Option<&'a RollupPlan>,
+    opened: &'a OpenSources<'a>,
     budget: &'a Budget<'a>,
     deadline: Instant,
 }
 
-impl Divided<'_> {
+impl GroupQuery<'_> {
     fn passes(&self, work: &mut [Work], key: &Key, count: u32) -> Result<RecordBatch, StoreError> {
         let Grouping { offset, limit, .. } = *self.grouping;
         let mut share = self.budget.share();
@@ -259,26 +259,26 @@ impl Divided<'_> {
             let pass = Pass { key, index, count };
             let answer = self.pass(work, Some(pass), (0, offset.saturating_add(limit)))?;
             bytes += answer.get_array_memory_size();
-            // Twice: the answers of the passes and all of them together; then those, and what is taken of them.
+            // Twice: the answers of the passes and their concatenation; then that, and the rows taken from it.
             share.holds(2 * bytes)?;
             answers.push(answer);
         }
-        passes::together(answers, self.grouping.keys.len(), &self.grouping.order, (offset, limit))
+        passes::merge_answers(answers, self.grouping.keys.len(), &self.grouping.order, (offset, limit))
     }
 
-    /// The groups of one pass, or all; skip, then take.
+    /// The groups of one pass, or all groups. Applies offset, then limit.
     fn pass(
         &self,
         work: &mut [Work],
         pass: Option<Pass<'_>>,
         (offset, limit): (usize, usize),
     ) -> Result<RecordBatch, StoreError> {
-        let Divided { question, grouping, rolled, opened, budget, deadline } = *self;
+        let GroupQuery { plan, grouping, rollup_plan, opened, budget, deadline } = *self;
         let distinct = grouping.distinct().and_then(Distinct::of);
         if distinct.is_some() {
             distinct::whole_first(work);
         }
-        let state = if rolled.is_some() { State::rolled } else { State::new };
+        let state = if rollup_plan.is_some() { State::for_rollups } else { State::new };
         let make = || Collected {
             groups: Groups::new(&grouping.keys),
             states: grouping.measures.iter().map(|(measure, _)| state(*measure)).collect(),
@@ -286,12 +286,12 @@ impl Divided<'_> {
             pass,
             share: budget.share(),
         };
-        let scan = Scan { question, grouping, rolled, opened, distinct, budget, deadline };
-        let collected = share(work, make, |collected, work| {
+        let scan = Scan { plan, grouping, rollup_plan, opened, distinct, budget, deadline };
+        let collected = for_each_parallel(work, make, |collected, work| {
             let known = collected.groups.len();
             scan.add(collected, work)?;
             if let Some(distinct) = &scan.distinct {
-                distinct.learn(&collected.groups, known..collected.groups.len());
+                distinct.add(&collected.groups, known..collected.groups.len());
             }
             Ok(())
         })?;
@@ -306,11 +306,11 @@ impl Divided<'_> {
 }
 
 struct Scan<'a> {
-    question: &'a Question,
+    plan: &'a CheckedPlan,
     grouping: &'a Grouping,
-    rolled: Option<&'a Rolled>,
-    opened: &'a Opened<'a>,
-    /// Set when distinct texts are all that is asked for.
+    rollup_plan: Option<&'a RollupPlan>,
+    opened: &'a OpenSources<'a>,
+    /// Set when the plan only lists the distinct values of a column.
     distinct: Option<Distinct>,
     budget: &'a Budget<'a>,
     deadline: Instant,
@@ -318,16 +318,16 @@ struct Scan<'a> {
 
 impl Scan<'_> {
     fn add(&self, collected: &mut Collected<'_>, work: &Work) -> Result<(), StoreError> {
-        let Scan { question, grouping, deadline, .. } = *self;
+        let Scan { plan, grouping, deadline, .. } = *self;
         match work {
             Work::Memory { batch, .. } => {
                 check_deadline(deadline)?;
-                let mask = question.passes(batch)?;
+                let mask = plan.passes(batch)?;
                 if mask.count_set_bits() == 0 {
                     return Ok(());
                 }
                 let internal = StoreError::internal("filter rows");
-                let names = grouping.needs.table_columns();
+                let names = grouping.projection.table_columns();
                 let narrow = batch.schema_ref().fields().iter().enumerate();
                 let wanted = narrow.filter(|(_, field)| names.contains(&field.name().as_str()));
                 let indices: Vec<usize> = wanted.map(|(index, _)| index).collect();
@@ -335,22 +335,26 @@ impl Scan<'_> {
                 let passed = batch.project(&indices).and_then(|narrow| filter_record_batch(&narrow, &mask));
                 collected.update(grouping, &passed.map_err(internal)?)
             }
-            Work::Part { source, stretch } => {
+            Work::Part { source, slice } => {
                 let Some(part) = self.opened.part(*source) else { return Ok(()) };
                 if let Some(distinct) = &self.distinct {
-                    match distinct.look_up(part, stretch)? {
-                        Listed::All(batch) => return collected.update(grouping, &batch),
-                        Listed::Known => return Ok(()),
-                        Listed::Unknown => {}
+                    match distinct.look_up(part, slice)? {
+                        DictionaryLookup::All(batch) => return collected.update(grouping, &batch),
+                        DictionaryLookup::Known => return Ok(()),
+                        DictionaryLookup::Unknown => {}
                     }
                 }
-                let want = Want { needs: &grouping.needs, row_numbers: false, budget: self.budget, deadline };
-                part.read(stretch, None, &want, |batch| collected.update(grouping, &batch))
+                let options =
+                    ReadOptions { projection: &grouping.projection, row_numbers: false, budget: self.budget, deadline };
+                part.read(slice, None, &options, |batch| collected.update(grouping, &batch))
             }
             Work::Cells { source, rollup, cover } => {
-                let (Some(part), Some(rolled)) = (self.opened.part(*source), self.rolled) else { return Ok(()) };
-                let asked = (grouping.keys.as_slice(), grouping.tests.as_slice());
-                let cells = CellReader::open(rolled, question, asked, collected.pass, &part.part, (rollup, cover))?;
+                let (Some(part), Some(rollup_plan)) = (self.opened.part(*source), self.rollup_plan) else {
+                    return Ok(());
+                };
+                let keys_and_tests = (grouping.keys.as_slice(), grouping.tests.as_slice());
+                let cells =
+                    CellReader::open(rollup_plan, plan, keys_and_tests, collected.pass, &part.part, (rollup, cover))?;
                 collected.add_cells(grouping, cells, deadline)
             }
         }

@@ -1,4 +1,4 @@
-//! Rates: the points of every series in time order.
+//! Rates of counters, computed from the points of every series in time order.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use tidewatch_store::StoreError;
 
 const SECOND: f64 = 1e9;
 
-/// Points of counters, by series.
+/// Points of counters by series.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     series: HashMap<SeriesId, Vec<Point>>,
@@ -51,9 +51,9 @@ impl Counters {
         self.points * 2 * size_of::<Point>() + self.series.len() * 64
     }
 
-    /// Increase per second of every group: deltas as they are; of a cumulative counter the step from the point before,
-    /// in the group of the later point, unless it went down. A point of neither kind counts nothing. `None` for a group
-    /// without any step. WIRE 3.1 "rate".
+    /// Increase per second of every group. A delta counts as it is. A cumulative counter counts the step from the
+    /// previous point, in the group of the later point, unless the counter decreased. A point of neither kind counts
+    /// nothing. `None` for a group without any step. WIRE 3.1 "rate".
     pub fn rates(&self, groups: usize, width: i64) -> Vec<Option<f64>> {
         let mut increases = vec![Total::default(); groups];
         for points in self.series.values() {

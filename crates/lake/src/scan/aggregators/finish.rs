@@ -1,4 +1,4 @@
-//! The value of an aggregate in every group, when all rows have gone by.
+//! The value of an aggregate in every group, after all rows were read.
 
 use super::State;
 use crate::batch::datum::Datum;
@@ -17,11 +17,11 @@ impl Cell {
     }
 }
 
-/// What the aggregates that share a state make of it.
+/// How an aggregate computes its value from a state. Several aggregates may share a state.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Finish {
     Plain,
-    /// A sum is null where no row was; a weight is zero.
+    /// Null for a group without rows: a sum is, a weight is zero.
     NullWhenEmpty,
     Quantiles(Vec<f64>),
     /// Per second over a width in nanoseconds.

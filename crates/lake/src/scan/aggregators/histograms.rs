@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use arrow::array::RecordBatch;
 
-use super::spread::{Bar, Spread, bars_of};
+use super::distribution::{Distribution, Interval, add_intervals};
 use super::{CUMULATIVE, Selected, SeriesId, series_ids, unsigned};
 use crate::batch::cells::{cells, times};
 use tidewatch_store::StoreError;
 
-/// Histogram rows, by series.
+/// Histogram rows by series.
 #[derive(Debug, Default)]
 pub(crate) struct Histograms {
     series: HashMap<SeriesId, Vec<Histogram>>,
@@ -32,7 +32,7 @@ impl Histograms {
         selected.each(|row, group| {
             let bounds: Vec<f64> = words(bounds.bytes(row)).map(f64::from_bits).collect();
             let buckets: Vec<u64> = words(buckets.bytes(row)).collect();
-            // Bounds separate buckets; what does not fit together, or says nothing, is no histogram.
+            // Bounds separate buckets. Rows without bounds, or with another number of buckets, are left out.
             if bounds.is_empty() || buckets.len() != bounds.len() + 1 {
                 return;
             }
@@ -59,10 +59,11 @@ impl Histograms {
         self.bytes + self.series.len() * 64
     }
 
-    /// Quantiles of every group: the buckets of all its rows added up, cumulative ones after taking off the row before
-    /// (a row with a smaller bucket, or other bounds, starts over and is left out). `None` without observations.
+    /// Quantiles of every group, from the sum of the buckets of all its rows. From a cumulative row the previous row is
+    /// subtracted; a row with a smaller bucket, or with other bounds, starts over and is left out. `None` without
+    /// observations.
     pub fn quantiles(&self, groups: usize, qs: &[f64]) -> Vec<Option<Vec<f64>>> {
-        let mut bars: Vec<Vec<Bar>> = vec![Vec::new(); groups];
+        let mut intervals: Vec<Vec<Interval>> = vec![Vec::new(); groups];
         for rows in self.series.values() {
             let mut rows: Vec<&Histogram> = rows.iter().collect();
             rows.sort_unstable_by(|a, b| a.time.cmp(&b.time).then_with(|| a.buckets.cmp(&b.buckets)));
@@ -73,15 +74,16 @@ impl Histograms {
                     false => Some(row.buckets.clone()),
                 };
                 if let Some(counts) = counts {
-                    bars_of(&row.bounds, &counts, &mut bars[row.group as usize]);
+                    add_intervals(&row.bounds, &counts, &mut intervals[row.group as usize]);
                 }
             }
         }
-        let quantiles = |spread: Spread| qs.iter().map(|q| spread.quantile(*q)).collect();
-        bars.into_iter().map(|bars| Spread::of(bars).map(quantiles)).collect()
+        let quantiles = |distribution: Distribution| qs.iter().map(|q| distribution.quantile(*q)).collect();
+        intervals.into_iter().map(|intervals| Distribution::of(intervals).map(quantiles)).collect()
     }
 }
 
+/// Bucket counts since the previous row; `None` when a bucket decreased or the bounds differ.
 fn step(before: &Histogram, row: &Histogram) -> Option<Vec<u64>> {
     if before.bounds != row.bounds {
         return None;

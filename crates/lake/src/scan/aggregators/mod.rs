@@ -1,12 +1,12 @@
-//! What is kept per group while rows go by, for each aggregate.
+//! Aggregate states: what is kept per group and measure while rows are read.
 //!
-//! States of two threads merge into the same state whichever rows each has seen: sums carry spare digits, the latest of
-//! equal times is decided by value, samples and points are sorted at the end.
+//! Merging the states of several threads gives the same state, whichever rows each thread read: sums carry extra
+//! digits, ties between equal times are broken by value, samples and points are sorted at the end.
 
 mod counters;
+mod distribution;
 pub(crate) mod finish;
 mod histograms;
-mod spread;
 mod total;
 
 use std::cmp::Ordering;
@@ -32,7 +32,7 @@ use total::Total;
 const DELTA: u64 = 1;
 const CUMULATIVE: u64 = 2;
 
-/// What an aggregate collects; aggregates that differ only in what they make of it at the end share one.
+/// What an aggregate collects. Aggregates that differ only in [`finish::Finish`] share a measure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Measure {
     Count,
@@ -47,7 +47,7 @@ pub(crate) enum Measure {
 }
 
 impl Measure {
-    /// Of a checked function.
+    /// The measure of a checked function.
     pub fn of(table: Table, function: &Function) -> Result<Measure, StoreError> {
         let column = |name: &str| find(table, name).map(|(_, column)| column);
         let weighted = table.column("weight").is_some();
@@ -66,6 +66,7 @@ impl Measure {
         })
     }
 
+    /// Calls `add` with the columns that the measure reads.
     pub fn columns(self, add: &mut dyn FnMut(&'static str)) {
         let mut with_weight = |name, weighted| {
             add(name);
@@ -89,10 +90,11 @@ impl Measure {
     }
 }
 
-/// Rows of a batch that count, each with its group.
+/// The selected rows of a batch and the group of every row.
 pub(crate) struct Selected<'a> {
+    /// By row.
     pub groups: &'a [u32],
-    /// `None`: all rows.
+    /// The selected rows; `None` means all.
     pub mask: Option<&'a BooleanBuffer>,
 }
 
@@ -105,6 +107,7 @@ impl Selected<'_> {
     }
 }
 
+/// The state of one measure, by group.
 #[derive(Debug)]
 pub(crate) enum State {
     Counts(Vec<u64>),
@@ -121,15 +124,16 @@ pub(crate) enum State {
         groups: Vec<Samples>,
         count: usize,
     },
-    /// Instead of samples, where cells of roll-ups are among the rows.
+    /// Replaces `Samples` when cells of roll-ups are read too.
     Sketches(Vec<Sketch>),
-    /// Hashes of 128 bits stand for the values: two values share one about never.
+    /// Group and 128-bit hash of the value; collisions are neglected.
     Distinct(HashSet<(u32, u128)>),
     Counters(Counters),
     Histograms(Histograms),
 }
 
 impl State {
+    /// A state for rows.
     pub fn new(measure: Measure) -> State {
         match measure {
             Measure::Count => State::Counts(Vec::new()),
@@ -143,15 +147,15 @@ impl State {
         }
     }
 
-    /// For rows and cells of roll-ups.
-    pub fn rolled(measure: Measure) -> State {
+    /// A state for rows and cells of roll-ups.
+    pub fn for_rollups(measure: Measure) -> State {
         match measure {
             Measure::Samples { .. } => State::Sketches(Vec::new()),
             measure => State::new(measure),
         }
     }
 
-    /// Room for this many groups.
+    /// Makes room for `groups` groups.
     pub fn grow(&mut self, groups: usize) {
         match self {
             State::Counts(counts) => counts.resize(groups, 0),
@@ -164,7 +168,7 @@ impl State {
         }
     }
 
-    /// Heap bytes, about.
+    /// Approximate heap bytes.
     pub fn bytes(&self) -> usize {
         match self {
             State::Counts(counts) => counts.len() * 8,
@@ -181,6 +185,7 @@ impl State {
         }
     }
 
+    /// Adds the selected rows of a batch.
     pub fn update(&mut self, measure: Measure, batch: &RecordBatch, selected: &Selected<'_>) -> Result<(), StoreError> {
         match (self, measure) {
             (State::Counts(counts), _) => selected.each(|_, group| counts[group as usize] += 1),
@@ -213,10 +218,10 @@ impl State {
                     let replaces = match best {
                         Some((known, datum)) => match time.cmp(known) {
                             Ordering::Equal => better(&cells, row, Some(datum), wanted),
-                            order if order == wanted => known_datum(&cells, row),
+                            order if order == wanted => valid_datum(&cells, row),
                             _ => None,
                         },
-                        None => known_datum(&cells, row),
+                        None => valid_datum(&cells, row),
                     };
                     if let Some(datum) = replaces {
                         *bytes += datum.heap();
@@ -253,7 +258,7 @@ impl State {
         Ok(())
     }
 
-    /// Takes over what another thread collected; `groups` says which of ours each of its groups is.
+    /// Merges the state of another thread. `groups` maps its groups to those of this state.
     pub fn merge(&mut self, measure: Measure, other: State, groups: &[u32]) {
         let ours = |group: usize| groups[group] as usize;
         match (self, other) {
@@ -305,10 +310,10 @@ impl State {
     }
 }
 
-/// The cell when it is better than the best so far.
+/// The cell if it is better than `best`; a null or NaN never is.
 fn better(cells: &Cells<'_>, row: usize, best: Option<&Datum>, wanted: Ordering) -> Option<Datum> {
     match (cells, best) {
-        // Nothing is copied out of a text that is not better.
+        // Bytes are copied only when they are better.
         (
             Cells::Text(_) | Cells::Dictionary(..) | Cells::Bytes(_) | Cells::Shared(..) | Cells::Id(_),
             Some(Datum::Bytes(best)),
@@ -316,20 +321,20 @@ fn better(cells: &Cells<'_>, row: usize, best: Option<&Datum>, wanted: Ordering)
             let wins = !cells.is_null(row) && cells.bytes(row).cmp(best.as_slice()) == wanted;
             wins.then(|| Datum::Bytes(cells.bytes(row).to_vec()))
         }
-        (_, best) => known_datum(cells, row).filter(|datum| best.is_none_or(|best| datum.order(best) == wanted)),
+        (_, best) => valid_datum(cells, row).filter(|datum| best.is_none_or(|best| datum.order(best) == wanted)),
     }
 }
 
-/// The cell unless it is null; a NaN counts as one.
-fn known_datum(cells: &Cells<'_>, row: usize) -> Option<Datum> {
+/// The cell unless it is null or NaN.
+fn valid_datum(cells: &Cells<'_>, row: usize) -> Option<Datum> {
     cells.datum(row).filter(|datum| !matches!(datum, Datum::F64(value) if value.is_nan()))
 }
 
 fn hash(cells: &Cells<'_>, row: usize) -> Option<u128> {
-    match known_datum(cells, row)? {
+    match valid_datum(cells, row)? {
         Datum::U64(value) => Some(u128::from(value)),
         Datum::I64(value) => Some(u128::from(value as u64)),
-        // Zero has two signs and is one value.
+        // 0.0 and -0.0 are the same value.
         Datum::F64(value) => Some(u128::from((value + 0.0).to_bits())),
         Datum::Bytes(bytes) => Some(xxh3_128(&bytes)),
     }
@@ -337,7 +342,7 @@ fn hash(cells: &Cells<'_>, row: usize) -> Option<u128> {
 
 /// The weight of every row.
 enum Weights {
-    /// All 1: the table has none, or none of these rows has another.
+    /// All weights are 1, or the table has no weights.
     One,
     Each(Vec<f64>),
 }
@@ -363,7 +368,7 @@ fn weights(batch: &RecordBatch, weighted: bool) -> Result<Weights, StoreError> {
     Ok(Weights::Each(weights))
 }
 
-/// Project number and `series` of a metric point: series of two projects are two, whatever their hash.
+/// Project number and `series` of a metric point: equal hashes in different projects are different series.
 type SeriesId = (u64, u64);
 
 fn series_ids(batch: &RecordBatch) -> Result<impl Fn(usize) -> SeriesId, StoreError> {

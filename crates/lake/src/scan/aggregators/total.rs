@@ -1,10 +1,10 @@
-//! Sums of doubles that come out alike whatever the order of the rows (but for the last bit in rare cases).
+//! Sums of doubles that do not depend on the order of the rows, except for the last bit in rare cases.
 
-/// A sum with twice the digits of a double. Sums beyond the largest double stay at it.
+/// A sum with twice the precision of a double, clamped to the range of finite doubles.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Total {
     plain: Pair,
-    /// Terms so large that some of them could overflow on the way, scaled down.
+    /// The sum of terms that could overflow, scaled by [`SCALE`].
     huge: Pair,
     pub rows: u64,
 }
@@ -17,7 +17,7 @@ struct Pair {
 }
 
 const HUGE: f64 = 1e280;
-/// A power of two, so that scaling loses nothing.
+/// A power of two, so that scaling is exact.
 const SCALE: f64 = f64::from_bits((1023 - 256) << 52);
 
 impl Pair {
@@ -40,7 +40,7 @@ impl Pair {
 }
 
 impl Total {
-    /// `term` is not NaN.
+    /// Adds a term, which is not NaN.
     pub fn add(&mut self, term: f64) {
         self.rows += 1;
         let term = term.clamp(f64::MIN, f64::MAX);
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn order_does_not_matter() {
+    fn sums_do_not_depend_on_order() {
         check(&[], 0.0);
         check(&[0.1; 10], 1.0);
         check(&[1e100, 1.0, -1e100], 1.0);

@@ -1,4 +1,4 @@
-//! Tests of attributes: one bit per row.
+//! Tests of attributes, with one result bit per row.
 
 use arrow::array::{Array, BooleanBufferBuilder, Int64Array, RecordBatch};
 use arrow::buffer::BooleanBuffer;
@@ -13,7 +13,7 @@ use crate::scan::plan_check::Needle;
 use tidewatch_store::StoreError;
 use tidewatch_store::plan::Op;
 
-/// Rows whose number is (or is not) written like `value`: `07` is the text of no number.
+/// Rows whose number is (or, if not `wanted`, is not) formatted as `value`. `07` is the format of no number.
 fn same_number(numbers: &Int64Array, value: &str, wanted: bool) -> BooleanBuffer {
     let number = value.parse::<i64>().ok().filter(|number| number.to_string() == value);
     let mask = match number {
@@ -26,7 +26,7 @@ fn same_number(numbers: &Int64Array, value: &str, wanted: bool) -> BooleanBuffer
     }
 }
 
-/// Rows whose attribute is there and compares as asked, as text.
+/// Rows that have the attribute and whose value, as text, satisfies the comparison.
 pub(crate) fn compare(
     batch: &RecordBatch,
     places: &[Place],
@@ -35,8 +35,8 @@ pub(crate) fn compare(
     value: &str,
 ) -> Result<BooleanBuffer, StoreError> {
     let reader = AttributeReader::new(batch, places, key)?;
-    if let Some(texts) = reader.only_texts() {
-        return Ok(compare::compare_all(texts, op, &Datum::Bytes(value.as_bytes().to_vec())));
+    if let Some(strings) = reader.only_strings() {
+        return Ok(compare::compare_all(strings, op, &Datum::Bytes(value.as_bytes().to_vec())));
     }
     if let Some(numbers) = reader.only_numbers()
         && matches!(op, Op::Eq | Op::Ne)
@@ -53,7 +53,7 @@ pub(crate) fn compare(
     Ok(passing.finish())
 }
 
-/// Rows of which some attribute value, as text, contains the needle.
+/// Rows with an attribute value that, as text, contains the needle.
 pub(crate) fn any_contains(
     batch: &RecordBatch,
     places: &[Place],
@@ -77,12 +77,12 @@ pub(crate) fn any_contains(
                         Cells::I64(_) => BooleanBuffer::collect_bool(rows, |row| {
                             own_text(&own, row).is_some_and(|text| contains(&text))
                         }),
-                        texts => compare::contains_all(&texts, needle),
+                        strings => compare::contains_all(&strings, needle),
                     };
             }
         }
         let cells = cells(batch, name)?;
-        // Rows behind one another share their resource and their scope.
+        // Consecutive rows mostly share their resource and scope, so the last result is reused.
         let mut last: (&[u8], bool) = (&[], false);
         let found = BooleanBuffer::collect_bool(rows, |row| {
             let bytes = cells.bytes(row);

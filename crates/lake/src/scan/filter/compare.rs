@@ -1,4 +1,4 @@
-//! Comparisons of a whole column with a literal: one bit per row.
+//! Comparisons of a whole column with a literal, with one result bit per row.
 
 use arrow::array::{Array, StringArray};
 use arrow::buffer::BooleanBuffer;
@@ -9,12 +9,12 @@ use crate::batch::search::{bytes_of, rows_with};
 use crate::scan::plan_check::Needle;
 use tidewatch_store::plan::Op;
 
-/// A comparison of every cell; false for a null.
+/// Compares every cell with `value`; false for a null.
 pub(crate) fn compare_all(cells: &Cells<'_>, op: Op, value: &Datum) -> BooleanBuffer {
     not_null(cells, compare(cells, op, value))
 }
 
-/// A search in every text; false for a null.
+/// Searches every string for the needle; false for a null.
 pub(crate) fn contains_all(cells: &Cells<'_>, needle: &Needle) -> BooleanBuffer {
     not_null(cells, contains(cells, needle))
 }
@@ -26,7 +26,7 @@ pub(super) fn not_null(cells: &Cells<'_>, mask: BooleanBuffer) -> BooleanBuffer 
     }
 }
 
-/// `ordering` of a cell to the literal, as `op` wants it.
+/// Whether `cell op literal` holds.
 pub(crate) fn holds<T: PartialOrd + ?Sized>(op: Op, cell: &T, literal: &T) -> bool {
     match op {
         Op::Eq => cell == literal,
@@ -47,7 +47,7 @@ fn compare(cells: &Cells<'_>, op: Op, value: &Datum) -> BooleanBuffer {
         (Cells::I64(array), Datum::I64(value)) => numbers(array.values(), op, *value, |v| v),
         (Cells::F64(array), Datum::F64(value)) => numbers(array.values(), op, *value, |v| v),
         (Cells::Bool(array), Datum::U64(value)) => {
-            // Two values: at most four different answers.
+            // A bool column has two values, so there are at most four results.
             match (holds(op, &0, value), holds(op, &1, value)) {
                 (false, true) => array.values().clone(),
                 (true, false) => !array.values(),
@@ -70,7 +70,7 @@ fn datum_holds(op: Op, cell: &Datum, literal: &Datum) -> bool {
     }
 }
 
-/// One loop per operator, so that the compiler can vectorise each.
+/// Has one loop per operator, so that the compiler can vectorize each.
 fn numbers<T: Copy, W: PartialOrd + Copy>(values: &[T], op: Op, literal: W, widen: impl Fn(T) -> W) -> BooleanBuffer {
     let rows = values.len();
     match op {
@@ -83,7 +83,7 @@ fn numbers<T: Copy, W: PartialOrd + Copy>(values: &[T], op: Op, literal: W, wide
     }
 }
 
-/// A test of text, bytes or ids; of a dictionary, every distinct text is tested once.
+/// Tests text, bytes or ids. Every distinct value of a dictionary is tested once.
 fn bytes(cells: &Cells<'_>, test: impl Fn(&[u8]) -> bool) -> BooleanBuffer {
     match cells {
         Cells::Text(array) => BooleanBuffer::collect_bool(array.len(), |row| test(array.value(row).as_bytes())),
@@ -120,13 +120,13 @@ pub(super) fn is_one_of(cells: &Cells<'_>, values: &[Datum]) -> BooleanBuffer {
         [] => BooleanBuffer::new_unset(cells.len()),
         [value] => compare(cells, Op::Eq, value),
         [Datum::Bytes(_), ..] => {
-            let heads = Heads::of(values);
+            let prefixes = PrefixBitmap::of(values);
             bytes(cells, |cell| {
                 let place = |value: &Datum| match value {
                     Datum::Bytes(bytes) => bytes.as_slice().cmp(cell),
                     _ => std::cmp::Ordering::Less,
                 };
-                heads.may_hold(cell) && values.binary_search_by(place).is_ok()
+                prefixes.may_hold(cell) && values.binary_search_by(place).is_ok()
             })
         }
         [Datum::F64(_), ..] => each(cells, |cell| values.iter().any(|value| datum_holds(Op::Eq, &cell, value))),
@@ -134,22 +134,22 @@ pub(super) fn is_one_of(cells: &Cells<'_>, values: &[Datum]) -> BooleanBuffer {
     }
 }
 
-/// Which pairs of first bytes some values have, one bit for each: of ids hardly any other has one of them.
-struct Heads(Box<[u64; 1024]>);
+/// A bitmap of the first two bytes of the values. It rules out most other ids without a search.
+struct PrefixBitmap(Box<[u64; 1024]>);
 
-impl Heads {
-    fn of(values: &[Datum]) -> Heads {
+impl PrefixBitmap {
+    fn of(values: &[Datum]) -> PrefixBitmap {
         let mut bits = Box::new([0; 1024]);
         for value in values {
             if let Datum::Bytes(bytes) = value {
-                let head = Heads::head(bytes);
-                bits[usize::from(head >> 6)] |= 1 << (head & 63);
+                let prefix = PrefixBitmap::prefix(bytes);
+                bits[usize::from(prefix >> 6)] |= 1 << (prefix & 63);
             }
         }
-        Heads(bits)
+        PrefixBitmap(bits)
     }
 
-    fn head(bytes: &[u8]) -> u16 {
+    fn prefix(bytes: &[u8]) -> u16 {
         match bytes {
             [first, second, ..] => u16::from_be_bytes([*first, *second]),
             [first] => u16::from_be_bytes([*first, 0]),
@@ -158,8 +158,8 @@ impl Heads {
     }
 
     fn may_hold(&self, bytes: &[u8]) -> bool {
-        let head = Heads::head(bytes);
-        self.0[usize::from(head >> 6)] >> (head & 63) & 1 == 1
+        let prefix = PrefixBitmap::prefix(bytes);
+        self.0[usize::from(prefix >> 6)] >> (prefix & 63) & 1 == 1
     }
 }
 

@@ -1,6 +1,6 @@
-//! Which rows of a batch pass a test: one bit per row.
+//! Evaluates tests on a batch, with one result bit per row.
 //!
-//! Two-valued: a comparison with a null is false, and `Not` is plain negation of what stands below it.
+//! Logic is two-valued: a comparison with a null is false, and `Not` negates the result of its operand.
 
 mod attribute;
 pub(crate) mod compare;
@@ -15,7 +15,7 @@ use crate::scan::plan_check::Test;
 use crate::schedule::yielding::yield_point;
 use tidewatch_store::StoreError;
 
-/// Rows of `batch` that pass; the batch holds every column the test reads.
+/// The rows of `batch` that pass. The batch has every column that the test reads.
 pub(crate) fn passes(test: &Test, batch: &RecordBatch) -> Result<BooleanBuffer, StoreError> {
     let rows = batch.num_rows();
     match test {
@@ -47,7 +47,7 @@ pub(crate) fn passes(test: &Test, batch: &RecordBatch) -> Result<BooleanBuffer, 
             let cells = cells(batch, column.name)?;
             Ok(contains_all(&cells, needle))
         }
-        // Keys of roll-ups do not have every column.
+        // Batches of roll-up keys do not have every column, so the column is not read.
         Test::IsNull { column } if !column.nullable => Ok(BooleanBuffer::new_unset(rows)),
         Test::IsNull { column } => Ok(match cells(batch, column.name)?.validity() {
             Some(valid) => !valid.inner(),
@@ -62,7 +62,7 @@ pub(crate) fn passes(test: &Test, batch: &RecordBatch) -> Result<BooleanBuffer, 
     }
 }
 
-/// Rows that pass every test.
+/// The rows that pass every test.
 pub(crate) fn passes_all<'a>(
     tests: impl IntoIterator<Item = &'a Test>,
     batch: &RecordBatch,
@@ -94,7 +94,7 @@ mod tests {
         let filter = Filter::Contains { column: "body", needle: needle.to_owned(), ignore_case };
         let mask = passes(&check_filter(Table::Logs, &filter).unwrap(), &batch).unwrap();
         assert_eq!(mask.set_indices().collect::<Vec<_>>(), expected, "{needle:?} in {rows:?}");
-        // The same through a slice of the batch.
+        // Repeats the check on a slice of the batch.
         let sliced = passes(&check_filter(Table::Logs, &filter).unwrap(), &batch.slice(1, rows.len() - 1)).unwrap();
         let later: Vec<usize> = expected.iter().filter(|row| **row > 0).map(|row| row - 1).collect();
         assert_eq!(sliced.set_indices().collect::<Vec<_>>(), later, "sliced: {needle:?} in {rows:?}");

@@ -1,20 +1,20 @@
-//! Cells of roll-ups into the states that rows go to.
+//! Adds cells of roll-ups to the aggregate states of rows.
 
-use super::fit::{Passing, passes_split};
-use super::read::{CellColumns, Counted};
+use super::read::{CellColumns, SelectedCells};
+use super::rollup_plan::{CellFilter, passes_split};
 use crate::batch::datum::Datum;
 use crate::scan::aggregators::{Measure, State};
 use tidewatch_store::StoreError;
 use tidewatch_store::rollup::sketch::middle_of;
 
 impl State {
-    /// As [`State::update`] with all rows of the counted cells that pass.
+    /// Like [`State::update`], with all rows of the selected cells that pass `passing`.
     pub fn add_cells(
         &mut self,
         measure: Measure,
         columns: &CellColumns<'_>,
-        counted: &Counted,
-        passing: Option<&Passing>,
+        counted: &SelectedCells,
+        passing: Option<&CellFilter>,
     ) -> Result<(), StoreError> {
         let keys = &columns.chunk.keys;
         let passes = |cell: u32| passing.is_none_or(|passing| passing.whole(keys[cell as usize]));
@@ -51,7 +51,7 @@ impl State {
             }
             (State::Totals(totals), Measure::Sum { column, .. }) => {
                 let sums = columns.sums(column.name)?;
-                // Cells of keys without the column add nothing, not zero.
+                // Cells of keys without the column add no row, so that an empty sum stays null.
                 let values = columns.has_values(column.name);
                 each(&mut |cell, group| {
                     if values.is_none_or(|values| values.is_valid(keys[cell] as usize)) {

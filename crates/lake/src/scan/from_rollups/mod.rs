@@ -1,13 +1,13 @@
-//! Answers from roll-ups: a cell of a part's roll-up stands for all the rows it was made of.
+//! Answers from roll-ups: a cell of a part's roll-up replaces the rows it was computed from.
 //!
-//! - [`fit`]: which plans cells can answer, and what each key of a part passes.
-//! - [`read`]: the cells of one part, into the same groups and states that rows go to.
+//! - [`rollup_plan`]: which plans cells can answer, and which keys of a part pass a test.
+//! - [`read`]: reads the cells of one part into the groups and states of rows.
 //!
-//! What no cell covers (the ragged ends of the range, parts without a roll-up, memory) is scanned as ever, into the
-//! same states. Counts, sums and times are exact; quantiles are those of the sketch, whoever brings the values.
+//! Rows that no cell covers (the unaligned ends of the time range, parts without a roll-up, memory) are scanned into
+//! the same states. Counts, sums and times are exact. Quantiles come from sketches, for scanned rows too.
 
 mod aggregators;
-pub(crate) mod fit;
 pub(crate) mod read;
+pub(crate) mod rollup_plan;
 
-pub(crate) use fit::Rolled;
+pub(crate) use rollup_plan::RollupPlan;

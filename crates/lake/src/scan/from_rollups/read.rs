@@ -1,4 +1,4 @@
-//! The cells of one part, into groups and states.
+//! Reads the cells of one part into groups and states.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use hashbrown::HashMap;
 
 use super::super::passes::Pass;
 use super::super::pool::check_deadline;
-use super::fit::{Passing, Rolled, passing_keys};
+use super::rollup_plan::{CellFilter, RollupPlan, passing_keys};
 use crate::batch::keys::{Groups, Key, bucket};
 use crate::part::Part;
 use crate::part::footers::Rollup;
@@ -22,32 +22,32 @@ use crate::rollup::keys;
 use crate::rollup::keys::Keys;
 use crate::scan::aggregators::Measure;
 use crate::scan::aggregators::State;
-use crate::scan::plan_check::{Question, Test};
+use crate::scan::plan_check::{CheckedPlan, Test};
 use tidewatch_store::StoreError;
 use tidewatch_store::rollup::levels::{Cover, WIDTHS};
 
-/// Cells that count, each with its group.
-pub(crate) type Counted = Vec<(u32, u32)>;
+/// The selected cells of a chunk, each with its group.
+pub(crate) type SelectedCells = Vec<(u32, u32)>;
 
-/// A part's cells for one question.
+/// Reads a part's cells for one plan.
 pub(crate) struct CellReader<'a> {
-    rolled: &'a Rolled,
+    rollup_plan: &'a RollupPlan,
     part: &'a Arc<Part>,
     directory: &'a Directory,
     cover: &'a Cover,
     keys: &'a Keys,
     passing: BooleanBuffer,
-    tests: Vec<Passing>,
-    /// Of each key: keys of one class make the same group in the same bucket.
+    tests: Vec<CellFilter>,
+    /// By key: keys of the same class belong to the same group in the same bucket.
     classes: Vec<u32>,
-    /// Groups by class and start of the bucket.
+    /// Groups by class and start of bucket.
     groups: HashMap<(u32, i64), u32>,
 }
 
-/// A chunk, its columns decoded when first asked for.
+/// A chunk whose columns are decoded on first use.
 pub(crate) struct CellColumns<'a> {
     pub chunk: Chunk<'a>,
-    pub rolled: &'a Rolled,
+    pub rollup_plan: &'a RollupPlan,
     pub keys: &'a Keys,
     part: &'a Part,
     rows: OnceCell<Vec<u64>>,
@@ -57,8 +57,8 @@ pub(crate) struct CellColumns<'a> {
 
 impl<'a> CellReader<'a> {
     pub fn open(
-        rolled: &'a Rolled,
-        question: &Question,
+        rollup_plan: &'a RollupPlan,
+        plan: &CheckedPlan,
         (group_keys, tests): (&[Key], &[Test]),
         pass: Option<Pass<'_>>,
         part: &'a Arc<Part>,
@@ -69,28 +69,28 @@ impl<'a> CellReader<'a> {
             Some(keys) => keys,
             None => {
                 let bytes = part.read(directory.keys)?;
-                let keys = keys::decode(&bytes, question.table, rolled.spec).ok_or_else(|| damaged(part))??;
+                let keys = keys::decode(&bytes, plan.table, rollup_plan.spec).ok_or_else(|| damaged(part))??;
                 rollup.keys.get_or_init(|| keys)
             }
         };
-        let mut passing = passing_keys(question, keys)?;
+        let mut passing = passing_keys(plan, keys)?;
         if let Some(pass) = pass {
             passing = &passing & &pass.rows(&keys.batch)?;
         }
-        let tests = tests.iter().map(|test| Passing::of(rolled, test, keys)).collect::<Result<_, _>>()?;
+        let tests = tests.iter().map(|test| CellFilter::of(rollup_plan, test, keys)).collect::<Result<_, _>>()?;
         let is_column = |key: &&Key| matches!(key, Key::Column(_) | Key::OneOf { .. });
         let columns: Vec<Key> = group_keys.iter().filter(is_column).cloned().collect();
         let mut classes = Vec::new();
         Groups::new(&columns).assign(&keys.batch, &mut classes)?;
-        Ok(CellReader { rolled, part, directory, cover, keys, passing, tests, classes, groups: HashMap::new() })
+        Ok(CellReader { rollup_plan, part, directory, cover, keys, passing, tests, classes, groups: HashMap::new() })
     }
 
-    /// Hands out every chunk with the cells that count; groups that are new are made in `groups`.
+    /// Calls `visit` with every chunk and its selected cells. Adds new groups to `groups`.
     pub fn each(
         mut self,
         groups: &mut Groups,
         deadline: Instant,
-        mut visit: impl FnMut(&mut Groups, &CellColumns<'_>, &Counted, &[Passing]) -> Result<(), StoreError>,
+        mut visit: impl FnMut(&mut Groups, &CellColumns<'_>, &SelectedCells, &[CellFilter]) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let mut counted = Vec::new();
         for &(level, from, to) in &self.cover.cells {
@@ -100,7 +100,8 @@ impl<'a> CellReader<'a> {
                 }
                 check_deadline(deadline)?;
                 let bytes = self.part.read(place.place)?;
-                let chunk = Chunk::decode(&bytes, self.rolled.spec, WIDTHS[level]).ok_or_else(|| damaged(self.part))?;
+                let chunk =
+                    Chunk::decode(&bytes, self.rollup_plan.spec, WIDTHS[level]).ok_or_else(|| damaged(self.part))?;
                 if chunk.keys.iter().any(|key| *key as usize >= self.classes.len()) {
                     return Err(damaged(self.part));
                 }
@@ -110,7 +111,7 @@ impl<'a> CellReader<'a> {
                 }
                 let columns = CellColumns {
                     chunk,
-                    rolled: self.rolled,
+                    rollup_plan: self.rollup_plan,
                     keys: self.keys,
                     part: self.part,
                     rows: OnceCell::new(),
@@ -123,13 +124,13 @@ impl<'a> CellReader<'a> {
         Ok(())
     }
 
-    /// Finds the cells that count and their groups.
+    /// Selects the cells of a chunk and finds their groups.
     fn count(
         &mut self,
         chunk: &Chunk<'_>,
         times: std::ops::Range<i64>,
         groups: &mut Groups,
-        counted: &mut Counted,
+        counted: &mut SelectedCells,
     ) -> Result<(), StoreError> {
         counted.clear();
         let mut new: Vec<(u32, i64)> = Vec::new();
@@ -140,7 +141,7 @@ impl<'a> CellReader<'a> {
             if !times.contains(&start) || !self.passing.value(key as usize) {
                 continue;
             }
-            let bucket_start = match (self.rolled.bucket, last_bucket) {
+            let bucket_start = match (self.rollup_plan.bucket, last_bucket) {
                 (None, _) => 0,
                 (Some(_), Some((from, to))) if (from..to).contains(&start) => from,
                 (Some((origin, width)), _) => {
@@ -154,7 +155,7 @@ impl<'a> CellReader<'a> {
                 Some((known, group)) if known == place => group,
                 _ => match self.groups.get(&place) {
                     Some(group) => *group,
-                    // Above every group there is: replaced below.
+                    // A temporary number above all groups, replaced below.
                     None => *unknown.entry(place).or_insert_with(|| {
                         new.push((key, bucket_start));
                         u32::MAX - (new.len() as u32 - 1)
@@ -179,7 +180,7 @@ impl<'a> CellReader<'a> {
         Ok(())
     }
 
-    /// One row per group that is to be made: the key's columns, and the start of the bucket as time.
+    /// One row per new group: the key's columns, and the start of the bucket as `time`.
     fn representatives(&self, places: &[(u32, i64)]) -> Result<RecordBatch, StoreError> {
         let internal = StoreError::internal("read a roll-up");
         let indices: UInt32Array = places.iter().map(|(key, _)| *key).collect();
@@ -223,7 +224,7 @@ impl<'a> CellColumns<'a> {
     }
 
     pub fn sums(&self, name: &str) -> Result<Vec<f64>, StoreError> {
-        let sum = self.rolled.spec.sum(name);
+        let sum = self.rollup_plan.spec.sum(name);
         sum.and_then(|sum| self.chunk.sums(sum)).ok_or_else(|| self.damaged())
     }
 
@@ -243,19 +244,19 @@ impl<'a> CellColumns<'a> {
         kept.get().ok_or_else(|| self.damaged())
     }
 
-    /// Whether rows of a key have the column.
+    /// The column of the keys, null for keys whose rows lack it; `None` when no key lacks it.
     pub fn has_values(&self, name: &str) -> Option<&'_ dyn Array> {
         self.keys.batch.column_by_name(name).filter(|column| column.null_count() > 0).map(AsRef::as_ref)
     }
 }
 
-/// Adds the counted cells to the states of all measures.
+/// Adds the selected cells to the states of all measures.
 pub(crate) fn add(
     measures: &[(Measure, Option<usize>)],
     states: &mut [State],
     columns: &CellColumns<'_>,
-    counted: &Counted,
-    tests: &[Passing],
+    counted: &SelectedCells,
+    tests: &[CellFilter],
 ) -> Result<(), StoreError> {
     for (state, (measure, test)) in states.iter_mut().zip(measures) {
         state.add_cells(*measure, columns, counted, test.map(|test| &tests[test]))?;

@@ -1,7 +1,7 @@
-//! Looking a few values up in a bloom filter: of each value the one block that decides, not the whole filter.
+//! Looks a few values up in a bloom filter: reads one block per value, not the whole filter.
 //!
-//! A trace asked for without a time is looked for in every row group there is. Their filters together are megabytes;
-//! what decides are 32 bytes of each (see the Parquet format, "split block bloom filters").
+//! A query for a trace without a time range checks the filters of all row groups, which are megabytes together. One
+//! block of 32 bytes decides for each filter and value (see the Parquet format, "split block bloom filters").
 
 use parquet::bloom_filter::Sbbf;
 use parquet::data_type::ByteArray;
@@ -10,15 +10,15 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::ChunkReader;
 use xxhash_rust::xxh64::xxh64;
 
-/// More values than this, and the whole filter is read.
+/// For more values than this the whole filter is read.
 const VALUES_MAX: usize = 4;
 const BLOCK_BYTES: u64 = 32;
-/// What precedes the blocks in the file is small.
+/// Largest plausible header before the blocks.
 const HEADER_BYTES_MAX: u64 = 64;
 const SALT: [u32; 8] =
     [0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
 
-/// False when the column chunk holds none of the values for sure. Without a filter: true.
+/// False when the column chunk certainly holds none of the values. True without a filter.
 pub(crate) fn may_hold<'a>(
     chunk: &ColumnChunkMetaData,
     file: &impl ChunkReader,
@@ -44,14 +44,15 @@ pub(crate) fn may_hold<'a>(
     }
 }
 
-/// Where the blocks of a filter lie.
+/// Position of the blocks of a filter in the file.
 #[derive(Debug, Clone, Copy)]
 struct Blocks {
     offset: u64,
     count: u64,
 }
 
-/// The filter's header is followed by a power of two of bytes, up to its end. `None` when it looks otherwise.
+/// Locates the blocks: a power of two of bytes after the filter's header, up to its end. `None` when the sizes do not
+/// match that.
 fn blocks(chunk: &ColumnChunkMetaData) -> Option<Blocks> {
     let offset = u64::try_from(chunk.bloom_filter_offset()?).ok()?;
     let length = u64::try_from(chunk.bloom_filter_length()?).ok()?;
@@ -83,9 +84,8 @@ mod tests {
 
     use super::*;
 
-    /// One block says what the whole filter says.
     #[test]
-    fn as_the_whole_filter() {
+    fn one_block_gives_the_result_of_the_whole_filter() {
         let id = |number: u64| {
             let mut id = [7; 16];
             id[..8].copy_from_slice(&number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes());

@@ -1,4 +1,4 @@
-//! Which row groups and pages of a part a question has to read, by the part's footer alone.
+//! Chooses the row groups and pages of a part that a query has to read, by the part's footer and indexes.
 
 mod bloom;
 pub(crate) mod stats;
@@ -12,48 +12,51 @@ use super::open_part::{BATCH_ROWS, Blocks, OpenPart};
 use crate::batch::datum::Datum;
 use crate::index::{trace_id, trigram};
 use crate::part::Part;
-use crate::scan::plan_check::{Needle, Question, Test};
+use crate::scan::plan_check::{CheckedPlan, Needle, Test};
 use crate::scan::prune::stats::{Bounds, Verdict, judge, of_chunk, of_page};
 use tidewatch_store::StoreError;
 use tidewatch_store::plan::Op;
 use tidewatch_store::tables::{Column, Kind};
 
-/// Fewer rows are not worth opening a row group once more.
+/// Rows of a slice at least: opening a row group again costs more than fewer rows save.
 const PIECE_ROWS_MIN: usize = 4 * BATCH_ROWS;
 
-/// A row group that may hold answers, or a piece of it.
+/// A row group that may contain matching rows, or a range of its rows.
 #[derive(Debug, Clone)]
-pub(crate) struct Stretch {
+pub(crate) struct RowGroupSlice {
     pub row_group: usize,
-    /// Tests that the footer does not already answer with "every row".
+    /// The tests that the footer does not show every row to pass.
     pub tests: Vec<Arc<Test>>,
-    /// The rows that may pass, or are this piece's; `None`: any.
+    /// The rows to read; `None` means all.
     pub rows: Option<RowSelection>,
 }
 
-impl Stretch {
-    /// Every row of the row group passes.
+impl RowGroupSlice {
+    /// Whether every row of the row group passes.
     pub fn is_whole(&self) -> bool {
         self.tests.is_empty() && self.rows.is_none()
     }
 }
 
-/// The row groups that may hold answers, in file order.
-pub(crate) fn stretches(open: &OpenPart, question: &Question) -> Result<Vec<Stretch>, StoreError> {
+/// The row groups that may contain matching rows, in file order.
+pub(crate) fn row_group_slices(open: &OpenPart, plan: &CheckedPlan) -> Result<Vec<RowGroupSlice>, StoreError> {
     let metadata = open.metadata();
-    let texts = texts(open, question)?;
-    let mut stretches = Vec::new();
+    let trigram_blocks = trigram_blocks(open, plan)?;
+    let mut row_group_slices = Vec::new();
     let mut first = 0;
     for row_group in 0..metadata.num_row_groups() {
         let bounds = |column: &'static Column| chunk_bounds(open, row_group, column);
         let mut tests = Vec::new();
         let count = metadata.row_group(row_group).num_rows() as usize;
         let of_blocks = |blocks: &Blocks| blocks.rows(first..first + count);
-        let rows =
-            texts.iter().chain(&open.ids).filter_map(of_blocks).reduce(|rows, others| rows.intersection(&others));
+        let rows = trigram_blocks
+            .iter()
+            .chain(&open.trace_id_blocks)
+            .filter_map(of_blocks)
+            .reduce(|rows, others| rows.intersection(&others));
         first += count;
         let mut possible = rows.as_ref().is_none_or(RowSelection::selects_any);
-        for test in &question.tests {
+        for test in &plan.tests {
             match judge(test, &bounds) {
                 Verdict::All => {}
                 Verdict::Some => tests.push(Arc::clone(test)),
@@ -63,48 +66,48 @@ pub(crate) fn stretches(open: &OpenPart, question: &Question) -> Result<Vec<Stre
                 }
             }
         }
-        if possible && blooms_allow(open, row_group, &tests)? {
-            stretches.push(Stretch { row_group, tests, rows });
+        if possible && bloom_filters_may_pass(open, row_group, &tests)? {
+            row_group_slices.push(RowGroupSlice { row_group, tests, rows });
         }
     }
-    Ok(stretches)
+    Ok(row_group_slices)
 }
 
-/// The stretch in up to `count` pieces, which several threads can read. One that is answered without reading its rows
-/// stays whole.
-pub(crate) fn pieces(open: &OpenPart, stretch: Stretch, count: usize) -> Vec<Stretch> {
-    if count < 2 || stretch.is_whole() {
-        return vec![stretch];
+/// Divides a slice into up to `count` pieces, which several threads can read. A slice that is answered without reading
+/// its rows is not divided.
+pub(crate) fn pieces(open: &OpenPart, slice: RowGroupSlice, count: usize) -> Vec<RowGroupSlice> {
+    if count < 2 || slice.is_whole() {
+        return vec![slice];
     }
-    let rows = open.metadata().row_group(stretch.row_group).num_rows() as usize;
-    let selected = selected(open, &stretch, &stretch.tests);
+    let rows = open.metadata().row_group(slice.row_group).num_rows() as usize;
+    let selected = selected(open, &slice, &slice.tests);
     let count = count.min(selected.as_ref().map_or(rows, RowSelection::row_count) / PIECE_ROWS_MIN);
     if count < 2 {
-        return vec![stretch];
+        return vec![slice];
     }
     let size = rows.div_ceil(count).next_multiple_of(BATCH_ROWS);
     let piece = |first: usize| {
         let piece = RowSelection::from_consecutive_ranges(std::iter::once(first..rows.min(first + size)), rows);
         let rows = selected.as_ref().map_or(piece.clone(), |selected| selected.intersection(&piece));
-        Stretch { rows: Some(rows), ..stretch.clone() }
+        RowGroupSlice { rows: Some(rows), ..slice.clone() }
     };
     (0..rows).step_by(size).map(piece).collect()
 }
 
-/// The rows of a stretch that may pass `tests`, by what the footer says of pages; `None`: all of the row group.
-pub(crate) fn selected(open: &OpenPart, stretch: &Stretch, tests: &[Arc<Test>]) -> Option<RowSelection> {
-    match (pages(open, stretch.row_group, tests), &stretch.rows) {
+/// The rows of a slice that may pass `tests`, by the bounds of pages in the footer; `None` means all of the row group.
+pub(crate) fn selected(open: &OpenPart, slice: &RowGroupSlice, tests: &[Arc<Test>]) -> Option<RowSelection> {
+    match (pages(open, slice.row_group, tests), &slice.rows) {
         (Some(pages), Some(rows)) => Some(pages.intersection(rows)),
         (pages, rows) => pages.or_else(|| rows.clone()),
     }
 }
 
-/// What the index of ids says of every comparison with ids: `None` when no row can pass them.
-pub(crate) fn ids(part: &Part, question: &Question) -> Result<Option<Vec<Blocks>>, StoreError> {
+/// The blocks that the trace id index leaves, for every test of equality with trace ids; `None` when no row can pass.
+pub(crate) fn trace_id_blocks(part: &Part, plan: &CheckedPlan) -> Result<Option<Vec<Blocks>>, StoreError> {
     let mut all = Vec::new();
-    let Some(covered) = trace_id::column(question.table) else { return Ok(Some(all)) };
-    for test in &question.tests {
-        let Some((column, values)) = looked_up(test) else { continue };
+    let Some(covered) = trace_id::column(plan.table) else { return Ok(Some(all)) };
+    for test in &plan.tests {
+        let Some((column, values)) = equality(test) else { continue };
         if column.name != covered || values.len() > trace_id::VALUES_MAX {
             continue;
         }
@@ -118,8 +121,8 @@ pub(crate) fn ids(part: &Part, question: &Question) -> Result<Option<Vec<Blocks>
     Ok(Some(all))
 }
 
-/// The column and values of a test for equality.
-fn looked_up(test: &Test) -> Option<(&'static Column, &[Datum])> {
+/// The column and the values of an equality test.
+fn equality(test: &Test) -> Option<(&'static Column, &[Datum])> {
     match test {
         Test::Compare { column, op: Op::Eq, value } => Some((column, std::slice::from_ref(value))),
         Test::In { column, values } => Some((column, values.as_slice())),
@@ -134,22 +137,22 @@ fn bytes_of(value: &Datum) -> Option<&[u8]> {
     }
 }
 
-/// What the filter of texts says; `None` when it was not asked or rules out nothing.
-fn texts(open: &OpenPart, question: &Question) -> Result<Option<Blocks>, StoreError> {
-    let Some(covered) = trigram::column(question.table) else { return Ok(None) };
+/// The blocks that the trigram index leaves; `None` when no test uses it or it rules out nothing.
+fn trigram_blocks(open: &OpenPart, plan: &CheckedPlan) -> Result<Option<Blocks>, StoreError> {
+    let Some(covered) = trigram::column(plan.table) else { return Ok(None) };
     let is_searched = |column: &Column, needle: &Needle| column.name == covered && !needle.bits.is_empty();
     let allow = |may_contain: &dyn Fn(&'static Column, &Needle) -> bool| {
-        question.tests.iter().all(|test| test.texts_allow(may_contain))
+        plan.tests.iter().all(|test| test.contains_may_pass(may_contain))
     };
-    // What even blocks without any text would pass needs no filter.
+    // If even blocks without any text may pass, the index rules out nothing.
     if allow(&|column, needle| !is_searched(column, needle)) {
         return Ok(None);
     }
-    let Some(grams) = open.part.grams()? else { return Ok(None) };
+    let Some(trigrams) = open.part.trigrams()? else { return Ok(None) };
     let may_pass =
-        |block: usize| allow(&|column, needle| !is_searched(column, needle) || grams.may_have(block, &needle.bits));
-    let blocks: Vec<bool> = (0..grams.blocks()).map(may_pass).collect();
-    Ok(blocks.contains(&false).then_some(Blocks { block_rows: grams.block_rows, blocks }))
+        |block: usize| allow(&|column, needle| !is_searched(column, needle) || trigrams.may_have(block, &needle.bits));
+    let blocks: Vec<bool> = (0..trigrams.blocks()).map(may_pass).collect();
+    Ok(blocks.contains(&false).then_some(Blocks { block_rows: trigrams.block_rows, blocks }))
 }
 
 /// Bounds of a column in a row group.
@@ -158,10 +161,10 @@ pub(crate) fn chunk_bounds(open: &OpenPart, row_group: usize, column: &Column) -
     of_chunk(column.kind, open.metadata().row_group(row_group).column(leaf).statistics())
 }
 
-/// False when a bloom filter knows that no row of the group passes.
-fn blooms_allow(open: &OpenPart, row_group: usize, tests: &[Arc<Test>]) -> Result<bool, StoreError> {
+/// False when a bloom filter shows that no row of the row group passes.
+fn bloom_filters_may_pass(open: &OpenPart, row_group: usize, tests: &[Arc<Test>]) -> Result<bool, StoreError> {
     for test in tests {
-        let Some((column, values)) = looked_up(test) else { continue };
+        let Some((column, values)) = equality(test) else { continue };
         if !matches!(column.kind, Kind::Text | Kind::Id8 | Kind::Id16) {
             continue;
         }
@@ -175,7 +178,7 @@ fn blooms_allow(open: &OpenPart, row_group: usize, tests: &[Arc<Test>]) -> Resul
     Ok(true)
 }
 
-/// The pages of a row group that may hold rows passing `tests`; `None`: all of it.
+/// The pages of a row group that may contain rows passing `tests`; `None` means all.
 fn pages(open: &OpenPart, row_group: usize, tests: &[Arc<Test>]) -> Option<RowSelection> {
     let metadata = open.metadata();
     let rows = metadata.row_group(row_group).num_rows() as usize;
@@ -194,7 +197,7 @@ fn pages(open: &OpenPart, row_group: usize, tests: &[Arc<Test>]) -> Option<RowSe
     selection
 }
 
-/// The pages of one column that may pass a test of that column alone; `None` when every page may.
+/// The pages of one column that may pass a test that reads only that column; `None` when every page may.
 fn pages_of_column(
     metadata: &Arc<ParquetMetaData>,
     row_group: usize,

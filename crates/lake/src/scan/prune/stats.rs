@@ -1,4 +1,4 @@
-//! What the footer of a part says about a stretch of a column, and what a test can make of it.
+//! Bounds of a column chunk or page from a part's footer, and their evaluation by tests.
 
 use parquet::file::page_index::column_index::ColumnIndexMetaData;
 use parquet::file::statistics::Statistics;
@@ -9,7 +9,7 @@ use crate::scan::plan_check::Test;
 use tidewatch_store::plan::Op;
 use tidewatch_store::tables::{Column, Kind};
 
-/// Bounds of a stretch of rows. Text bounds may be wider than the text (writers cut them short).
+/// Bounds of a range of rows. Bounds of text may be wider than the text, because writers truncate them.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Bounds {
     pub min: Datum,
@@ -18,7 +18,7 @@ pub(crate) struct Bounds {
     pub nulls: bool,
 }
 
-/// How many rows of a stretch pass.
+/// Which rows of a range pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     All,
@@ -35,7 +35,7 @@ impl Verdict {
         }
     }
 
-    /// `all` is true when every row passes for sure, `none` when no row can.
+    /// `all`: every row certainly passes; `none`: no row can pass.
     fn of(all: bool, none: bool) -> Verdict {
         match (all, none) {
             (true, _) => Verdict::All,
@@ -45,7 +45,7 @@ impl Verdict {
     }
 }
 
-/// Judges a test by bounds alone. `bounds` gives `None` for what is unknown.
+/// Evaluates a test on bounds. `bounds` returns `None` for columns with unknown bounds.
 pub(crate) fn judge(test: &Test, bounds: &dyn Fn(&'static Column) -> Option<Bounds>) -> Verdict {
     match test {
         Test::True => Verdict::All,
@@ -108,7 +108,7 @@ fn compare(bounds: &Bounds, op: Op, value: &Datum) -> Verdict {
         (Datum::Bytes(min), Datum::Bytes(max), Datum::Bytes(value)) => {
             within(min.as_slice(), max.as_slice(), op, value.as_slice())
         }
-        // Bounds know nothing of a NaN, which differs from everything.
+        // Bounds do not cover NaN, which differs from every value.
         (Datum::F64(_), Datum::F64(_), Datum::F64(_)) if op == Op::Ne => Verdict::Some,
         (Datum::F64(min), Datum::F64(max), Datum::F64(value)) => match within(min, max, op, value) {
             Verdict::None => Verdict::None,
@@ -149,7 +149,7 @@ fn datum(kind: Kind, bytes: &[u8]) -> Option<Datum> {
     })
 }
 
-/// Bounds of one data page; `None` when unknown, which a page of nulls alone is too.
+/// Bounds of one data page; `None` when unknown, as for a page with nulls only.
 pub(crate) fn of_page(kind: Kind, index: &ColumnIndexMetaData, page: usize) -> Option<Bounds> {
     let bounds = |min: Datum, max: Datum, null_count: Option<i64>| Bounds { min, max, nulls: null_count != Some(0) };
     match index {
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn comparisons_with_bounds() {
+    fn comparisons_are_evaluated_on_bounds() {
         check(1, 5, Op::Eq, 0, Verdict::None);
         check(1, 5, Op::Eq, 1, Verdict::Some);
         check(1, 1, Op::Eq, 1, Verdict::All);

@@ -1,8 +1,8 @@
-//! What the dictionary of a column chunk says without a row being read.
+//! Uses the dictionary of a column chunk without reading rows.
 //!
-//! Where every page of a chunk holds numbers of a dictionary, the dictionary is the list of the chunk's distinct values:
-//! each of them is some row's. A test that none of them passes rules out the whole row group ([`narrow`]), and a list of
-//! distinct values is those of all dictionaries ([`values`]).
+//! If every page of a chunk is dictionary-encoded, the dictionary is the list of the chunk's distinct values: each
+//! value occurs in some row. A test that no value passes rules out the whole row group ([`narrow`]). The distinct
+//! values of a column are the union of its dictionaries ([`values`]).
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -25,8 +25,8 @@ use crate::scan::plan_check::Test;
 use tidewatch_store::StoreError;
 use tidewatch_store::tables::{Column, Kind};
 
-/// The distinct values of a column of texts or bytes in a row group; a null is none of them. `None` when the column is
-/// not stored as a dictionary, or not all of it.
+/// The distinct values of a text or bytes column in a row group, without null. `None` when the column is not, or not
+/// entirely, dictionary-encoded.
 pub(crate) fn values(open: &OpenPart, row_group: usize, column: &str) -> Result<Option<ArrayRef>, StoreError> {
     let Some(leaf) = open.leaf(column) else { return Ok(None) };
     let group = open.metadata().row_group(row_group);
@@ -38,7 +38,7 @@ pub(crate) fn values(open: &OpenPart, row_group: usize, column: &str) -> Result<
         return Ok(None);
     }
     let read = || -> Result<Option<Page>, ParquetError> {
-        // With the places of its pages the reader asks for the dictionary's bytes alone.
+        // Given the page locations, the reader reads the dictionary's bytes only.
         let pages = open.metadata().page_index_for_row_group(row_group).page_locations(leaf).cloned();
         let file = Arc::new(open.file.clone());
         SerializedPageReader::new(file, chunk, group.num_rows() as usize, pages)?.get_next_page()
@@ -55,7 +55,7 @@ pub(crate) fn values(open: &OpenPart, row_group: usize, column: &str) -> Result<
     array.map(Some).ok_or_else(|| open.part.corrupt("a dictionary cannot be read"))
 }
 
-/// Byte arrays as Parquet writes them plainly: each after its length.
+/// Decodes byte arrays in Parquet's plain encoding: each is preceded by its length.
 fn plain(mut bytes: &[u8], count: usize) -> Option<(Vec<i32>, Vec<u8>)> {
     let mut ends = Vec::with_capacity(count.min(bytes.len() / 4) + 1);
     let mut values = Vec::with_capacity(bytes.len());
@@ -70,20 +70,20 @@ fn plain(mut bytes: &[u8], count: usize) -> Option<(Vec<i32>, Vec<u8>)> {
     Some((ends, values))
 }
 
-/// The test without what the dictionaries of a row group make superfluous; `None` when no row can pass it.
+/// The test without the places that the dictionaries of a row group rule out; `None` when no row can pass it.
 pub(crate) fn narrow(open: &OpenPart, row_group: usize, test: &Arc<Test>) -> Result<Option<Arc<Test>>, StoreError> {
     match test.as_ref() {
         Test::Compare { column, .. } | Test::In { column, .. } | Test::Contains { column, .. }
             if column.kind == Kind::Text =>
         {
             let Some(values) = values(open, row_group, column.name)? else { return Ok(Some(Arc::clone(test))) };
-            Ok(some_pass(test, column, values)?.then(|| Arc::clone(test)))
+            Ok(any_passes(test, column, values)?.then(|| Arc::clone(test)))
         }
         Test::Attribute { places, key, op, value } => {
             let mut left = Vec::new();
             let mut can_pass = false;
             for place in places {
-                let found = look_at(open, row_group, *place, key, |text| holds(*op, text, value))?;
+                let found = search_place(open, row_group, *place, key, |text| holds(*op, text, value))?;
                 can_pass |= found.passing;
                 if found.any {
                     left.push(*place);
@@ -102,27 +102,27 @@ pub(crate) fn narrow(open: &OpenPart, row_group: usize, test: &Arc<Test>) -> Res
     }
 }
 
-/// A null passes no such test.
-fn some_pass(test: &Test, column: &Column, values: ArrayRef) -> Result<bool, StoreError> {
+/// Whether any of the values passes. A null passes no such test.
+fn any_passes(test: &Test, column: &Column, values: ArrayRef) -> Result<bool, StoreError> {
     let batch = RecordBatch::try_from_iter_with_nullable([(column.name, values, false)])
         .map_err(StoreError::internal("read a dictionary"))?;
     Ok(passes(test, &batch)?.count_set_bits() > 0)
 }
 
-/// What a place has of an attribute in a row group.
+/// What the dictionaries show about an attribute at one place in a row group.
 #[derive(Debug, Clone, Copy)]
 struct Found {
-    /// Some row may have it here.
+    /// Some row may have the attribute here.
     any: bool,
-    /// Some row's may pass.
+    /// Some row's value may pass.
     passing: bool,
 }
 
 impl Found {
     const MAYBE: Found = Found { any: true, passing: true };
 
-    fn of<'a>(texts: impl Iterator<Item = Cow<'a, str>>, passes: impl Fn(&str) -> bool) -> Found {
-        texts.fold(Found { any: false, passing: false }, |found, text| Found {
+    fn of<'a>(strings: impl Iterator<Item = Cow<'a, str>>, passes: impl Fn(&str) -> bool) -> Found {
+        strings.fold(Found { any: false, passing: false }, |found, text| Found {
             any: true,
             passing: found.passing || passes(&text),
         })
@@ -133,8 +133,9 @@ impl Found {
     }
 }
 
-/// A place of an attribute: the column of its own, and the encoded one unless that is known to have none of it.
-fn look_at(
+/// Searches one place of an attribute: its own column, and the encoded column unless that is known not to have the
+/// attribute.
+fn search_place(
     open: &OpenPart,
     row_group: usize,
     place: Place,
@@ -142,7 +143,7 @@ fn look_at(
     passes: impl Fn(&str) -> bool,
 ) -> Result<Found, StoreError> {
     let name = place.column().name;
-    let texts = |values: &ArrayRef| -> Result<Found, StoreError> {
+    let strings = |values: &ArrayRef| -> Result<Found, StoreError> {
         let cells = Cells::of(values.as_ref())?;
         let text = |row| match place {
             Place::Text(_) => Some(String::from_utf8_lossy(cells.bytes(row))).filter(|text| !text.is_empty()),
@@ -155,18 +156,18 @@ fn look_at(
         Place::Text(_) => None,
     };
     let Some(own) = own else {
-        return values(open, row_group, name)?.map_or(Ok(Found::MAYBE), |values| texts(&values));
+        return values(open, row_group, name)?.map_or(Ok(Found::MAYBE), |values| strings(&values));
     };
     let values_of_own = values(open, row_group, &own.name)?;
-    let Some(texts_of_own) = values_of_own.as_ref().and_then(|values| values.as_string_opt::<i32>()) else {
+    let Some(strings_of_own) = values_of_own.as_ref().and_then(|values| values.as_string_opt::<i32>()) else {
         return Ok(Found::MAYBE);
     };
-    let found = Found::of(texts_of_own.iter().flatten().map(Cow::Borrowed), &passes);
+    let found = Found::of(strings_of_own.iter().flatten().map(Cow::Borrowed), &passes);
     if own.complete || found.passing {
         return Ok(if own.complete { found } else { Found::MAYBE });
     }
     match values(open, row_group, name)? {
-        Some(values) => Ok(found.or(texts(&values)?)),
+        Some(values) => Ok(found.or(strings(&values)?)),
         None => Ok(Found::MAYBE),
     }
 }
@@ -176,7 +177,7 @@ mod tests {
     use super::plain;
 
     #[test]
-    fn plain_values() {
+    fn plain_values_are_decoded() {
         let bytes = b"\x02\0\0\0ab\0\0\0\0\x01\0\0\0c";
         assert_eq!(plain(bytes, 3), Some((vec![0, 2, 2, 3], b"abc".to_vec())));
         assert_eq!(plain(bytes, 2), Some((vec![0, 2, 2], b"ab".to_vec())));

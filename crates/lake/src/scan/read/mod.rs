@@ -1,4 +1,4 @@
-//! What a query reads: the sources that may answer it ([`sources`]), the rows of a part ([`part_reader`]), and the
+//! Reading of query input: the sources that may match ([`sources`]), the rows of a part ([`part_reader`]), and the
 //! dictionaries of its columns ([`dictionary`]).
 
 pub(super) mod dictionary;

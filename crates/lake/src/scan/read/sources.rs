@@ -1,4 +1,4 @@
-//! The work of one question: row groups of parts and slices of memory, none of which cannot answer.
+//! The work items of one query: row groups of parts and slices of memory that may match.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -7,38 +7,38 @@ use arrow::array::{RecordBatch, UInt64Array};
 use arrow::buffer::BooleanBuffer;
 use arrow::compute::take_record_batch;
 
-use super::part_reader::Want;
+use super::part_reader::ReadOptions;
 use crate::batch::projection::Projection;
 use crate::part::footers::Rollup;
 use crate::scan::filter::passes_all;
-use crate::scan::from_rollups::Rolled;
+use crate::scan::from_rollups::RollupPlan;
 use crate::scan::open_part::OpenPart;
-use crate::scan::plan_check::Question;
-use crate::scan::pool::{check_deadline, share_waits, threads};
-use crate::scan::prune::{Stretch, pieces, stretches};
+use crate::scan::plan_check::CheckedPlan;
+use crate::scan::pool::{check_deadline, for_each_parallel_io, threads};
+use crate::scan::prune::{RowGroupSlice, pieces, row_group_slices};
 use crate::source::Source;
 use tidewatch_columnar::materialize;
 use tidewatch_store::StoreError;
 use tidewatch_store::query_memory::Budget;
 use tidewatch_store::rollup::levels::{Cover, Span, cover};
 
-/// Rows of memory looked at in one go.
+/// Rows of one work item of memory.
 const SLICE_ROWS: usize = 8192;
 
-/// Pieces of work for each thread, where there are rows enough: of one each, all would wait for the slowest.
+/// Work items per thread, where there are enough rows. With one each, all threads would wait for the slowest.
 const PIECES_PER_THREAD: usize = 4;
 
-/// One piece, for one thread.
+/// A work item, for one thread.
 pub(crate) enum Work {
     Memory {
         source: usize,
         batch: RecordBatch,
-        /// The batch's first row in its source.
+        /// Number of the batch's first row in its source.
         first: usize,
     },
     Part {
         source: usize,
-        stretch: Stretch,
+        slice: RowGroupSlice,
     },
     /// Cells of a part's roll-up.
     Cells {
@@ -48,25 +48,25 @@ pub(crate) enum Work {
     },
 }
 
-/// The sources of a question; the footer of every part that may answer is at hand, of the others there is none.
-pub(crate) struct Opened<'a> {
+/// The sources of a query, with the footers of the parts that may match.
+pub(crate) struct OpenSources<'a> {
     sources: &'a [Source],
     parts: Vec<Option<OpenPart>>,
 }
 
-impl<'a> Opened<'a> {
-    /// [`StoreError::Deadline`] soon after `deadline`, however many parts there are.
-    pub fn open(sources: &'a [Source], question: &Question, deadline: Instant) -> Result<Opened<'a>, StoreError> {
+impl<'a> OpenSources<'a> {
+    /// Opens the parts that may match. [`StoreError::Deadline`] soon after `deadline`, however many parts there are.
+    pub fn open(sources: &'a [Source], plan: &CheckedPlan, deadline: Instant) -> Result<OpenSources<'a>, StoreError> {
         let candidates: Vec<usize> = (0..sources.len())
             .filter(|&source| match &sources[source] {
                 Source::Memory(_) => false,
-                Source::Part(part) => !part.misses(&question.projects, question.from, question.to),
+                Source::Part(part) => !part.misses(&plan.projects, plan.from, plan.to),
             })
             .collect();
-        let opened = share_waits(&candidates, Vec::new, |opened, &source| {
+        let opened = for_each_parallel_io(&candidates, Vec::new, |opened, &source| {
             check_deadline(deadline)?;
             if let Source::Part(part) = &sources[source] {
-                opened.push((source, OpenPart::open(part, question)?));
+                opened.push((source, OpenPart::open(part, plan)?));
             }
             Ok(())
         })?;
@@ -74,14 +74,14 @@ impl<'a> Opened<'a> {
         for (source, part) in opened.into_iter().flatten() {
             parts[source] = part;
         }
-        Ok(Opened { sources, parts })
+        Ok(OpenSources { sources, parts })
     }
 
     pub fn part(&self, source: usize) -> Option<&OpenPart> {
         self.parts[source].as_ref()
     }
 
-    /// Rows of everything that may have to be looked at.
+    /// Rows in memory and in the parts that may match.
     pub fn rows(&self) -> u64 {
         let memory = self.sources.iter().map(|source| match source {
             Source::Memory(batch) => batch.num_rows() as u64,
@@ -91,11 +91,11 @@ impl<'a> Opened<'a> {
         memory.sum::<u64>() + parts.sum::<u64>()
     }
 
-    /// What has to be looked at; cells instead of rows where `rolled` allows it.
+    /// The work items of the plan; cells instead of rows where `rollup_plan` allows it.
     pub fn work(
         &self,
-        question: &Question,
-        rolled: Option<&Rolled>,
+        plan: &CheckedPlan,
+        rollup_plan: Option<&RollupPlan>,
         deadline: Instant,
     ) -> Result<Vec<Work>, StoreError> {
         let mut all = Vec::new();
@@ -108,10 +108,10 @@ impl<'a> Opened<'a> {
             }
         }
         let open: Vec<usize> = (0..self.parts.len()).filter(|&source| self.parts[source].is_some()).collect();
-        let found = share_waits(&open, Vec::new, |found, &source| {
+        let found = for_each_parallel_io(&open, Vec::new, |found, &source| {
             check_deadline(deadline)?;
             if let Some(part) = self.part(source) {
-                found.push((source, work_of(part, source, question, rolled)?));
+                found.push((source, work_of(part, source, plan, rollup_plan)?));
             }
             Ok(())
         })?;
@@ -121,21 +121,21 @@ impl<'a> Opened<'a> {
         Ok(all)
     }
 
-    /// The same work in more pieces, when there are few. Not worth it where a piece reads all dictionaries of its row
-    /// group, as groups do.
+    /// Divides the work into more items when there are few. Groups do not use it: each of their items reads all
+    /// dictionaries of its row group.
     pub fn pieces(&self, work: Vec<Work>) -> Vec<Work> {
         let count = (threads() * PIECES_PER_THREAD).div_ceil(work.len().max(1));
         let pieces_of = |work: Work| match work {
-            Work::Part { source, stretch } => {
-                let pieces = self.part(source).map(|part| pieces(part, stretch, count)).unwrap_or_default();
-                pieces.into_iter().map(|stretch| Work::Part { source, stretch }).collect()
+            Work::Part { source, slice } => {
+                let pieces = self.part(source).map(|part| pieces(part, slice, count)).unwrap_or_default();
+                pieces.into_iter().map(|slice| Work::Part { source, slice }).collect()
             }
             Work::Memory { .. } | Work::Cells { .. } => vec![work],
         };
         work.into_iter().flat_map(pieces_of).collect()
     }
 
-    /// Columns of some rows of a source, rows ascending.
+    /// Reads columns of some rows of a source. `rows` is ascending.
     pub fn fetch(
         &self,
         source: usize,
@@ -156,8 +156,12 @@ impl<'a> Opened<'a> {
             }
             Source::Part(_) => match self.part(source) {
                 Some(part) => {
-                    let needs = Projection::of_columns(columns.iter().copied());
-                    part.fetch(rows, &Want { needs: &needs, row_numbers: false, budget, deadline }, each)
+                    let projection = Projection::of_columns(columns.iter().copied());
+                    part.fetch(
+                        rows,
+                        &ReadOptions { projection: &projection, row_numbers: false, budget, deadline },
+                        each,
+                    )
                 }
                 None => Ok(()),
             },
@@ -165,34 +169,34 @@ impl<'a> Opened<'a> {
     }
 }
 
-/// What of a part has to be looked at.
+/// The work items of a part.
 fn work_of(
     open: &OpenPart,
     source: usize,
-    question: &Question,
-    rolled: Option<&Rolled>,
+    plan: &CheckedPlan,
+    rollup_plan: Option<&RollupPlan>,
 ) -> Result<Vec<Work>, StoreError> {
-    let rows = |question: &Question| -> Result<Vec<Work>, StoreError> {
-        Ok(stretches(open, question)?.into_iter().map(|stretch| Work::Part { source, stretch }).collect())
+    let rows = |plan: &CheckedPlan| -> Result<Vec<Work>, StoreError> {
+        Ok(row_group_slices(open, plan)?.into_iter().map(|slice| Work::Part { source, slice }).collect())
     };
-    let Some(rolled) = rolled else { return rows(question) };
-    let Some(rollup) = open.part.rollup()? else { return rows(question) };
-    let span = Span { from: question.from, to: question.to, bucket: rolled.bucket };
+    let Some(rollup_plan) = rollup_plan else { return rows(plan) };
+    let Some(rollup) = open.part.rollup()? else { return rows(plan) };
+    let span = Span { from: plan.from, to: plan.to, bucket: rollup_plan.bucket };
     let facts = &open.part.facts;
     let cover = cover(&span, |level| rollup.directory.has(level), facts.time_min, facts.time_max);
     if cover.cells.is_empty() {
-        return rows(question);
+        return rows(plan);
     }
     let mut work = match cover.rest.is_empty() {
         true => Vec::new(),
-        false => rows(&question.within(&cover.rest))?,
+        false => rows(&plan.within(&cover.rest))?,
     };
     work.push(Work::Cells { source, rollup, cover });
     Ok(work)
 }
 
-impl Question {
-    /// Rows of a batch of the whole table that pass every test.
+impl CheckedPlan {
+    /// The rows that pass every test, for a batch with all columns of the table.
     pub fn passes(&self, batch: &RecordBatch) -> Result<BooleanBuffer, StoreError> {
         passes_all(self.tests.iter().map(AsRef::as_ref), batch)
     }

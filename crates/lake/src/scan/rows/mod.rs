@@ -1,8 +1,8 @@
-//! The shape `Rows`: the first rows in an order, wide columns read for those alone.
+//! The shape `Rows`: the first rows in an order. The answer's columns are read for these rows only.
 //!
-//! First pass: the columns of the order, of every row that passes; each thread keeps its best. Row groups that promise
-//! the best rows go first, and what the kept rows already beat is not opened. Second pass: the answer's columns of the
-//! winners.
+//! The first pass reads the columns of the order for every row that passes; each thread keeps its best rows. Row groups
+//! with the best bounds are read first, and row groups whose bounds are worse than enough kept rows are not opened. The
+//! second pass reads the answer's columns of the top rows.
 
 mod order;
 
@@ -17,22 +17,22 @@ use arrow::compute::{concat_batches, take_record_batch};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use parking_lot::Mutex;
 
-use super::pool::{check_deadline, share};
+use super::pool::{check_deadline, for_each_parallel};
 use super::prune::chunk_bounds;
 use crate::batch::cells::{Cells, cells};
 use crate::batch::datum::Datum;
 use crate::batch::projection::Projection;
-use crate::scan::plan_check::{Question, Test};
+use crate::scan::plan_check::{CheckedPlan, Test};
 pub(crate) use crate::scan::prune::stats::{Verdict, judge};
-use crate::scan::read::part_reader::{ROW_NUMBER, Want};
-use crate::scan::read::sources::{Opened, Work};
+use crate::scan::read::part_reader::{ROW_NUMBER, ReadOptions};
+use crate::scan::read::sources::{OpenSources, Work};
 use crate::scan::rows::order::{By, Encoder, total_order};
 use tidewatch_store::StoreError;
 use tidewatch_store::plan::{Op, Order};
 use tidewatch_store::query_memory::{Budget, Share};
 use tidewatch_store::tables::Table;
 
-/// What is asked.
+/// The shape `Rows` of a checked plan.
 pub(crate) struct Rows<'a> {
     pub columns: &'a [&'static str],
     pub order: &'a [Order],
@@ -40,7 +40,7 @@ pub(crate) struct Rows<'a> {
     pub offset: usize,
 }
 
-/// A row worth keeping. Compares by order, then by place, so that equal rows come out alike every time.
+/// A row kept by the first pass. Compares by order, then by position, so that the order of equal rows is deterministic.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     key: Vec<u8>,
@@ -54,7 +54,7 @@ impl Candidate {
     }
 }
 
-/// The schema of the answer: the asked columns as the table has them.
+/// The schema of the answer: the requested columns with the table's types.
 pub(crate) fn answer_schema(table: Table, columns: &[&'static str]) -> SchemaRef {
     let field = |name: &&'static str| {
         let (_, column) = table.column(name).expect("the plan was checked");
@@ -63,57 +63,59 @@ pub(crate) fn answer_schema(table: Table, columns: &[&'static str]) -> SchemaRef
     Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
 }
 
-/// `counted` becomes the number of rows that pass; then none is left out for being beaten.
+/// Runs a plan of rows. With `counted`, which receives the number of rows that pass, no row group is skipped for its
+/// bounds.
 pub(crate) fn run(
-    question: &Question,
+    plan: &CheckedPlan,
     rows: &Rows<'_>,
-    opened: &Opened<'_>,
+    opened: &OpenSources<'_>,
     counted: Option<&AtomicU64>,
     budget: &Budget<'_>,
     deadline: Instant,
 ) -> Result<RecordBatch, StoreError> {
-    let schema = answer_schema(question.table, rows.columns);
+    let schema = answer_schema(plan.table, rows.columns);
     let kept = rows.limit.saturating_add(rows.offset);
     if rows.limit == 0 {
         return Ok(RecordBatch::new_empty(schema));
     }
-    let order = total_order(question.table, rows.order)?;
-    let mut work = opened.pieces(opened.work(question, None, deadline)?);
+    let order = total_order(plan.table, rows.order)?;
+    let mut work = opened.pieces(opened.work(plan, None, deadline)?);
     best_first(&mut work, opened, order.first());
-    let race = Race { question, order: &order, kept, bar: Mutex::new(None), counted, budget, deadline };
-    let bests = share(&work, || Best::new(kept, budget.share()), |best, work| race.look_at(best, opened, work))?;
-    let mut share_of_winners = budget.share();
-    share_of_winners.holds(bests.iter().map(|best| best.bytes).sum())?;
-    let mut winners: Vec<Candidate> = bests.into_iter().flat_map(|best| best.heap).collect();
-    winners.sort_unstable();
-    winners.truncate(kept);
-    winners.drain(..rows.offset.min(winners.len()));
-    fetch(&winners, rows.columns, schema, opened, budget, deadline)
+    let scan = TopRowsScan { plan, order: &order, kept, threshold: Mutex::new(None), counted, budget, deadline };
+    let bests =
+        for_each_parallel(&work, || TopRows::new(kept, budget.share()), |best, work| scan.visit(best, opened, work))?;
+    let mut share_of_top_rows = budget.share();
+    share_of_top_rows.holds(bests.iter().map(|best| best.bytes).sum())?;
+    let mut top_rows: Vec<Candidate> = bests.into_iter().flat_map(|best| best.heap).collect();
+    top_rows.sort_unstable();
+    top_rows.truncate(kept);
+    top_rows.drain(..rows.offset.min(top_rows.len()));
+    fetch(&top_rows, rows.columns, schema, opened, budget, deadline)
 }
 
-/// Sorts the work so that what promises the best rows comes first.
-fn best_first(work: &mut [Work], opened: &Opened<'_>, by: Option<&By>) {
+/// Sorts the work by bounds, so that sources that may have the best rows are read first.
+fn best_first(work: &mut [Work], opened: &OpenSources<'_>, by: Option<&By>) {
     let Some(by) = by else { return };
     work.sort_by_cached_key(|work| {
         let bounds = match work {
-            Work::Part { source, stretch } => {
-                opened.part(*source).and_then(|part| chunk_bounds(part, stretch.row_group, by.column))
+            Work::Part { source, slice } => {
+                opened.part(*source).and_then(|part| chunk_bounds(part, slice.row_group, by.column))
             }
-            // Cheap to read and mostly recent.
+            // Memory first: it is cheap to read and mostly recent.
             Work::Memory { .. } | Work::Cells { .. } => None,
         };
-        let mut promise = Vec::new();
+        let mut bound = Vec::new();
         if let Some(bounds) = bounds {
-            promise.push(1);
+            bound.push(1);
             let best = if by.descending { bounds.max } else { bounds.min };
-            best.encode(by.descending, &mut promise);
+            best.encode(by.descending, &mut bound);
         }
-        promise
+        bound
     });
 }
 
-/// The best rows of one thread, worst on top.
-struct Best<'a> {
+/// The best rows of one thread, as a heap with the worst on top.
+struct TopRows<'a> {
     kept: usize,
     heap: BinaryHeap<Candidate>,
     bytes: usize,
@@ -121,12 +123,12 @@ struct Best<'a> {
     key: Vec<u8>,
 }
 
-impl<'a> Best<'a> {
-    fn new(kept: usize, share: Share<'a>) -> Best<'a> {
-        Best { kept, heap: BinaryHeap::new(), bytes: 0, share, key: Vec::new() }
+impl<'a> TopRows<'a> {
+    fn new(kept: usize, share: Share<'a>) -> TopRows<'a> {
+        TopRows { kept, heap: BinaryHeap::new(), bytes: 0, share, key: Vec::new() }
     }
 
-    /// False when a row whose key begins as `key` does is not among the best.
+    /// False when no row whose key begins with `key` is among the best.
     fn may_keep(&self) -> bool {
         let worst = self.heap.peek().filter(|_| self.heap.len() >= self.kept);
         worst.is_none_or(|worst| self.key.as_slice() <= &worst.key[..self.key.len().min(worst.key.len())])
@@ -151,51 +153,57 @@ impl<'a> Best<'a> {
     }
 }
 
-struct Race<'a> {
-    question: &'a Question,
+/// The first pass.
+struct TopRowsScan<'a> {
+    plan: &'a CheckedPlan,
     order: &'a [By],
     kept: usize,
-    /// Enough rows are known whose first order column is at least this good.
-    bar: Mutex<Option<Datum>>,
-    /// Rows that passed, when somebody wants to know.
+    /// The first order column of the worst kept row of a thread that kept enough rows; the best of all threads.
+    threshold: Mutex<Option<Datum>>,
+    /// Receives the number of rows that pass, if requested.
     counted: Option<&'a AtomicU64>,
     budget: &'a Budget<'a>,
     deadline: Instant,
 }
 
-impl Race<'_> {
-    fn look_at(&self, best: &mut Best<'_>, opened: &Opened<'_>, work: &Work) -> Result<(), StoreError> {
+impl TopRowsScan<'_> {
+    fn visit(&self, best: &mut TopRows<'_>, opened: &OpenSources<'_>, work: &Work) -> Result<(), StoreError> {
         match work {
             Work::Memory { source, batch, first } => {
                 check_deadline(self.deadline)?;
-                let mask = self.question.passes(batch)?;
+                let mask = self.plan.passes(batch)?;
                 self.take(best, *source, batch, mask.set_indices().map(|row| (row, (first + row) as u32)))
             }
-            Work::Part { source, stretch } => {
+            Work::Part { source, slice } => {
                 let Some(part) = opened.part(*source) else { return Ok(()) };
-                let clears = self.clears_bar();
+                let threshold_test = self.threshold_test();
                 let beaten =
-                    |test: &Test| judge(test, &|column| chunk_bounds(part, stretch.row_group, column)) == Verdict::None;
-                if clears.as_deref().is_some_and(beaten) {
+                    |test: &Test| judge(test, &|column| chunk_bounds(part, slice.row_group, column)) == Verdict::None;
+                if threshold_test.as_deref().is_some_and(beaten) {
                     return Ok(());
                 }
-                let needs = Projection::of_columns(self.order.iter().map(|by| by.column.name));
-                let want = Want { needs: &needs, row_numbers: true, budget: self.budget, deadline: self.deadline };
-                part.read(stretch, clears.as_ref(), &want, |batch| {
+                let projection = Projection::of_columns(self.order.iter().map(|by| by.column.name));
+                let options = ReadOptions {
+                    projection: &projection,
+                    row_numbers: true,
+                    budget: self.budget,
+                    deadline: self.deadline,
+                };
+                part.read(slice, threshold_test.as_ref(), &options, |batch| {
                     let Cells::I64(numbers) = cells(&batch, ROW_NUMBER)? else { return Ok(()) };
                     let numbers = numbers.values().iter().enumerate();
                     self.take(best, *source, &batch, numbers.map(|(row, number)| (row, *number as u32)))
                 })
             }
-            // Rows are never asked of cells.
+            // Plans of rows have no cells.
             Work::Cells { .. } => Ok(()),
         }
     }
 
-    /// Offers rows of a batch: (row in the batch, row in the source).
+    /// Offers rows of a batch to `best`. `rows`: number in the batch and number in the source.
     fn take(
         &self,
-        best: &mut Best<'_>,
+        best: &mut TopRows<'_>,
         source: usize,
         batch: &RecordBatch,
         rows: impl Iterator<Item = (usize, u32)>,
@@ -205,7 +213,7 @@ impl Race<'_> {
         for (row, number) in rows {
             passed += 1;
             encoder.encode_first(row, &mut best.key);
-            // Most rows lose by the first column already.
+            // Most rows are ruled out by the first column.
             if best.may_keep() {
                 encoder.encode_rest(row, &mut best.key);
                 best.offer(source as u32, number);
@@ -218,20 +226,21 @@ impl Race<'_> {
             && let (Some(worst), Some(by)) = (best.heap.peek(), self.order.first())
             && let Some(value) = by.first_number(&worst.key)
         {
-            let mut bar = self.bar.lock();
-            let better =
-                |bar: &Datum| value.order(bar) == if by.descending { Ordering::Greater } else { Ordering::Less };
-            if bar.as_ref().is_none_or(better) {
-                *bar = Some(value);
+            let mut threshold = self.threshold.lock();
+            let better = |threshold: &Datum| {
+                value.order(threshold) == if by.descending { Ordering::Greater } else { Ordering::Less }
+            };
+            if threshold.as_ref().is_none_or(better) {
+                *threshold = Some(value);
             }
         }
         best.share.holds(best.bytes)
     }
 
-    /// What a row must have to be among the first at all, by what is known so far.
-    fn clears_bar(&self) -> Option<Arc<Test>> {
+    /// A test that every row passes that can still be among the top rows; `None` when there is none yet.
+    fn threshold_test(&self) -> Option<Arc<Test>> {
         let by = self.order.first().filter(|_| self.counted.is_none())?;
-        let value = self.bar.lock().clone()?;
+        let value = self.threshold.lock().clone()?;
         let op = if by.descending { Op::Ge } else { Op::Le };
         // A null comes first in ascending order, and would fail the comparison.
         let decides = by.descending || !by.column.nullable;
@@ -239,32 +248,32 @@ impl Race<'_> {
     }
 }
 
-/// Winners of one source: (row in the source, place in the answer), by row.
-type Lot = (usize, Vec<(usize, usize)>);
+/// A source and its top rows: number in the source and index in the answer, by number.
+type SourceRows = (usize, Vec<(usize, usize)>);
 
-/// The answer's columns of the winners, in their order.
+/// Reads the answer's columns of the top rows, in their order.
 fn fetch(
-    winners: &[Candidate],
+    top_rows: &[Candidate],
     columns: &[&'static str],
     schema: SchemaRef,
-    opened: &Opened<'_>,
+    opened: &OpenSources<'_>,
     budget: &Budget<'_>,
     deadline: Instant,
 ) -> Result<RecordBatch, StoreError> {
     let internal = StoreError::internal("put rows together");
-    if columns.is_empty() || winners.is_empty() {
-        let options = RecordBatchOptions::new().with_row_count(Some(winners.len()));
+    if columns.is_empty() || top_rows.is_empty() {
+        let options = RecordBatchOptions::new().with_row_count(Some(top_rows.len()));
         let none = schema.fields().iter().map(|field| new_empty_array(field.data_type())).collect();
         return RecordBatch::try_new_with_options(schema, none, &options).map_err(internal);
     }
-    let mut lots: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
-    for (place, winner) in winners.iter().enumerate() {
-        lots.entry(winner.source as usize).or_default().push((winner.row as usize, place));
+    let mut sources_of_rows: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
+    for (place, top_row) in top_rows.iter().enumerate() {
+        sources_of_rows.entry(top_row.source as usize).or_default().push((top_row.row as usize, place));
     }
-    let mut lots: Vec<Lot> = lots.into_iter().collect();
-    lots.iter_mut().for_each(|(_, rows)| rows.sort_unstable());
+    let mut sources_of_rows: Vec<SourceRows> = sources_of_rows.into_iter().collect();
+    sources_of_rows.iter_mut().for_each(|(_, rows)| rows.sort_unstable());
     let make = || (Vec::new(), 0, budget.share());
-    let read = share(&lots, make, |(pieces, bytes, share), (source, rows)| {
+    let read = for_each_parallel(&sources_of_rows, make, |(pieces, bytes, share), (source, rows)| {
         let numbers: Vec<usize> = rows.iter().map(|(row, _)| *row).collect();
         let mut places = rows.iter().map(|(_, place)| *place);
         opened.fetch(*source, &numbers, columns, (budget, deadline), |batch| {
@@ -278,14 +287,14 @@ fn fetch(
     let pieces: Vec<(Vec<usize>, RecordBatch)> = read.into_iter().flat_map(|(pieces, ..)| pieces).collect();
     let batches = pieces.iter().map(|(_, batch)| batch);
     let all = concat_batches(&schema, batches).map_err(StoreError::internal("put rows together"))?;
-    let mut indices = vec![0_u32; winners.len()];
+    let mut indices = vec![0_u32; top_rows.len()];
     for (index, place) in pieces.iter().flat_map(|(places, _)| places).enumerate() {
         indices[*place] = index as u32;
     }
     take_record_batch(&all, &UInt32Array::from(indices)).map_err(internal)
 }
 
-/// The columns of a part come in its own order.
+/// Reorders the columns of a batch by the schema: parts have their own column order.
 pub(super) fn in_order(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, StoreError> {
     let column = |field: &Arc<Field>| match batch.column_by_name(field.name()) {
         Some(array) => Ok(Arc::clone(array)),

@@ -1,6 +1,6 @@
-//! The order of rows as bytes: the asked columns, then the table's identity, or what its parts are sorted by.
+//! Encodes the order of rows as comparable bytes: the requested columns, then the table's identity, or its sort key.
 //!
-//! A null comes before every value (so it is last when descending).
+//! A null sorts before every value, so it is last when descending.
 
 use arrow::array::RecordBatch;
 
@@ -19,7 +19,7 @@ pub(crate) struct By {
 }
 
 impl By {
-    /// The value of this column at the front of an encoded key; `None` for a null and for what is no wide number.
+    /// The value of this column at the start of an encoded key; `None` for a null and for kinds other than U64 and I64.
     pub fn first_number(&self, key: &[u8]) -> Option<Datum> {
         let (head, rest) = key.split_first()?;
         let mut bytes: [u8; 8] = rest.get(..8)?.try_into().ok()?;
@@ -38,18 +38,18 @@ impl By {
     }
 }
 
-/// The asked order, then what decides between rows that are equal in it: the table's identity.
+/// The requested order, followed by the table's identity as a tie-breaker.
 ///
-/// Rows of a table without identity are ordered by what its parts are sorted by. Those that are equal in that too stand in
-/// a part as they came, and the parts among each other by age: a merge takes neighbours, so that it changes no order and
-/// pages of a list stay what they are (`pick`).
+/// A table without an identity uses its sort key instead. Rows that are equal in that too are ordered by arrival within
+/// a part, and parts by age. A merge takes adjacent parts (`merge::policy`), so it changes no order and the pages of a
+/// list stay stable.
 pub(crate) fn total_order(table: Table, order: &[Order]) -> Result<Vec<By>, StoreError> {
     let mut all: Vec<By> = Vec::new();
-    let asked = order.iter().map(|order| (order.column, order.descending));
+    let requested = order.iter().map(|order| (order.column, order.descending));
     let then = if table.identity().is_empty() { table.sort_key() } else { table.identity() };
-    for (name, descending) in asked.chain(then.iter().map(|name| (*name, false))) {
+    for (name, descending) in requested.chain(then.iter().map(|name| (*name, false))) {
         let (_, column) = find(table, name)?;
-        // A second mention decides nothing.
+        // A column's second occurrence has no effect.
         if !all.iter().any(|by| by.column == column) {
             all.push(By { column, descending });
         }
@@ -68,13 +68,13 @@ impl<'a> Encoder<'a> {
         Ok(Encoder { columns: order.iter().map(open).collect::<Result<_, _>>()? })
     }
 
-    /// Replaces `key` by bytes that compare as the row does in the first column; [`Encoder::encode_rest`] makes it whole.
+    /// Replaces `key` with the encoding of the first column; [`Encoder::encode_rest`] completes it.
     pub fn encode_first(&self, row: usize, key: &mut Vec<u8>) {
         key.clear();
         self.encode(&self.columns[..self.columns.len().min(1)], row, key);
     }
 
-    /// Appends the other columns, so that the bytes compare as the row does.
+    /// Appends the encoding of the other columns, so that keys compare like rows.
     pub fn encode_rest(&self, row: usize, key: &mut Vec<u8>) {
         self.encode(self.columns.get(1..).unwrap_or_default(), row, key);
     }

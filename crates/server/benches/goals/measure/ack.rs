@@ -1,6 +1,6 @@
-//! G2 and G3: server CPU per span of the durable ack path, beside hyper and prost, in alternated rounds.
+//! G2 and G3: server CPU per span until the durable ack, against the baseline, in alternating rounds.
 //!
-//! The threads that flush and merge have names of their own; what they use is told apart (G5 counts it).
+//! CPU time of flush and merge threads is identified by thread name and excluded (G5 includes it).
 
 use std::time::Duration;
 
@@ -14,11 +14,11 @@ use crate::server::{Scratch, Server};
 use crate::settings::Settings;
 
 const BACKGROUND: &str = "lake-";
-/// Requests of 512 spans a second, of either server: about what ours goes on with on two cores beside the client.
-/// What is refused would cost processor time and count for nothing.
+/// Requests of 512 spans per second for either server: about the sustainable rate on two cores shared with the client.
+/// Refused requests would cost CPU time without counting as spans.
 const RATE: f64 = 120.0;
 
-/// Nanoseconds per span.
+/// CPU nanoseconds per span.
 #[derive(Default)]
 struct Cpu {
     ack: Vec<f64>,
@@ -39,7 +39,7 @@ pub fn measure(settings: &Settings) -> Vec<Measured> {
                 let exports = exports(server, &token, vec![payload.clone()], gzip);
                 let background = process::thread_cpu_seconds(server.pid(), BACKGROUND);
                 let pace = Pace::PerSecond(RATE);
-                // Warm-up would count as CPU and not as spans.
+                // The warm-up would count as CPU time but not as spans.
                 let plan = Plan { pace, warm_up: Duration::ZERO, ..closed(&exports, settings.round()) };
                 let report = exports.send(&plan, Some(server.pid()), false).expect("the server runs");
                 let background = process::thread_cpu_seconds(server.pid(), BACKGROUND) - background;

@@ -1,4 +1,4 @@
-//! The data sets, made once and kept; G6 is what they weigh.
+//! The data sets, created once and reused. G6 is their size.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -11,16 +11,16 @@ use tidewatch_store::tables::Table;
 use crate::goals::Measured;
 use crate::settings::Settings;
 
-/// Increased when parts of the same rows look different: sort order, encodings.
+/// Increased when the encoding of parts changes: sort order, column encodings.
 const LAYOUT: u32 = 6;
-/// What says how roll-ups are encoded: parts with others would be scanned instead.
+/// Source files of the roll-up encoding. Parts with an older encoding would be scanned instead of using roll-ups.
 const ROLLUPS: [&str; 3] = [
     include_str!("../../../../lake/src/rollup/directory.rs"),
     include_str!("../../../../store/src/rollup/levels.rs"),
     include_str!("../../../../store/src/rollup/spec.rs"),
 ];
 
-/// The data directory with so many spans, made when missing.
+/// The data directory with `spans` spans, created when missing.
 pub fn large(settings: &Settings) -> (PathBuf, Manifest) {
     make(settings, "rich", settings.spans, 30)
 }
@@ -49,7 +49,7 @@ fn read(folder: &Path) -> Option<Manifest> {
     serde_json::from_str(&std::fs::read_to_string(folder.join(MANIFEST)).ok()?).ok()
 }
 
-/// Other columns or roll-ups: other data.
+/// A hash of the columns and the roll-up encoding, which names the data set.
 fn format_key() -> u32 {
     let mut hash = DefaultHasher::new();
     (LAYOUT, ROLLUPS).hash(&mut hash);
@@ -60,7 +60,7 @@ fn format_key() -> u32 {
     hash.finish() as u32
 }
 
-/// Bytes at rest: everything under `parts/` that stems from the records, promoted rows and roll-ups included.
+/// Bytes of all files under `parts/`, entity rows and roll-ups included.
 pub fn weigh(settings: &Settings, large: &Manifest) -> Vec<Measured> {
     let (_, lean) = make(settings, "lean", if settings.quick { 500_000 } else { 4_000_000 }, 1);
     let bytes = |manifest: &Manifest, of: &dyn Fn(&str) -> bool| {

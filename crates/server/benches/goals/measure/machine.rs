@@ -1,4 +1,4 @@
-//! What the bare machine does: fdatasync on the disk the data is on, and copying memory.
+//! Measurements of the machine: fdatasync on the disk of the data, and memory bandwidth.
 
 use std::fs::OpenOptions;
 use std::hint::black_box;
@@ -11,7 +11,7 @@ use tidewatch_bench::load::Latencies;
 const FILE_BYTES: usize = 8 << 20;
 const LEAST: usize = 200;
 
-/// Latencies of overwriting `bytes` of a file that is there already, and fdatasync.
+/// Latencies of overwriting `bytes` of an existing file with fdatasync.
 pub fn fdatasync(folder: &Path, bytes: usize, duration: Duration) -> Latencies {
     let path = folder.join(format!("fdatasync-{}", std::process::id()));
     let file = OpenOptions::new().create(true).truncate(true).write(true).open(&path).expect("a folder to write into");
@@ -30,7 +30,7 @@ pub fn fdatasync(folder: &Path, bytes: usize, duration: Duration) -> Latencies {
     latencies
 }
 
-/// Bytes per second.
+/// Memory bandwidth in bytes per second.
 fn memcpy(bytes: usize) -> f64 {
     let (from, mut to) = (vec![1u8; bytes], vec![0u8; bytes]);
     let (begun, mut copied) = (Instant::now(), 0);
@@ -42,7 +42,7 @@ fn memcpy(bytes: usize) -> f64 {
     copied as f64 / begun.elapsed().as_secs_f64()
 }
 
-/// One line each.
+/// The measurements, one line each.
 pub fn lines(folder: &Path, duration: Duration) -> Vec<String> {
     let mut lines: Vec<String> = [("4 KB", 4 << 10), ("64 KB", 64 << 10)]
         .into_iter()

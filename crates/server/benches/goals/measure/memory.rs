@@ -1,4 +1,4 @@
-//! G9a: what a server holds that nobody asks anything.
+//! G9a: memory of an idle server.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! One file per group of goals; each returns numbers and prints nothing but what it is at.
+//! One file per group of goals. Each returns numbers and prints only its progress.
 
 pub mod ack;
 pub mod data;
@@ -38,7 +38,7 @@ pub fn exports(server: &Server, token: &str, payloads: Vec<Payload>, gzip: bool)
     Exports::new(&server.otlp(), payloads, gzip, headers).expect("our own address")
 }
 
-/// As fast as it is answered, after a short warm-up.
+/// Closed-loop load after a short warm-up.
 pub fn closed(exports: &Exports, duration: Duration) -> Plan {
     let warm_up = Duration::from_millis(300);
     Plan { target: exports.target.clone(), connections: CONNECTIONS, pace: Pace::Closed, duration, warm_up }

@@ -1,4 +1,4 @@
-//! G8: every read of the list over the large data, warm, and first on a server just started with no file in memory.
+//! G8: every read of the list over the large data set, warm, and cold on a new server with an empty page cache.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,7 +11,7 @@ use crate::goals::Measured;
 use crate::server::{Scratch, Server};
 use crate::settings::Settings;
 
-/// Goal, and what the names of its reads start with.
+/// Goals with the name prefix of their reads.
 const GROUPS: &[(&str, &str)] = &[
     ("G8a", "ranking"),
     ("G8b", "chart"),
@@ -26,7 +26,7 @@ const GROUPS: &[(&str, &str)] = &[
     ("G8k", "metric"),
 ];
 
-/// The cold reads may take as long as this is cold: a millisecond is the scheduler's.
+/// Lower bound of the warm duration in the ratio: below it scheduling dominates.
 const COLD_LEAST_MS: f64 = 1.0;
 
 pub struct Line {
@@ -40,11 +40,11 @@ pub fn list(data: &Path) -> Vec<Read> {
     serde_json::from_str(&text).expect("a list of reads")
 }
 
-/// Results, and a line for each read.
+/// Results of the goals, and one line per read.
 pub fn measure(settings: &Settings, data: &Path) -> (Vec<Measured>, Vec<Line>) {
     let folder = Scratch::clone_of(data, &settings.folder, "reads");
     let reads = list(data);
-    // A first start makes journal and account, which are not what is measured.
+    // The first start creates the journal and the account, which are not measured.
     let server = Server::tidewatch(&settings.tidewatch, &folder.0, &[]);
     server.sign_in();
     server.stop();
@@ -88,7 +88,7 @@ fn results(lines: &[Line]) -> Vec<Measured> {
     measured
 }
 
-/// Milliseconds of the first read of a server that was just started, none of whose parts are in the page cache.
+/// Duration of the first read of a new server with an empty page cache, in milliseconds.
 fn cold(settings: &Settings, folder: &Path, read: &Read) -> f64 {
     evict(folder);
     let server = Server::tidewatch(&settings.tidewatch, folder, &[]);
@@ -97,7 +97,7 @@ fn cold(settings: &Settings, folder: &Path, read: &Read) -> f64 {
     reader.time(read, once, None).expect("the server answers").first_ms
 }
 
-/// Asks the system to forget the contents of every file; needs no rights, and leaves other programs' files alone.
+/// Drops the files of the folder from the page cache. Needs no privileges and does not affect other files.
 fn evict(folder: &Path) {
     let script =
         "find \"$0\" -type f -exec sh -c 'for f; do dd if=\"$f\" iflag=nocache count=0 2>/dev/null; done' sh {} +";

@@ -1,4 +1,4 @@
-//! G1 and G4, from the stages: `stages` and `allocations` count, callgrind counts instructions.
+//! G1 and G4, from the benches `stages` and `allocations`, and instructions from callgrind.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::settings::Settings;
 
 const WHOLE: &str = "decode + rules + columns";
 
-/// `payload/stage` to its number.
+/// Values by `payload/stage`.
 type Numbers = HashMap<String, f64>;
 
 pub fn measure(settings: &Settings) -> Vec<Measured> {
@@ -34,7 +34,7 @@ pub fn measure(settings: &Settings) -> Vec<Measured> {
     measured
 }
 
-/// Runs a bench that prints `payload/stage<tab>number` lines.
+/// Runs a bench that prints lines of `payload/stage<tab>number`.
 fn numbers(bench: &Path, arguments: &[&str]) -> Numbers {
     let output = Command::new(bench).args(arguments).output().expect("the bench runs");
     let text = String::from_utf8_lossy(&output.stdout);
@@ -43,7 +43,7 @@ fn numbers(bench: &Path, arguments: &[&str]) -> Numbers {
     text.lines().filter_map(line).collect()
 }
 
-/// Per span; the difference between many runs and few, so that what happens once does not count.
+/// Instructions per span: the difference between many runs and few, which excludes one-time work.
 fn instructions(stages: &Path, stage: &str) -> Option<f64> {
     let count = |repeat: &str| {
         let mut command = Command::new("valgrind");

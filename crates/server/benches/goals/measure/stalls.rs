@@ -19,9 +19,9 @@ use crate::server::{Scratch, Server};
 use crate::settings::Settings;
 
 const FSYNC_BYTES: usize = 64 << 10;
-/// Of load and reads, alone and together; a figure is the median of them, the longest stall the longest of all.
+/// Rounds of load and reads, alone and together. Each statistic is the median of the rounds; the longest stall is the maximum.
 const ROUNDS: u32 = 3;
-/// What a dashboard asks for, over the last 24 hours.
+/// The requests of a dashboard over the last 24 hours.
 const READS: [&str; 5] =
     ["ranking: endpoints, 1 d", "chart: p95, 1 d", "issues: list, 1 d", "attribute: promoted, 1 d", "logs: latest"];
 
@@ -40,7 +40,7 @@ pub fn measure(settings: &Settings, data: &Path) -> Vec<Measured> {
     let exports = exports(&server, &token, generated(Kind::Rich, 512, 64, 1).expect("generated requests"), false);
     let until = |duration: Duration| Instant::now() + duration;
     let length = settings.long();
-    // What it can go on with, not what fits into memory: the time until it is quiet again counts.
+    // The sustainable rate: the time until flushes and merges have ended counts.
     let begun = Instant::now();
     let accepted = exports.run(&closed(&exports, length)).accepted();
     process::wait_quiet(server.pid(), CALM, length * 10);
@@ -65,13 +65,13 @@ pub fn measure(settings: &Settings, data: &Path) -> Vec<Measured> {
         });
         process::wait_quiet(server.pid(), CALM, length * 10);
         let after = read_until(&reader, &list, until(length / 2), &never);
-        // What came meanwhile is among what they read: the one time there is less of it, the other more.
+        // The reads include rows of the load, of which there are more in the second case.
         let lone = (before.quantile(0.99) + after.quantile(0.99)) / 2.0;
         Round { sync: sync.quantile(0.99), alone, beside, lone, both: both.quantile(0.99) }
     };
     let rounds: Vec<Round> = (0..count).map(round).collect();
 
-    let of_rounds = |figure: &dyn Fn(&Round) -> f64| median(rounds.iter().map(figure).collect());
+    let of_rounds = |statistic: &dyn Fn(&Round) -> f64| median(rounds.iter().map(statistic).collect());
     let of_acks = |outcome: &dyn Fn(&Round) -> &Outcome| {
         let at = |share| of_rounds(&|round| outcome(round).latencies.quantile(share));
         let late = |outcome: &Outcome| outcome.requests() - outcome.accepted() + outcome.unsent;
@@ -101,19 +101,19 @@ pub fn measure(settings: &Settings, data: &Path) -> Vec<Measured> {
     ]
 }
 
-/// Load and reads, each alone and both at once.
+/// Results of load and reads, each alone and both together.
 struct Round {
-    /// 99th percentile of a bare fdatasync, ms.
+    /// 99th percentile of a single fdatasync, ms.
     sync: f64,
     alone: Outcome,
     beside: Outcome,
     /// 99th percentile of the reads without load, ms.
     lone: f64,
-    /// The same beside the load.
+    /// 99th percentile of the reads during the load, ms.
     both: f64,
 }
 
-/// Latencies of the reads, in turn.
+/// Latencies of the reads, sent one after another.
 fn read_until(reader: &Reader, list: &[Read], end: Instant, done: &AtomicBool) -> Latencies {
     let mut connection = Connection::new(reader.target.clone());
     let mut latencies = Latencies::default();

@@ -1,4 +1,4 @@
-//! G10: ready on the large data, and what a replay of the journal adds.
+//! G10: time until a server on the large data set is ready, and the additional time of a journal replay.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::goals::Measured;
 use crate::server::{Scratch, Server};
 use crate::settings::Settings;
 
-/// Nothing is flushed meanwhile: everything sent is in the journal alone.
+/// Options that disable flushes, so that all rows are only in the journal.
 const KEEP: [&str; 6] = ["--flush-rows", "100000000", "--flush-seconds", "100000", "--memtable-mb", "1024"];
 const STARTS: usize = 3;
 
@@ -42,7 +42,7 @@ pub fn measure(settings: &Settings, data: &Path) -> Vec<Measured> {
         assert!(accepted > 0.0, "the server accepts nothing");
         spans += accepted * exports.units();
     }
-    // Killed servers replay the same records each time.
+    // Servers that end by SIGKILL replay the same records at each start.
     server.kill();
     let again = || {
         let server = Server::tidewatch(&settings.tidewatch, &folder.0, &KEEP);

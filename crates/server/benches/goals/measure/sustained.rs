@@ -1,4 +1,4 @@
-//! G5, and the peak of G9: a busy server until it is quiet again, everything counted.
+//! G5 and the peak memory of G9: sustained load until all flushes and merges have ended.
 
 use tidewatch_bench::generate::Kind;
 use tidewatch_bench::ingest::generated;
@@ -8,7 +8,7 @@ use crate::goals::Measured;
 use crate::server::{Scratch, Server};
 use crate::settings::Settings;
 
-/// Different requests: enough that parts compress as real ones do.
+/// Number of distinct requests: enough for a realistic compression ratio of parts.
 const DISTINCT: usize = 128;
 
 pub fn measure(settings: &Settings) -> Vec<Measured> {
@@ -19,7 +19,7 @@ pub fn measure(settings: &Settings) -> Vec<Measured> {
             continue;
         }
         let folder = Scratch::new(&settings.folder, "sustained");
-        // What is left in memory at the end is flushed soon and counted.
+        // Rows left in the memtable at the end are flushed soon and counted.
         let server = Server::tidewatch(&settings.tidewatch, &folder.0, &["--flush-seconds", "5"]);
         let (_, token) = server.sign_in();
         let exports = exports(&server, &token, generated(kind, 512, DISTINCT, 1).expect("generated requests"), false);

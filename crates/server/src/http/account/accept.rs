@@ -1,5 +1,5 @@
-//! `/api/invitation...`: accepting an invitation. WIRE 5.2. Who holds the token may know what it says. It comes in a header;
-//! the routes of the wire with the token in their path stay for existing clients.
+//! `/api/invitation...`: accepting an invitation. WIRE 5.2. The token authorizes reading the invitation. It is sent in
+//! a header; routes with the token in their path are for existing clients.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use axum::http::StatusCode;
 use super::{fields, password, view};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::gate::auth::{InPerson, Origin, Via};
+use crate::http::gate::auth::{ClientInfo, LoginUser, Via};
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::link_token::LinkToken;
 use crate::http::gate::per_ip::PerIp;
@@ -19,14 +19,14 @@ use tidewatch_limits::per_ip::{InvitationAcceptance, InvitationLookup};
 use tidewatch_query::views::account::{Done, LoginAnswer, LoginBundle};
 use tidewatch_query::views::people::{AcceptRequest, InvitedView};
 
-/// What an invitation is about.
+/// The content of an invitation.
 #[utoipa::path(
     get,
     path = "/api/invitations/{token}",
     operation_id = "invitation",
     tag = "account",
     params(("token" = String, Path)),
-    responses((status = 200, description = "The answer", body = InvitedView), (status = 410, description = "Used, revoked or expired", body = ErrorBody), Failures, NotFound, TooMany),
+    responses((status = 200, description = "Success", body = InvitedView), (status = 410, description = "Used, revoked or expired", body = ErrorBody), Failures, NotFound, TooMany),
     security(())
 )]
 pub async fn look_up(
@@ -44,7 +44,7 @@ pub async fn look_up(
     }))
 }
 
-/// Makes an account for the address that was invited, and signs it in.
+/// Creates an account for the invited address, and signs it in.
 #[utoipa::path(
     post,
     path = "/api/invitations/{token}/accept",
@@ -57,54 +57,54 @@ pub async fn look_up(
 )]
 pub async fn accept(
     _: PerIp<InvitationAcceptance>,
-    from: Origin,
+    from: ClientInfo,
     State(app): State<Arc<App>>,
     LinkToken(token): LinkToken,
     AnonymousBody(request): AnonymousBody<AcceptRequest>,
 ) -> Result<(StatusCode, Json<LoginAnswer>), ApiError> {
     let name = fields::text("name", &request.name)?;
     password::check(&request.password)?;
-    // Looked at first: nothing is hashed for guesses.
+    // The token is checked first, so that guesses cause no password hashing.
     let invited = app.control.invited(&token, app.clock.now_ns()).await?;
     if invited.exists_as_user {
         return Err(ApiError::Conflict("the email address has an account already; sign in to accept"));
     }
     let hash = password::hash(&app, request.password).await?;
-    let by = from.by(&app, &invited.email);
-    let user = app.control.accept_as_new(&by, &token, &name, &hash).await?;
+    let actor = from.actor(&app, &invited.email);
+    let user = app.control.accept_as_new(&actor, &token, &name, &hash).await?;
     let user = app.control.user(user).ok_or(ApiError::Unauthorized("the account is gone"))?;
     let token = view::begin_session(&app, &from, &user).await?;
     let LoginBundle { user, projects, organizations } = view::bundle(&app, &user, &Via::Login);
     Ok((StatusCode::CREATED, Json(LoginAnswer { token, user, projects, organizations })))
 }
 
-/// Makes the caller a member, if the invitation is for their address.
+/// Accepts an invitation as the signed-in user. The invitation must be for the user's address.
 #[utoipa::path(
     post,
     path = "/api/invitations/{token}/accept-existing",
     operation_id = "acceptInvitationAsUser",
     tag = "account",
     params(("token" = String, Path)),
-    responses((status = 200, description = "Joined", body = Done), (status = 409, description = "A member already", body = ErrorBody), (status = 410, description = "Used, revoked or expired", body = ErrorBody), Failures, NotFound, TooMany)
+    responses((status = 200, description = "Joined", body = Done), (status = 409, description = "The user is a member already", body = ErrorBody), (status = 410, description = "Used, revoked or expired", body = ErrorBody), Failures, NotFound, TooMany)
 )]
 pub async fn accept_existing(
     _: PerIp<InvitationAcceptance>,
     State(app): State<Arc<App>>,
-    InPerson(caller): InPerson,
+    LoginUser(caller): LoginUser,
     LinkToken(token): LinkToken,
 ) -> Result<Json<Done>, ApiError> {
-    app.control.accept_as_user(&caller.by(&app), &token, caller.user.id, &caller.user.email).await?;
+    app.control.accept_as_user(&caller.actor(&app), &token, caller.user.id, &caller.user.email).await?;
     Ok(Json(Done { message: "you are a member now".to_owned() }))
 }
 
-/// What an invitation is about.
+/// The content of an invitation.
 #[utoipa::path(
     get,
     path = "/api/invitation",
     operation_id = "invitationOfLink",
     tag = "account",
     params(("Link-Token" = String, Header, description = "`twi_...`, from the link")),
-    responses((status = 200, description = "The answer", body = InvitedView), (status = 410, description = "Used, revoked or expired", body = ErrorBody), Failures, NotFound, TooMany),
+    responses((status = 200, description = "Success", body = InvitedView), (status = 410, description = "Used, revoked or expired", body = ErrorBody), Failures, NotFound, TooMany),
     security(())
 )]
 pub async fn look_up_link(
@@ -115,7 +115,7 @@ pub async fn look_up_link(
     look_up(window, app, token).await
 }
 
-/// Makes an account for the address that was invited, and signs it in.
+/// Creates an account for the invited address, and signs it in.
 #[utoipa::path(
     post,
     path = "/api/invitation/accept",
@@ -128,7 +128,7 @@ pub async fn look_up_link(
 )]
 pub async fn accept_link(
     window: PerIp<InvitationAcceptance>,
-    from: Origin,
+    from: ClientInfo,
     app: State<Arc<App>>,
     token: LinkToken,
     body: AnonymousBody<AcceptRequest>,
@@ -136,19 +136,19 @@ pub async fn accept_link(
     accept(window, from, app, token, body).await
 }
 
-/// Makes the caller a member, if the invitation is for their address.
+/// Accepts an invitation as the signed-in user. The invitation must be for the user's address.
 #[utoipa::path(
     post,
     path = "/api/invitation/accept-existing",
     operation_id = "acceptInvitationOfLinkAsUser",
     tag = "account",
     params(("Link-Token" = String, Header, description = "`twi_...`, from the link")),
-    responses((status = 200, description = "Joined", body = Done), (status = 409, description = "A member already", body = ErrorBody), (status = 410, description = "Used, revoked or expired", body = ErrorBody), Failures, NotFound, TooMany)
+    responses((status = 200, description = "Joined", body = Done), (status = 409, description = "The user is a member already", body = ErrorBody), (status = 410, description = "Used, revoked or expired", body = ErrorBody), Failures, NotFound, TooMany)
 )]
 pub async fn accept_existing_link(
     window: PerIp<InvitationAcceptance>,
     app: State<Arc<App>>,
-    caller: InPerson,
+    caller: LoginUser,
     token: LinkToken,
 ) -> Result<Json<Done>, ApiError> {
     accept_existing(window, app, caller, token).await

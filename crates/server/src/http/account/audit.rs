@@ -1,5 +1,5 @@
-//! `/api/organizations/{id}/audit`: who changed what, for admins; page by page or as one file. `/api/me/security-log`: what
-//! happened to one's own account.
+//! `/api/organizations/{id}/audit`: the audit log for admins, in pages or as a file. `/api/me/security-log`: the
+//! entries about the user's own account.
 
 use std::sync::Arc;
 
@@ -15,31 +15,31 @@ use utoipa::IntoParams;
 use super::view::rfc3339;
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::gate::auth::{Admin, InPerson, InPersonAs, OrganizationAccess};
+use crate::http::connection::streamed_body::{self, BodySender};
+use crate::http::gate::auth::{Admin, LoginUser, OrganizationAccess, ViaLogin};
 use crate::http::openapi::Failures;
-use crate::http::streamed_body::{self, BodySender};
-use tidewatch_accounts::{AuditLine, AuditQuestion};
+use tidewatch_accounts::{AuditEntry, AuditFilter};
 use tidewatch_limits as limits;
 use tidewatch_query::views::people::{AuditActor, AuditLineView, AuditPage};
 
-/// Which lines.
+/// Selects entries of the audit log.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub struct AuditQuery {
-    /// Lines older than this one's id.
+    /// Only entries older than the one with this id.
     before: Option<i64>,
-    /// 1 to 200; 50 when absent. An export is not cut into pages.
+    /// The size of a page: 1 to 200, by default 50. Ignored by exports.
     limit: Option<i64>,
-    /// An action or the kind of thing: `project.change`, `project`.
+    /// Only this action, or actions on this kind of object: `project.change`, `project`.
     action: Option<String>,
-    /// What this person did.
+    /// Only actions of this user.
     user_id: Option<i64>,
-    /// `true`: also what happened to the accounts of the organization's members, sign-ins among it.
+    /// `true`: also entries about the accounts of the organization's members, such as sign-ins.
     accounts: Option<bool>,
 }
 
-/// How an export looks.
+/// The format of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Format {
@@ -47,7 +47,7 @@ enum Format {
     Jsonl,
 }
 
-/// What is exported.
+/// The parameters of an export, besides the selection of entries.
 #[derive(Debug, Clone, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ExportQuery {
@@ -59,11 +59,11 @@ pub struct ExportQuery {
 const LIMIT: i64 = 50;
 
 impl AuditQuery {
-    fn question(&self, organization: i64, most: i64) -> AuditQuestion<'_> {
-        AuditQuestion {
+    fn filter(&self, organization: i64, most: i64) -> AuditFilter<'_> {
+        AuditFilter {
             organization,
             before: self.before.unwrap_or(i64::MAX),
-            most,
+            limit: most,
             action: self.action.as_deref().unwrap_or_default(),
             user: self.user_id.unwrap_or(0),
             has_accounts: self.accounts.unwrap_or(false),
@@ -71,14 +71,14 @@ impl AuditQuery {
     }
 }
 
-/// Lines of the audit log, newest first.
+/// A page of the audit log, the newest entries first.
 #[utoipa::path(
     get,
     path = "/api/organizations/{id}/audit",
     operation_id = "auditLog",
     tag = "organizations",
     params(("id" = i64, Path), AuditQuery),
-    responses((status = 200, description = "The answer", body = AuditPage), Failures)
+    responses((status = 200, description = "Success", body = AuditPage), Failures)
 )]
 pub async fn page(
     State(app): State<Arc<App>>,
@@ -87,33 +87,34 @@ pub async fn page(
 ) -> Result<Json<AuditPage>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let limit = checked_limit(query.limit)?;
-    // One more says whether there is another page.
-    let lines = app.control.audit_lines(&query.question(access.organization.id, limit + 1)).await?;
+    // One more entry shows whether there is another page.
+    let lines = app.control.audit_entries(&query.filter(access.organization.id, limit + 1)).await?;
     Ok(Json(paged(lines, limit)))
 }
 
-/// Which lines of one's own.
+/// Selects entries of the user's security log.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct SecurityLogQuery {
-    /// Lines older than this one's id.
+    /// Only entries older than the one with this id.
     before: Option<i64>,
-    /// 1 to 200; 50 when absent.
+    /// The size of a page: 1 to 200, by default 50.
     limit: Option<i64>,
 }
 
-/// What happened to one's own account, newest first: sign-ins, refused ones too, and changes of credentials.
+/// The security log of the user's account, the newest entries first: sign-ins, failed sign-ins and changes of
+/// credentials.
 #[utoipa::path(
     get,
     path = "/api/me/security-log",
     operation_id = "securityLog",
     tag = "account",
     params(SecurityLogQuery),
-    responses((status = 200, description = "The answer", body = AuditPage), Failures)
+    responses((status = 200, description = "Success", body = AuditPage), Failures)
 )]
 pub async fn own(
     State(app): State<Arc<App>>,
-    InPerson(caller): InPerson,
+    LoginUser(caller): LoginUser,
     query: Result<Query<SecurityLogQuery>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Json<AuditPage>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
@@ -124,21 +125,22 @@ pub async fn own(
 
 fn checked_limit(limit: Option<i64>) -> Result<i64, ApiError> {
     let limit = limit.unwrap_or(LIMIT);
-    match (1..=limits::AUDIT_LINES_MAX).contains(&limit) {
+    match (1..=limits::AUDIT_ENTRIES_MAX).contains(&limit) {
         true => Ok(limit),
-        false => Err(ApiError::unprocessable(format!("limit is 1 to {}", limits::AUDIT_LINES_MAX))),
+        false => Err(ApiError::unprocessable(format!("limit is 1 to {}", limits::AUDIT_ENTRIES_MAX))),
     }
 }
 
-/// A page of `limit` lines; one more among `lines` says that there is another.
-fn paged(mut lines: Vec<AuditLine>, limit: i64) -> AuditPage {
+/// A page of `limit` entries. If `lines` has more, there is another page.
+fn paged(mut lines: Vec<AuditEntry>, limit: i64) -> AuditPage {
     let is_more = lines.len() as i64 > limit;
     lines.truncate(limit as usize);
     let next = lines.last().filter(|_| is_more).map(|line| line.id);
     AuditPage { data: lines.into_iter().map(view).collect(), next }
 }
 
-/// The audit log as a file, newest first: CSV, or a line of JSON for each. At most 100 000 lines; `before` goes on.
+/// Exports the audit log as CSV or JSON lines, the newest entries first. At most 100 000 entries; continue with
+/// `before`.
 #[utoipa::path(
     get,
     path = "/api/organizations/{id}/audit/export",
@@ -149,7 +151,7 @@ fn paged(mut lines: Vec<AuditLine>, limit: i64) -> AuditPage {
 )]
 pub async fn export(
     State(app): State<Arc<App>>,
-    access: OrganizationAccess<InPersonAs<Admin>>,
+    access: OrganizationAccess<ViaLogin<Admin>>,
     format: Result<Query<ExportQuery>, axum::extract::rejection::QueryRejection>,
     query: Result<Query<AuditQuery>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Response, ApiError> {
@@ -157,9 +159,9 @@ pub async fn export(
         format.map_err(|_| ApiError::malformed("format is not one of csv and jsonl"))?;
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let organization = access.organization.id;
-    // The first page is read before the answer begins, so that a database that is away is a 500.
-    let first = app.control.audit_lines(&query.question(organization, limits::AUDIT_LINES_MAX)).await?;
-    app.control.audit_export(&access.by(&app), organization).await?;
+    // The first page is read before the response begins, so that an unavailable database is a 500.
+    let first = app.control.audit_entries(&query.filter(organization, limits::AUDIT_ENTRIES_MAX)).await?;
+    app.control.audit_export(&access.actor(&app), organization).await?;
     let (pages, body) = streamed_body::channel();
     tokio::spawn(write_pages(app, organization, query, format, first, pages));
     let (kind, name) = match format {
@@ -169,16 +171,16 @@ pub async fn export(
     Ok(([(CONTENT_TYPE, kind), (CONTENT_DISPOSITION, name)], Body::new(body)).into_response())
 }
 
-/// Page after page into the body, as fast as it is read.
+/// Writes the pages into the body, as fast as the client reads it.
 async fn write_pages(
     app: Arc<App>,
     organization: i64,
     query: AuditQuery,
     format: Format,
-    first: Vec<AuditLine>,
+    first: Vec<AuditEntry>,
     pages: BodySender,
 ) {
-    let (mut lines, mut left) = (first, limits::AUDIT_EXPORT_LINES_MAX);
+    let (mut lines, mut left) = (first, limits::AUDIT_EXPORT_ENTRIES_MAX);
     let mut text = if format == Format::Csv { CSV_HEAD.to_owned() } else { String::new() };
     loop {
         let count = lines.len() as i64;
@@ -193,11 +195,11 @@ async fn write_pages(
         if pages.send(Bytes::from(std::mem::take(&mut text))).await.is_err() {
             return;
         }
-        if count < limits::AUDIT_LINES_MAX || left <= 0 {
+        if count < limits::AUDIT_ENTRIES_MAX || left <= 0 {
             return pages.end().await;
         }
-        let question = AuditQuestion { before, ..query.question(organization, limits::AUDIT_LINES_MAX.min(left)) };
-        lines = match app.control.audit_lines(&question).await {
+        let filter = AuditFilter { before, ..query.filter(organization, limits::AUDIT_ENTRIES_MAX.min(left)) };
+        lines = match app.control.audit_entries(&filter).await {
             Ok(next) => next,
             Err(error) => {
                 tracing::error!(%error, "an export of the audit log broke off: {error}");
@@ -218,14 +220,14 @@ fn csv(line: &AuditLineView, text: &mut String) {
     let agent = line.user_agent.as_deref().unwrap_or_default();
     let id_of_line = line.id.to_string();
     let cells = [&id_of_line, &line.at, &id, email, &line.action, &line.target, &line.ip, agent, &detail];
-    for (place, cell) in cells.into_iter().enumerate() {
-        text.push_str(if place == 0 { "" } else { "," });
+    for (index, cell) in cells.into_iter().enumerate() {
+        text.push_str(if index == 0 { "" } else { "," });
         push_cell(cell, text);
     }
     text.push_str("\r\n");
 }
 
-/// RFC 4180. What a spreadsheet would take for a formula is kept from being one.
+/// Appends a CSV cell (RFC 4180). Cells that a spreadsheet would evaluate as a formula begin with `'`.
 fn push_cell(cell: &str, text: &mut String) {
     let is_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
     if !is_formula && !cell.contains([',', '"', '\r', '\n']) {
@@ -245,7 +247,7 @@ fn jsonl(line: &AuditLineView, text: &mut String) {
     }
 }
 
-fn view(line: AuditLine) -> AuditLineView {
+fn view(line: AuditEntry) -> AuditLineView {
     let actor = (!line.actor.is_empty()).then_some(AuditActor { id: line.user_id, email: line.actor });
     AuditLineView {
         id: line.id,

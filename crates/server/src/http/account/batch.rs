@@ -1,5 +1,5 @@
-//! `POST /api/projects/batch`: several projects at once, all of them or none. WIRE 5.4 and appendix A name the route
-//! and nothing else; the shape is ours.
+//! `POST /api/projects/batch`: creates several projects, all or none. WIRE 5.4 and appendix A name only the route; the
+//! body is not specified.
 
 use std::sync::Arc;
 
@@ -18,14 +18,14 @@ use tidewatch_accounts::NewProject;
 use tidewatch_limits as limits;
 use tidewatch_query::views::account::{NewProjectsRequest, ProjectView};
 
-/// Makes several projects, all of them or none. The answer is in the same order.
+/// Creates several projects, all or none. The response has the order of the request.
 #[utoipa::path(
     post,
     path = "/api/projects/batch",
     operation_id = "createProjects",
     tag = "projects",
     request_body = NewProjectsRequest,
-    responses((status = 201, description = "Made", body = Vec<ProjectView>), Failures)
+    responses((status = 201, description = "Created", body = Vec<ProjectView>), Failures)
 )]
 pub async fn create(
     State(app): State<Arc<App>>,
@@ -43,7 +43,7 @@ pub async fn create(
         let (name, framework) = (check_name(&project.name)?, check_framework(project.framework.as_deref())?);
         new.push(NewProject { organization_id, name, framework });
     }
-    let made = app.control.create_projects(&caller.by(&app), &new).await?;
-    let views = made.iter().map(|project| view::project_view(&app, project, membership.role, &caller.via)).collect();
+    let created = app.control.create_projects(&caller.actor(&app), &new).await?;
+    let views = created.iter().map(|project| view::project_view(&app, project, membership.role, &caller.via)).collect();
     Ok((StatusCode::CREATED, Json(views)))
 }

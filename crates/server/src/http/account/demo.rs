@@ -1,4 +1,4 @@
-//! `/api/organizations/{id}/demo`: a project with demo data, for people who look around before they connect anything.
+//! `/api/organizations/{id}/demo`: a project with demo data, to explore the product before telemetry is connected.
 
 use std::sync::Arc;
 
@@ -13,25 +13,25 @@ use crate::http::gate::auth::{Admin, OrganizationAccess, Read};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::Failures;
 use tidewatch_limits as limits;
-use tidewatch_query::ask::Ask;
+use tidewatch_query::executor::Executor;
 use tidewatch_query::views::demo::{DemoRequest, DemoView};
 
-/// Whether there is demo data, and how far its loading is.
+/// Whether demo data exists, and the progress of its loading.
 #[utoipa::path(
     get,
     path = "/api/organizations/{id}/demo",
     operation_id = "getDemo",
     tag = "organizations",
     params(("id" = i64, Path)),
-    responses((status = 200, description = "The answer", body = DemoView), Failures)
+    responses((status = 200, description = "Success", body = DemoView), Failures)
 )]
-pub async fn look(State(app): State<Arc<App>>, access: OrganizationAccess<Read>) -> Result<Json<DemoView>, ApiError> {
-    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    state::read(&ask, &app.demos, access.organization.id).await.map(Json)
+pub async fn get(State(app): State<Arc<App>>, access: OrganizationAccess<Read>) -> Result<Json<DemoView>, ApiError> {
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    state::read(&executor, &app.demos, access.organization.id).await.map(Json)
 }
 
-/// Makes a project of demo data and begins to load it. Demo data that is there or on its way stays as it is; what was
-/// interrupted or has failed is deleted, and loaded anew.
+/// Creates a project and starts loading demo data into it. Demo data that is loaded or being loaded is unchanged; demo
+/// data whose loading was interrupted or failed is deleted and loaded again.
 #[utoipa::path(
     post,
     path = "/api/organizations/{id}/demo",
@@ -40,8 +40,8 @@ pub async fn look(State(app): State<Arc<App>>, access: OrganizationAccess<Read>)
     params(("id" = i64, Path)),
     request_body = DemoRequest,
     responses(
-        (status = 202, description = "It is being loaded", body = DemoView),
-        (status = 200, description = "There is demo data", body = DemoView),
+        (status = 202, description = "Loading has started", body = DemoView),
+        (status = 200, description = "Demo data exists already", body = DemoView),
         Failures
     )
 )]
@@ -55,8 +55,8 @@ pub async fn load(
         let most = limits::DEMO_HISTORY_MINUTES_MAX;
         return Err(ApiError::unprocessable(format!("historyMinutes is 1 to {most}")));
     }
-    let began = load::begin(&app, &access.by(&app), access.organization.id, minutes).await?;
-    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
+    let began = load::begin(&app, &access.actor(&app), access.organization.id, minutes).await?;
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
     let status = if began { StatusCode::ACCEPTED } else { StatusCode::OK };
-    Ok((status, Json(state::read(&ask, &app.demos, access.organization.id).await?)))
+    Ok((status, Json(state::read(&executor, &app.demos, access.organization.id).await?)))
 }

@@ -1,17 +1,17 @@
-//! Texts that people send about themselves and their organisations, checked in one place.
+//! Validation of user input: e-mail addresses, names, time zones.
 
 use crate::error::ApiError;
 use tidewatch_limits as limits;
 use tidewatch_runtime::redact::is_hidden;
 
-/// An e-mail address, lower case.
+/// The e-mail address in lower case. Fails with 400 if it is invalid.
 pub fn email(text: &str) -> Result<String, ApiError> {
     let email = text.trim().to_lowercase();
     let is_one = email.len() <= limits::EMAIL_BYTES_MAX && email.parse::<lettre::Address>().is_ok();
     if is_one { Ok(email) } else { Err(ApiError::malformed("email is not an email address")) }
 }
 
-/// 1 to 100 characters on one line.
+/// The trimmed value of `field`: 1 to 100 characters on one line. Otherwise fails with 400.
 pub fn text(field: &str, value: &str) -> Result<String, ApiError> {
     let value = value.trim();
     if value.is_empty() {
@@ -26,14 +26,14 @@ pub fn text(field: &str, value: &str) -> Result<String, ApiError> {
     Ok(value.to_owned())
 }
 
-/// An IANA name such as `Europe/Berlin`; UTC when empty.
+/// An IANA time zone name such as `Europe/Berlin`; UTC if absent or empty. Fails with 400 if the name is malformed.
 pub fn timezone(value: Option<&str>) -> Result<String, ApiError> {
     let zone = match value.map(str::trim) {
         None | Some("") => return Ok("UTC".to_owned()),
         Some(zone) => zone,
     };
-    let right = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '+');
-    if zone.len() > limits::PROJECT_NAME_CHARS_MAX || !zone.chars().all(right) {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '+');
+    if zone.len() > limits::PROJECT_NAME_CHARS_MAX || !zone.chars().all(is_allowed) {
         return Err(ApiError::malformed("timezone is not the name of a time zone"));
     }
     Ok(zone.to_owned())
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_and_time_zones() {
+    fn names_and_time_zones() {
         for (value, expected) in [
             (" Ada Lovelace ", Some("Ada Lovelace")),
             ("<b>Ada</b>", Some("<b>Ada</b>")),

@@ -1,4 +1,4 @@
-//! `/api/organizations/{id}/invitations`: inviting people. WIRE 5.2.
+//! `/api/organizations/{id}/invitations`: invitations to an organization. WIRE 5.2.
 
 use std::sync::Arc;
 
@@ -11,15 +11,15 @@ use super::members::{given_role, number};
 use super::view::rfc3339;
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::gate::auth::{Admin, FreshAs, InPersonAs, OrganizationAccess};
+use crate::http::gate::auth::{Admin, OrganizationAccess, ViaFreshLogin, ViaLogin};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{ErrorBody, Failures, NotFound};
-use tidewatch_accounts::mail::letters;
+use tidewatch_accounts::mail::templates;
 use tidewatch_accounts::{Invitation, NewInvitation};
 use tidewatch_query::views::account::Done;
 use tidewatch_query::views::people::{InvitationRequest, InvitationView};
 
-/// Invites somebody by mail, for seven days. Only the owner invites admins.
+/// Invites a user by mail. The invitation is valid for seven days. Only the owner can invite admins.
 #[utoipa::path(
     post,
     path = "/api/organizations/{id}/invitations",
@@ -27,11 +27,11 @@ use tidewatch_query::views::people::{InvitationRequest, InvitationView};
     tag = "organizations",
     params(("id" = i64, Path)),
     request_body = InvitationRequest,
-    responses((status = 201, description = "Invited", body = Done), (status = 409, description = "A member already, or invited already", body = ErrorBody), Failures)
+    responses((status = 201, description = "Invited", body = Done), (status = 409, description = "The address belongs to a member, or has an invitation", body = ErrorBody), Failures)
 )]
 pub async fn create(
     State(app): State<Arc<App>>,
-    access: OrganizationAccess<FreshAs<Admin>>,
+    access: OrganizationAccess<ViaFreshLogin<Admin>>,
     JsonBody(request): JsonBody<InvitationRequest>,
 ) -> Result<(StatusCode, Json<Done>), ApiError> {
     let new = NewInvitation {
@@ -41,9 +41,9 @@ pub async fn create(
     };
     let base = app.config.base_url();
     let mail = |token: &str| {
-        letters::invitation(&base, &access.organization.name, &access.user.name, new.role, &new.email, token)
+        templates::invitation(&base, &access.organization.name, &access.user.name, new.role, &new.email, token)
     };
-    app.control.invite(&access.by(&app), &new, mail).await?;
+    app.control.invite(&access.actor(&app), &new, mail).await?;
     app.mailer.wake();
     let message = match app.mailer.is_set_up {
         true => "the invitation is on its way",
@@ -52,14 +52,14 @@ pub async fn create(
     Ok((StatusCode::CREATED, Json(Done { message: message.to_owned() })))
 }
 
-/// Invitations that nobody has accepted or revoked, newest first.
+/// The invitations that are neither accepted nor revoked, the newest first.
 #[utoipa::path(
     get,
     path = "/api/organizations/{id}/invitations",
     operation_id = "listInvitations",
     tag = "organizations",
     params(("id" = i64, Path)),
-    responses((status = 200, description = "The answer", body = Vec<InvitationView>), Failures)
+    responses((status = 200, description = "Success", body = Vec<InvitationView>), Failures)
 )]
 pub async fn list(
     State(app): State<Arc<App>>,
@@ -80,10 +80,10 @@ pub async fn list(
 )]
 pub async fn revoke(
     State(app): State<Arc<App>>,
-    access: OrganizationAccess<InPersonAs<Admin>>,
+    access: OrganizationAccess<ViaLogin<Admin>>,
     Path((_organization, invitation)): Path<(String, String)>,
 ) -> Result<Json<Done>, ApiError> {
-    app.control.revoke_invitation(&access.by(&app), access.organization.id, number(&invitation)?).await?;
+    app.control.revoke_invitation(&access.actor(&app), access.organization.id, number(&invitation)?).await?;
     Ok(Json(Done { message: "the invitation was revoked".to_owned() }))
 }
 

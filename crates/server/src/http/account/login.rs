@@ -9,7 +9,7 @@ use super::password::Match;
 use super::{password, view};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::gate::auth::{Origin, SignedIn};
+use crate::http::gate::auth::{ClientInfo, SignedIn};
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, TooMany};
@@ -18,23 +18,23 @@ use tidewatch_limits as limits;
 use tidewatch_limits::admission::guesses::Guesser;
 use tidewatch_limits::per_ip::Login;
 use tidewatch_query::views::account::{LoginAnswer, LoginBundle, LoginOutcome, LoginRequest};
-use tidewatch_query::views::auth::SecondFactorNeeded;
+use tidewatch_query::views::sign_in::SecondFactorNeeded;
 
 const WRONG: ApiError = ApiError::Unauthorized("wrong email or password");
 
-/// A token for an email address and password. A body that cannot be read is a failed login too.
+/// Signs in with an e-mail address and a password. A malformed body is also a failed login.
 #[utoipa::path(
     post,
     path = "/api/login",
     operation_id = "login",
     tag = "account",
     request_body = LoginRequest,
-    responses((status = 200, description = "The answer, or that a second factor is needed", body = LoginOutcome), (status = 413, description = "The body is too large", body = ErrorBody), Failures, TooMany),
+    responses((status = 200, description = "The session, or the available second factors", body = LoginOutcome), (status = 413, description = "The body is too large", body = ErrorBody), Failures, TooMany),
     security(())
 )]
 pub async fn login(
     _: PerIp<Login>,
-    from: Origin,
+    from: ClientInfo,
     State(app): State<Arc<App>>,
     body: Result<AnonymousBody<LoginRequest>, ApiError>,
 ) -> Result<Json<LoginOutcome>, ApiError> {
@@ -50,7 +50,7 @@ pub async fn login(
     }
     let stored = app.control.stored_user(&email).await?;
     let (id, hash) = stored.map_or((None, None), |user| (Some(user.id), user.password_hash));
-    let by = from.by(&app, &email);
+    let actor = from.actor(&app, &email);
     let is_known = match id {
         Some(id) => from.is_known_to(id, &app).await?,
         None => false,
@@ -59,13 +59,13 @@ pub async fn login(
         Some(cookie) if is_known => Guesser::Known(cookie),
         _ => Guesser::Stranger(from.address),
     };
-    let failures = app.guesses.begin(&email, guesser, by.at_ns)?;
+    let failures = app.guesses.begin(&email, guesser, actor.at_ns)?;
     let found = password::verify(&app, password.clone(), hash.clone(), is_known).await?;
     let Some(user) = id.filter(|_| found != Match::No).and_then(|id| app.control.user(id)) else {
-        app.guesses.failed(from.address, by.at_ns);
-        // Every further one says less: of many in a row the log has the 1st, 2nd, 4th, ...
+        app.guesses.failed(from.address, actor.at_ns);
+        // Consecutive failures are logged with decreasing frequency: the 1st, 2nd, 4th, ...
         if let Some(id) = id.filter(|_| failures.is_power_of_two()) {
-            app.control.record_refusal(&by, id, &email, "password", failures).await?;
+            app.control.record_refusal(&actor, id, &email, "password", failures).await?;
         }
         return Err(WRONG);
     };
@@ -83,7 +83,7 @@ pub async fn login(
     Ok(Json(LoginOutcome::In(LoginAnswer { token, user, projects, organizations })))
 }
 
-/// What a sign-in needs besides, and the token to show it with.
+/// The second factors that complete a sign-in, and the token of the sign-in.
 pub async fn second_step(app: &App, user: &User, has: SecondFactors) -> Result<SecondFactorNeeded, ApiError> {
     let methods = available([
         ("totp", has.totp),
@@ -94,18 +94,18 @@ pub async fn second_step(app: &App, user: &User, has: SecondFactors) -> Result<S
     Ok(SecondFactorNeeded { mfa_required: true, mfa_token, methods })
 }
 
-/// The names of the methods that can be used.
+/// The names of the usable methods.
 pub fn available<const N: usize>(methods: [(&str, bool); N]) -> Vec<String> {
     methods.into_iter().filter(|(_, is_usable)| *is_usable).map(|(name, _)| name.to_owned()).collect()
 }
 
-/// Who is logged in, and what they may open.
+/// The signed-in user, and the projects and organizations that the user may access.
 #[utoipa::path(
     get,
     path = "/api/me/login-bundle",
     operation_id = "loginBundle",
     tag = "account",
-    responses((status = 200, description = "The answer", body = LoginBundle), Failures)
+    responses((status = 200, description = "Success", body = LoginBundle), Failures)
 )]
 pub async fn bundle(State(app): State<Arc<App>>, SignedIn { user, via, .. }: SignedIn) -> Json<LoginBundle> {
     Json(view::bundle(&app, &user, &via))

@@ -1,4 +1,4 @@
-//! `PUT /api/me/password`: what a person changes about their own account.
+//! `PUT /api/me/password`: changes the user's own password.
 
 use std::sync::Arc;
 
@@ -9,26 +9,26 @@ use super::password::{self, Match};
 use super::view::begin_session;
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::gate::auth::InPerson;
+use crate::http::gate::auth::LoginUser;
 use crate::http::gate::body::JsonBody;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{Failures, TooMany};
 use tidewatch_limits::per_ip::PasswordChange;
 use tidewatch_query::views::account::{ChangePasswordRequest, NewLogin};
 
-/// Changes one's password. Every other session ends; the answer is a new login.
+/// Changes the user's password. All sessions end; the response has the token of a new one.
 #[utoipa::path(
     put,
     path = "/api/me/password",
     operation_id = "changePassword",
     tag = "account",
     request_body = ChangePasswordRequest,
-    responses((status = 200, description = "The answer", body = NewLogin), Failures, TooMany)
+    responses((status = 200, description = "Success", body = NewLogin), Failures, TooMany)
 )]
 pub async fn change_password(
     _: PerIp<PasswordChange>,
     State(app): State<Arc<App>>,
-    InPerson(caller): InPerson,
+    LoginUser(caller): LoginUser,
     JsonBody(request): JsonBody<ChangePasswordRequest>,
 ) -> Result<Json<NewLogin>, ApiError> {
     password::check(&request.new_password)?;
@@ -37,8 +37,8 @@ pub async fn change_password(
         return Err(ApiError::Forbidden("the current password is wrong"));
     }
     let hash = password::hash(&app, request.new_password).await?;
-    let by = caller.by(&app);
-    app.control.set_password(&by, caller.user.id, &hash).await?;
+    let actor = caller.actor(&app);
+    app.control.set_password(&actor, caller.user.id, &hash).await?;
     let user = app.control.user(caller.user.id).ok_or(ApiError::Unauthorized("the account is gone"))?;
     Ok(Json(NewLogin { token: begin_session(&app, &caller.from, &user).await? }))
 }

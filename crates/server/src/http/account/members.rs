@@ -1,5 +1,5 @@
-//! `/api/organizations/{id}/members...`: who belongs to an organisation, and as what. WIRE 5.3; what is allowed is
-//! decided in `control/member_rules.rs`.
+//! `/api/organizations/{id}/members...`: the members of an organization, and their roles. WIRE 5.3. The rules are in
+//! `accounts/member_rules.rs`.
 
 use std::sync::Arc;
 
@@ -10,22 +10,22 @@ use uuid::Uuid;
 use super::view::rfc3339;
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::gate::auth::{Admin, FreshAs, OrganizationAccess, Read, require};
+use crate::http::gate::auth::{Admin, OrganizationAccess, Read, ViaFreshLogin, require};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound};
-use tidewatch_accounts::{Member, Need, Role};
+use tidewatch_accounts::{Member, Permission, Role};
 use tidewatch_limits as limits;
 use tidewatch_query::views::account::Done;
 use tidewatch_query::views::people::{MemberView, ProjectRole, ProjectRoles, RoleRequest};
 
-/// Members, with their roles.
+/// The members of an organization, with their roles.
 #[utoipa::path(
     get,
     path = "/api/organizations/{id}/members",
     operation_id = "listMembers",
     tag = "organizations",
     params(("id" = i64, Path)),
-    responses((status = 200, description = "The answer", body = Vec<MemberView>), Failures)
+    responses((status = 200, description = "Success", body = Vec<MemberView>), Failures)
 )]
 pub async fn list(
     State(app): State<Arc<App>>,
@@ -35,7 +35,8 @@ pub async fn list(
     Ok(Json(members.into_iter().map(view).collect()))
 }
 
-/// Gives a member another role. Nobody's own, never the owner's; only the owner makes admins.
+/// Changes the role of a member. The caller's own role and the owner's cannot be changed. Only the owner can appoint
+/// admins.
 #[utoipa::path(
     put,
     path = "/api/organizations/{id}/members/{userId}",
@@ -43,20 +44,20 @@ pub async fn list(
     tag = "organizations",
     params(("id" = i64, Path), ("userId" = i64, Path)),
     request_body = RoleRequest,
-    responses((status = 200, description = "The answer", body = MemberView), Failures, NotFound)
+    responses((status = 200, description = "Success", body = MemberView), Failures, NotFound)
 )]
 pub async fn change_role(
     State(app): State<Arc<App>>,
-    access: OrganizationAccess<FreshAs<Admin>>,
+    access: OrganizationAccess<ViaFreshLogin<Admin>>,
     Path((_organization, user)): Path<(String, String)>,
     JsonBody(request): JsonBody<RoleRequest>,
 ) -> Result<Json<MemberView>, ApiError> {
     let (user, role) = (number(&user)?, given_role(&request.role)?);
-    app.control.change_member_role(&access.by(&app), access.organization.id, user, role).await?;
+    app.control.change_member_role(&access.actor(&app), access.organization.id, user, role).await?;
     Ok(Json(view(app.control.member(access.organization.id, user).await?)))
 }
 
-/// Removes a member; everybody but the owner removes themselves too, and so leaves.
+/// Removes a member. Every member except the owner can also remove themselves.
 #[utoipa::path(
     delete,
     path = "/api/organizations/{id}/members/{userId}",
@@ -67,26 +68,26 @@ pub async fn change_role(
 )]
 pub async fn remove(
     State(app): State<Arc<App>>,
-    access: OrganizationAccess<FreshAs<Read>>,
+    access: OrganizationAccess<ViaFreshLogin<Read>>,
     Path((_organization, user)): Path<(String, String)>,
 ) -> Result<Json<Done>, ApiError> {
     let user = number(&user)?;
     if user != access.user.id {
-        // Before it is told whether there is such a member.
-        require(access.role, Need::Admin)?;
+        // The role is checked before the response reveals whether the member exists.
+        require(access.role, Permission::Admin)?;
     }
-    app.control.remove_member(&access.by(&app), access.organization.id, user).await?;
+    app.control.remove_member(&access.actor(&app), access.organization.id, user).await?;
     Ok(Json(Done { message: "the member was removed".to_owned() }))
 }
 
-/// A member's roles in single projects.
+/// The roles that a member has in single projects.
 #[utoipa::path(
     get,
     path = "/api/organizations/{id}/members/{userId}/project-roles",
     operation_id = "memberProjectRoles",
     tag = "organizations",
     params(("id" = i64, Path), ("userId" = i64, Path)),
-    responses((status = 200, description = "The answer", body = ProjectRoles), Failures, NotFound)
+    responses((status = 200, description = "Success", body = ProjectRoles), Failures, NotFound)
 )]
 pub async fn project_roles(
     State(app): State<Arc<App>>,
@@ -97,7 +98,7 @@ pub async fn project_roles(
     Ok(Json(ProjectRoles { project_roles: view(member).project_roles }))
 }
 
-/// Sets a member's roles in single projects: these and no others. Not for owners and admins.
+/// Replaces the roles that a member has in single projects. Not possible for owners and admins.
 #[utoipa::path(
     put,
     path = "/api/organizations/{id}/members/{userId}/project-roles",
@@ -105,11 +106,11 @@ pub async fn project_roles(
     tag = "organizations",
     params(("id" = i64, Path), ("userId" = i64, Path)),
     request_body = ProjectRoles,
-    responses((status = 200, description = "The answer", body = ProjectRoles), Failures, NotFound)
+    responses((status = 200, description = "Success", body = ProjectRoles), Failures, NotFound)
 )]
 pub async fn change_project_roles(
     State(app): State<Arc<App>>,
-    access: OrganizationAccess<FreshAs<Admin>>,
+    access: OrganizationAccess<ViaFreshLogin<Admin>>,
     Path((_organization, user)): Path<(String, String)>,
     JsonBody(request): JsonBody<ProjectRoles>,
 ) -> Result<Json<ProjectRoles>, ApiError> {
@@ -124,19 +125,19 @@ pub async fn change_project_roles(
         _ => Err(ApiError::malformed("a role in a project is user or readonly")),
     };
     let roles = request.project_roles.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    app.control.set_project_roles(&access.by(&app), access.organization.id, user, &roles).await?;
+    app.control.set_project_roles(&access.actor(&app), access.organization.id, user, &roles).await?;
     let member = app.control.member(access.organization.id, user).await?;
     Ok(Json(ProjectRoles { project_roles: view(member).project_roles }))
 }
 
-/// A role that can be given to somebody.
+/// Parses a role that can be given to a member. Fails with 400 for other values, `owner` among them.
 pub fn given_role(text: &str) -> Result<Role, ApiError> {
     Role::parse(text)
         .filter(|role| *role != Role::Owner)
         .ok_or_else(|| ApiError::malformed("role is not one of admin, user and readonly"))
 }
 
-/// An id of a path.
+/// Parses an id in a path. Fails with 400.
 pub fn number(text: &str) -> Result<i64, ApiError> {
     text.parse().map_err(|_| ApiError::malformed("the id is not a number"))
 }

@@ -1,4 +1,4 @@
-//! Accounts and projects: registration, login, who may open what. WIRE 5.
+//! Accounts, organizations and projects: registration, login, members, settings. WIRE 5.
 
 mod accept;
 mod audit;
@@ -27,7 +27,7 @@ pub use view::{NEVER, begin_proved_session, bundle, project_view, renew_session,
 
 use crate::http::api::{Api, routes};
 
-/// Every account route.
+/// The routes of accounts, organizations and projects.
 pub fn routes() -> Api {
     Api::new()
         .routes(routes!(register::has_organizations))
@@ -40,7 +40,7 @@ pub fn routes() -> Api {
         .routes(routes!(sessions::list))
         .routes(routes!(sessions::end))
         .routes(routes!(sessions::logout))
-        .merge(people())
+        .merge(organization_routes())
         .routes(routes!(projects::list, projects::create, projects::change, projects::delete))
         .routes(routes!(batch::create))
         .routes(routes!(project_tokens::rotate_token))
@@ -49,12 +49,12 @@ pub fn routes() -> Api {
         .routes(routes!(project_tokens::end_previous_upload_token))
 }
 
-/// Organisations, and the way into them and back into an account.
-fn people() -> Api {
+/// The routes of organizations, invitations, password reset and the audit log.
+fn organization_routes() -> Api {
     Api::new()
         .routes(routes!(organizations::create))
         .routes(routes!(organizations::settings, organizations::change_settings))
-        .routes(routes!(demo::look, demo::load))
+        .routes(routes!(demo::get, demo::load))
         .routes(routes!(members::list))
         .routes(routes!(members::change_role, members::remove))
         .routes(routes!(members::project_roles, members::change_project_roles))

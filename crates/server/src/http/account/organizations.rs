@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use super::fields;
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::gate::auth::{Admin, InPersonAs, OrganizationAccess, Read, SignedIn};
+use crate::http::gate::auth::{Admin, OrganizationAccess, Read, SignedIn, ViaLogin};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::Failures;
 use tidewatch_accounts::{Organization, OrganizationChange, OrganizationSettings, Role};
@@ -17,14 +17,14 @@ use tidewatch_limits as limits;
 use tidewatch_query::views::account::OrganizationView;
 use tidewatch_query::views::people::{NewOrganizationRequest, OrganizationSettingsRequest, OrganizationSettingsView};
 
-/// Makes an organisation that the caller owns.
+/// Creates an organization. The caller becomes its owner.
 #[utoipa::path(
     post,
     path = "/api/organizations",
     operation_id = "createOrganization",
     tag = "organizations",
     request_body = NewOrganizationRequest,
-    responses((status = 201, description = "Made", body = OrganizationView), Failures)
+    responses((status = 201, description = "Created", body = OrganizationView), Failures)
 )]
 pub async fn create(
     State(app): State<Arc<App>>,
@@ -38,25 +38,25 @@ pub async fn create(
         let most = limits::ORGANIZATIONS_OWNED_MAX;
         return Err(ApiError::unprocessable(format!("nobody owns more than {most} organizations")));
     }
-    let id = app.control.create_organization(&caller.by(&app), &name, &timezone, caller.user.id).await?;
+    let id = app.control.create_organization(&caller.actor(&app), &name, &timezone, caller.user.id).await?;
     let view = OrganizationView { id, name, role: Role::Owner.as_str().to_owned(), timezone };
     Ok((StatusCode::CREATED, Json(view)))
 }
 
-/// What is set about an organisation.
+/// The settings of an organization.
 #[utoipa::path(
     get,
     path = "/api/organizations/{id}/settings",
     operation_id = "organizationSettings",
     tag = "organizations",
     params(("id" = i64, Path)),
-    responses((status = 200, description = "The answer", body = OrganizationSettingsView), Failures)
+    responses((status = 200, description = "Success", body = OrganizationSettingsView), Failures)
 )]
 pub async fn settings(access: OrganizationAccess<Read>) -> Json<OrganizationSettingsView> {
     Json(view(&access.organization))
 }
 
-/// Changes an organisation: what is absent stays.
+/// Changes the settings of an organization. Absent fields are unchanged.
 #[utoipa::path(
     put,
     path = "/api/organizations/{id}/settings",
@@ -64,11 +64,11 @@ pub async fn settings(access: OrganizationAccess<Read>) -> Json<OrganizationSett
     tag = "organizations",
     params(("id" = i64, Path)),
     request_body = OrganizationSettingsRequest,
-    responses((status = 200, description = "The answer", body = OrganizationSettingsView), Failures)
+    responses((status = 200, description = "Success", body = OrganizationSettingsView), Failures)
 )]
 pub async fn change_settings(
     State(app): State<Arc<App>>,
-    access: OrganizationAccess<InPersonAs<Admin>>,
+    access: OrganizationAccess<ViaLogin<Admin>>,
     JsonBody(request): JsonBody<OrganizationSettingsRequest>,
 ) -> Result<Json<OrganizationSettingsView>, ApiError> {
     let old = &access.organization;
@@ -84,7 +84,7 @@ pub async fn change_settings(
         timezone: request.timezone.as_deref().map_or(Ok(old.timezone.clone()), |zone| fields::timezone(Some(zone)))?,
         settings: OrganizationSettings { require_two_factor },
     };
-    app.control.change_organization(&access.by(&app), old.id, &change).await?;
+    app.control.change_organization(&access.actor(&app), old.id, &change).await?;
     let OrganizationChange { name, timezone, .. } = change;
     Ok(Json(OrganizationSettingsView { id: old.id, name, timezone, require_two_factor }))
 }

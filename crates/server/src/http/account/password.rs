@@ -1,4 +1,4 @@
-//! Passwords of requests: checked and hashed off the async threads, a few at once.
+//! Passwords in requests: checks and hashes them on blocking threads, with limited concurrency.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ pub use tidewatch_accounts::secrets::password::Match;
 use tidewatch_limits as limits;
 use tidewatch_limits::admission::guesses::Guesser;
 
-/// Refuses what is too short or too long to be hashed. WIRE 5.1.
+/// Fails with 400 if a new password is too short or too long. WIRE 5.1.
 pub fn check(password: &str) -> Result<(), ApiError> {
     if password.chars().count() < limits::PASSWORD_CHARS_MIN {
         let least = limits::PASSWORD_CHARS_MIN;
@@ -22,15 +22,16 @@ pub fn check(password: &str) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// A new password's hash, as a PHC string.
+/// The hash of a new password as a PHC string. Fails with 503 if the queue is full.
 pub async fn hash(app: &Arc<App>, password: String) -> Result<String, ApiError> {
     blocking(app, false, move || password::hash(&password)).await?.map_err(ApiError::internal)
 }
 
-/// Whether the password is the one hashed. Without a hash the same work is done in vain, so that the time of a
-/// failure does not tell whether the account exists.
+/// Compares a password with a stored hash. Without a stored hash it does the same work, so that the time of a failure
+/// does not reveal whether the account exists. Fails with 503 if the queue is full.
 ///
-/// `is_known`: the person is signed in, or their browser is known to the account; they pass a queue of strangers.
+/// `is_known`: the user is signed in, or has signed in from this browser before. These requests have a queue of their
+/// own.
 pub async fn verify(
     app: &Arc<App>,
     password: String,
@@ -47,8 +48,8 @@ pub async fn verify(
     .await
 }
 
-/// 403 unless it is the user's own, asked for once more. Guesses slow down as those of a known browser: a stolen session
-/// does not find the password.
+/// Fails with 403 unless `password` is the signed-in user's. Failures are rate limited like those of a known browser,
+/// so that a stolen session cannot guess the password.
 pub async fn check_of(app: &Arc<App>, user: &User, password: String) -> Result<(), ApiError> {
     let guesser = Guesser::Known("signed in");
     app.guesses.begin(&user.email, guesser, app.clock.now_ns())?;
@@ -61,7 +62,7 @@ pub async fn check_of(app: &Arc<App>, user: &User, password: String) -> Result<(
     Ok(())
 }
 
-/// Waits for its turn in a bounded queue; 503 when that is full.
+/// Runs `work` on a blocking thread after waiting in a bounded queue. Fails with 503 if the queue is full.
 async fn blocking<T: Send + 'static>(
     app: &Arc<App>,
     is_known: bool,
@@ -69,7 +70,7 @@ async fn blocking<T: Send + 'static>(
 ) -> Result<T, ApiError> {
     let queue = if is_known { &app.hashes_reserved } else { &app.hashes_waiting };
     let busy = ApiError::Overloaded("too many people sign in at once; try again");
-    let _place = queue.try_acquire().map_err(|_| busy)?;
+    let _queued = queue.try_acquire().map_err(|_| busy)?;
     let _permit = app.hashing.acquire().await.map_err(ApiError::internal)?;
     tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)
 }

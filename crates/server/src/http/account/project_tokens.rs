@@ -1,4 +1,4 @@
-//! `/api/projects/token`, `/api/projects/source-map-token`: replacing a project's tokens, and ending replaced ones.
+//! `/api/projects/token`, `/api/projects/source-map-token`: rotation of a project's tokens.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,15 +8,15 @@ use axum::extract::State;
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::gate::auth::{Admin, FreshAs, InPersonAs, ProjectAccess};
+use crate::http::gate::auth::{Admin, ProjectAccess, ViaFreshLogin, ViaLogin};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
 use tidewatch_accounts::TokenKind;
 use tidewatch_limits as limits;
 use tidewatch_query::views::account::{Done, NewToken, NewUploadToken, RotateTokenRequest};
 
-/// Replaces the token that exporters send. The old one is taken for a day more, or as long as asked; tokens from before
-/// it end. `graceHours` 0 leaves the new token alone.
+/// Replaces the token that exporters send. The previous token stays valid for `graceHours`, by default one day; older
+/// tokens end immediately. With `graceHours` 0 only the new token is valid.
 #[utoipa::path(
     post,
     path = "/api/projects/token",
@@ -24,19 +24,19 @@ use tidewatch_query::views::account::{Done, NewToken, NewUploadToken, RotateToke
     tag = "projects",
     params(ProjectQuery),
     request_body = RotateTokenRequest,
-    responses((status = 200, description = "The answer", body = NewToken), Failures)
+    responses((status = 200, description = "Success", body = NewToken), Failures)
 )]
 pub async fn rotate_token(
     State(app): State<Arc<App>>,
-    access: ProjectAccess<FreshAs<Admin>>,
+    access: ProjectAccess<ViaFreshLogin<Admin>>,
     JsonBody(request): JsonBody<RotateTokenRequest>,
 ) -> Result<Json<NewToken>, ApiError> {
     let token = rotate(&app, &access, TokenKind::Runtime, &request).await?;
     Ok(Json(NewToken { token }))
 }
 
-/// Replaces the token that uploads of symbols and source maps send. The old one is taken for a day more, or as long as
-/// asked; tokens from before it end. `graceHours` 0 leaves the new token alone.
+/// Replaces the token that uploads of symbols and source maps send. The previous token stays valid for `graceHours`, by
+/// default one day; older tokens end immediately. With `graceHours` 0 only the new token is valid.
 #[utoipa::path(
     post,
     path = "/api/projects/source-map-token",
@@ -44,11 +44,11 @@ pub async fn rotate_token(
     tag = "projects",
     params(ProjectQuery),
     request_body = RotateTokenRequest,
-    responses((status = 200, description = "The answer", body = NewUploadToken), Failures)
+    responses((status = 200, description = "Success", body = NewUploadToken), Failures)
 )]
 pub async fn rotate_upload_token(
     State(app): State<Arc<App>>,
-    access: ProjectAccess<FreshAs<Admin>>,
+    access: ProjectAccess<ViaFreshLogin<Admin>>,
     JsonBody(request): JsonBody<RotateTokenRequest>,
 ) -> Result<Json<NewUploadToken>, ApiError> {
     let token = rotate(&app, &access, TokenKind::Upload, &request).await?;
@@ -57,7 +57,7 @@ pub async fn rotate_upload_token(
 
 async fn rotate(
     app: &App,
-    access: &ProjectAccess<FreshAs<Admin>>,
+    access: &ProjectAccess<ViaFreshLogin<Admin>>,
     kind: TokenKind,
     request: &RotateTokenRequest,
 ) -> Result<String, ApiError> {
@@ -69,10 +69,10 @@ async fn rotate(
             return Err(ApiError::unprocessable(format!("graceHours is 0 to {most}")));
         }
     };
-    Ok(app.control.rotate_token(&access.by(app), access.project.number, kind, grace).await?)
+    Ok(app.control.rotate_token(&access.actor(app), access.project.number, kind, grace).await?)
 }
 
-/// Ends the token that was replaced last, before its grace is over.
+/// Ends the previous token before its grace period is over.
 #[utoipa::path(
     delete,
     path = "/api/projects/token/previous",
@@ -83,12 +83,12 @@ async fn rotate(
 )]
 pub async fn end_previous_token(
     State(app): State<Arc<App>>,
-    access: ProjectAccess<InPersonAs<Admin>>,
+    access: ProjectAccess<ViaLogin<Admin>>,
 ) -> Result<Json<Done>, ApiError> {
     end_previous(&app, &access, TokenKind::Runtime).await
 }
 
-/// Ends the upload token that was replaced last, before its grace is over.
+/// Ends the previous upload token before its grace period is over.
 #[utoipa::path(
     delete,
     path = "/api/projects/source-map-token/previous",
@@ -99,17 +99,17 @@ pub async fn end_previous_token(
 )]
 pub async fn end_previous_upload_token(
     State(app): State<Arc<App>>,
-    access: ProjectAccess<InPersonAs<Admin>>,
+    access: ProjectAccess<ViaLogin<Admin>>,
 ) -> Result<Json<Done>, ApiError> {
     end_previous(&app, &access, TokenKind::Upload).await
 }
 
 async fn end_previous(
     app: &App,
-    access: &ProjectAccess<InPersonAs<Admin>>,
+    access: &ProjectAccess<ViaLogin<Admin>>,
     kind: TokenKind,
 ) -> Result<Json<Done>, ApiError> {
-    if !app.control.end_previous_tokens(&access.by(app), &access.project, kind).await? {
+    if !app.control.end_previous_tokens(&access.actor(app), &access.project, kind).await? {
         return Err(ApiError::not_found("no replaced token is still taken"));
     }
     Ok(Json(Done { message: "the replaced token was ended".to_owned() }))

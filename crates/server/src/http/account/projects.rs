@@ -1,4 +1,4 @@
-//! `/api/projects`: the projects one may open. WIRE 5.6.
+//! `/api/projects`: the projects of the user. WIRE 5.6.
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ use tidewatch_domain::rules::healthcheck;
 use super::view;
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::gate::auth::{Admin, FreshAs, ProjectAccess, SignedIn, Write, check_two_factor};
+use crate::http::gate::auth::{Admin, ProjectAccess, SignedIn, ViaFreshLogin, Write, check_two_factor};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_accounts::Quota;
-use tidewatch_accounts::{Membership, Need, NewProject, Project, ProjectChange, ProjectSettings as Settings};
+use tidewatch_accounts::{Membership, NewProject, Permission, Project, ProjectChange, ProjectSettings as Settings};
 use tidewatch_ingest::origins;
 use tidewatch_limits as limits;
 use tidewatch_query::views::account::{
     DeleteProjectRequest, Done, NewProjectRequest, ProjectChangeRequest, ProjectView,
 };
 
-/// WIRE 5.1; the first is what a project gets that does not say.
+/// The known frameworks, the default first. WIRE 5.1.
 const FRAMEWORKS: &[&str] = &[
     "opentelemetry",
     "gin",
@@ -50,26 +50,26 @@ const FRAMEWORKS: &[&str] = &[
     "ios",
 ];
 
-/// The projects one may open.
+/// The projects that the credential may access.
 #[utoipa::path(
     get,
     path = "/api/projects",
     operation_id = "listProjects",
     tag = "projects",
-    responses((status = 200, description = "The answer", body = Vec<ProjectView>), Failures)
+    responses((status = 200, description = "Success", body = Vec<ProjectView>), Failures)
 )]
 pub async fn list(State(app): State<Arc<App>>, caller: SignedIn) -> Json<Vec<ProjectView>> {
     Json(view::projects(&app, &caller.user, &caller.via))
 }
 
-/// Makes a project.
+/// Creates a project.
 #[utoipa::path(
     post,
     path = "/api/projects",
     operation_id = "createProject",
     tag = "projects",
     request_body = NewProjectRequest,
-    responses((status = 201, description = "Made", body = ProjectView), Failures)
+    responses((status = 201, description = "Created", body = ProjectView), Failures)
 )]
 pub async fn create(
     State(app): State<Arc<App>>,
@@ -82,14 +82,15 @@ pub async fn create(
         name: check_name(&request.name)?,
         framework: check_framework(request.framework.as_deref())?,
     };
-    let project = app.control.create_project(&caller.by(&app), &new).await?;
+    let project = app.control.create_project(&caller.actor(&app), &new).await?;
     Ok((StatusCode::CREATED, Json(view::project_view(&app, &project, membership.role, &caller.via))))
 }
 
-/// Where the caller may make projects: there, or in the first place that there is.
+/// The membership in which the caller may create projects: in `organization`, by default in the first that permits it.
+/// Fails with 403 if there is none.
 pub fn membership<N>(app: &App, caller: &SignedIn<N>, organization: Option<i64>) -> Result<Membership, ApiError> {
     let memberships = app.control.memberships(caller.user.id).into_iter();
-    let mut writable = memberships.filter(|membership| membership.role.meets(Need::Write));
+    let mut writable = memberships.filter(|membership| membership.role.permits(Permission::Write));
     let membership = match organization {
         Some(id) => writable.find(|membership| membership.organization.id == id),
         None => writable.next(),
@@ -99,7 +100,7 @@ pub fn membership<N>(app: &App, caller: &SignedIn<N>, organization: Option<i64>)
     Ok(membership)
 }
 
-/// Changes a project: what is absent stays.
+/// Changes a project. Absent fields are unchanged.
 #[utoipa::path(
     put,
     path = "/api/projects",
@@ -107,7 +108,7 @@ pub fn membership<N>(app: &App, caller: &SignedIn<N>, organization: Option<i64>)
     tag = "projects",
     params(ProjectQuery),
     request_body = ProjectChangeRequest,
-    responses((status = 200, description = "The answer", body = ProjectView), Failures)
+    responses((status = 200, description = "Success", body = ProjectView), Failures)
 )]
 pub async fn change(
     State(app): State<Arc<App>>,
@@ -115,11 +116,11 @@ pub async fn change(
     JsonBody(request): JsonBody<ProjectChangeRequest>,
 ) -> Result<Json<ProjectView>, ApiError> {
     let change = changed(&access.project, request)?;
-    let project = app.control.change_project(&access.by(&app), &access.project, &change).await?;
+    let project = app.control.change_project(&access.actor(&app), &access.project, &change).await?;
     Ok(Json(view::project_view(&app, &project, access.role, &access.via)))
 }
 
-/// Deletes a project. The body names it.
+/// Deletes a project. The body must contain the project's name.
 #[utoipa::path(
     delete,
     path = "/api/projects",
@@ -131,42 +132,42 @@ pub async fn change(
 )]
 pub async fn delete(
     State(app): State<Arc<App>>,
-    access: ProjectAccess<FreshAs<Admin>>,
+    access: ProjectAccess<ViaFreshLogin<Admin>>,
     JsonBody(request): JsonBody<DeleteProjectRequest>,
 ) -> Result<Json<Done>, ApiError> {
     if request.name != access.project.name {
         return Err(ApiError::malformed("name is not the project's name"));
     }
-    app.control.delete_project(&access.by(&app), &access.project).await?;
+    app.control.delete_project(&access.actor(&app), &access.project).await?;
     Ok(Json(Done { message: "the project was deleted".to_owned() }))
 }
 
-/// The project as the request wants it.
+/// The changed project. Fails with 400 or 422 if a field is invalid.
 fn changed(old: &Project, request: ProjectChangeRequest) -> Result<ProjectChange, ApiError> {
-    let rate = |field: &str, asked: Option<f64>, old: f64| match asked {
+    let rate = |field: &str, requested: Option<f64>, old: f64| match requested {
         Some(rate) if !(0.0..=1.0).contains(&rate) => {
             Err(ApiError::unprocessable(format!("{field} must lie between 0 and 1")))
         }
-        asked => Ok(asked.unwrap_or(old)),
+        requested => Ok(requested.unwrap_or(old)),
     };
-    let texts = |field: &str, asked: Option<Vec<String>>, old: &[String], most: usize| match asked {
+    let strings = |field: &str, requested: Option<Vec<String>>, old: &[String], most: usize| match requested {
         None => Ok(old.to_vec()),
-        Some(texts) if texts.len() > most => {
+        Some(strings) if strings.len() > most => {
             Err(ApiError::unprocessable(format!("{field} has more than {most} entries")))
         }
-        Some(texts) if texts.iter().any(|text| text.chars().count() > limits::SETTING_TEXT_CHARS_MAX) => {
+        Some(strings) if strings.iter().any(|text| text.chars().count() > limits::SETTING_TEXT_CHARS_MAX) => {
             Err(ApiError::unprocessable(format!("an entry of {field} is too long")))
         }
-        Some(texts) => Ok(texts),
+        Some(strings) => Ok(strings),
     };
-    let limit = |field: &str, asked: Option<u64>, old: u64| match asked {
+    let limit = |field: &str, requested: Option<u64>, old: u64| match requested {
         Some(limit) if limit > limits::QUOTA_MAX => Err(ApiError::unprocessable(format!("{field} is too large"))),
-        asked => Ok(asked.unwrap_or(old)),
+        requested => Ok(requested.unwrap_or(old)),
     };
     let before = &old.settings;
     let healthcheck_paths = match request.healthcheck_paths {
         None => before.healthcheck_paths.clone(),
-        asked => check_paths(&texts("healthcheckPaths", asked, &[], limits::HEALTHCHECK_PATHS_MAX)?)?,
+        requested => check_paths(&strings("healthcheckPaths", requested, &[], limits::HEALTHCHECK_PATHS_MAX)?)?,
     };
     let drop_healthy_healthchecks = request.drop_healthy_healthchecks.unwrap_or(before.drop_healthy_healthchecks);
     let settings = Settings {
@@ -181,7 +182,7 @@ fn changed(old: &Project, request: ProjectChangeRequest) -> Result<ProjectChange
         },
         drop_healthy_healthchecks,
         healthcheck_paths,
-        profile_label_allowlist: texts(
+        profile_label_allowlist: strings(
             "profileLabelAllowlist",
             request.profile_label_allowlist,
             &before.profile_label_allowlist,
@@ -204,7 +205,7 @@ fn changed(old: &Project, request: ProjectChangeRequest) -> Result<ProjectChange
         },
         allowed_origins: match request.allowed_origins {
             None => before.allowed_origins.clone(),
-            asked => check_origins(&texts("allowedOrigins", asked, &[], limits::ALLOWED_ORIGINS_MAX)?)?,
+            requested => check_origins(&strings("allowedOrigins", requested, &[], limits::ALLOWED_ORIGINS_MAX)?)?,
         },
     };
     Ok(ProjectChange {
@@ -217,11 +218,11 @@ fn changed(old: &Project, request: ProjectChangeRequest) -> Result<ProjectChange
     })
 }
 
-/// WIRE 8.6.
+/// Checks health check paths. WIRE 8.6.
 fn check_paths(paths: &[String]) -> Result<Vec<String>, ApiError> {
     if let Some(path) = paths.iter().find(|path| !healthcheck::is_own_path(path)) {
-        let what = "a path begins with /, has no spaces, and may have one * before it and one after it";
-        return Err(ApiError::unprocessable(format!("healthcheckPaths: {path:?} is no path: {what}")));
+        let rule = "a path begins with /, has no spaces, and may have one * before it and one after it";
+        return Err(ApiError::unprocessable(format!("healthcheckPaths: {path:?} is no path: {rule}")));
     }
     let bytes: usize = paths.iter().map(|path| path.len() + 1).sum();
     if bytes > limits::HEALTHCHECK_PATHS_BYTES_MAX {
@@ -231,13 +232,13 @@ fn check_paths(paths: &[String]) -> Result<Vec<String>, ApiError> {
     Ok(paths.to_vec())
 }
 
-/// The same origins as they are compared, each once.
+/// The origins in canonical form, without duplicates.
 fn check_origins(origins: &[String]) -> Result<Vec<String>, ApiError> {
     let mut canonical: Vec<String> = Vec::new();
     for text in origins {
         let Some(origin) = origins::canonical(text) else {
-            let what = "an origin is a scheme and a host, such as https://shop.example or https://*.shop.example";
-            return Err(ApiError::unprocessable(format!("allowedOrigins: {text:?} is no origin: {what}")));
+            let rule = "an origin is a scheme and a host, such as https://shop.example or https://*.shop.example";
+            return Err(ApiError::unprocessable(format!("allowedOrigins: {text:?} is no origin: {rule}")));
         };
         if !canonical.contains(&origin) {
             canonical.push(origin);
@@ -246,11 +247,11 @@ fn check_origins(origins: &[String]) -> Result<Vec<String>, ApiError> {
     Ok(canonical)
 }
 
-/// 1 to 100 letters, digits, spaces, `-`, `_` and `.`.
+/// The trimmed name of a project: 1 to 100 letters, digits, spaces, `-`, `_` and `.`. Otherwise fails with 400.
 pub fn check_name(name: &str) -> Result<String, ApiError> {
     let name = name.trim();
-    let right = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.');
-    if name.is_empty() || name.chars().count() > limits::PROJECT_NAME_CHARS_MAX || !name.chars().all(right) {
+    let is_allowed = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_' | '.');
+    if name.is_empty() || name.chars().count() > limits::PROJECT_NAME_CHARS_MAX || !name.chars().all(is_allowed) {
         let most = limits::PROJECT_NAME_CHARS_MAX;
         let message = format!("a project name has 1 to {most} letters, digits, spaces, dashes, underscores and dots");
         return Err(ApiError::malformed(message));
@@ -258,6 +259,7 @@ pub fn check_name(name: &str) -> Result<String, ApiError> {
     Ok(name.to_owned())
 }
 
+/// The framework, or the default if it is absent or empty. Fails with 400 if it is unknown.
 pub fn check_framework(framework: Option<&str>) -> Result<String, ApiError> {
     match framework {
         None | Some("") => Ok(FRAMEWORKS[0].to_owned()),

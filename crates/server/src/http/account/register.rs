@@ -10,7 +10,7 @@ use super::projects::{check_framework, check_name};
 use super::{fields, password, view};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::gate::auth::{Origin, Via};
+use crate::http::gate::auth::{ClientInfo, Via};
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, TooMany};
@@ -19,13 +19,13 @@ use tidewatch_accounts::NewAccount;
 use tidewatch_limits::per_ip::Register;
 use tidewatch_query::views::account::{HasOrganizations, LoginBundle, RegisterAnswer, RegisterRequest};
 
-/// Whether somebody has registered.
+/// Whether an organization exists, and whether registration needs a setup code.
 #[utoipa::path(
     get,
     path = "/api/has-organizations",
     operation_id = "hasOrganizations",
     tag = "account",
-    responses((status = 200, description = "The answer", body = HasOrganizations)),
+    responses((status = 200, description = "Success", body = HasOrganizations)),
     security(())
 )]
 pub async fn has_organizations(State(app): State<Arc<App>>) -> Json<HasOrganizations> {
@@ -33,19 +33,20 @@ pub async fn has_organizations(State(app): State<Arc<App>>) -> Json<HasOrganizat
     Json(HasOrganizations { has_organizations: app.control.has_organizations(), needs_setup_code })
 }
 
-/// The first account, its organization and project, with the code that the server printed. Only while there is none.
+/// Creates the first account with an organization and a project. Requires the setup code that the server printed. Fails
+/// if an organization exists.
 #[utoipa::path(
     post,
     path = "/api/register",
     operation_id = "register",
     tag = "account",
     request_body = RegisterRequest,
-    responses((status = 201, description = "Registered", body = RegisterAnswer), (status = 409, description = "An organisation exists already", body = ErrorBody), Failures, TooMany),
+    responses((status = 201, description = "Registered", body = RegisterAnswer), (status = 409, description = "An organization exists already", body = ErrorBody), Failures, TooMany),
     security(())
 )]
 pub async fn register(
     _: PerIp<Register>,
-    from: Origin,
+    from: ClientInfo,
     State(app): State<Arc<App>>,
     AnonymousBody(request): AnonymousBody<RegisterRequest>,
 ) -> Result<(StatusCode, Json<RegisterAnswer>), ApiError> {
@@ -60,9 +61,9 @@ pub async fn register(
     let account = check(&request)?;
     let password_hash = password::hash(&app, request.password).await?;
     let account = NewAccount { password_hash, ..account };
-    // Whoever registered meanwhile was first: the database decides.
-    let by = from.by(&app, &account.email);
-    let (user, project) = app.control.register(&by, &account).await?;
+    // Of concurrent registrations, the database accepts the first.
+    let actor = from.actor(&app, &account.email);
+    let (user, project) = app.control.register(&actor, &account).await?;
     tracing::info!(user = user.id, "registered the first account");
     let token = view::begin_session(&app, &from, &user).await?;
     let role = app.control.role_in(user.id, &project).ok_or(exists)?;
@@ -71,7 +72,7 @@ pub async fn register(
     Ok((StatusCode::CREATED, Json(RegisterAnswer { token, user, project, projects, organizations })))
 }
 
-/// The account to make, still without its password's hash.
+/// The account to create, without the hash of its password.
 fn check(request: &RegisterRequest) -> Result<NewAccount, ApiError> {
     let email = fields::email(&request.email)?;
     password::check(&request.password)?;

@@ -1,7 +1,8 @@
 //! `POST /api/forgot-password`, `/api/password-reset`. WIRE 5.2.
 //!
-//! The first answers alike, and as soon, whether or not there is such an account: the work comes after the answer. The
-//! secret of a link comes in a header; the routes of the wire with the secret in their path stay for existing clients.
+//! The content and the timing of the response to `forgot-password` do not reveal whether the account exists: the work
+//! is done after the response. The token of a link is sent in a header; routes with the token in their path are for
+//! existing clients.
 
 use std::sync::Arc;
 
@@ -11,60 +12,60 @@ use axum::extract::State;
 use super::{fields, password};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::gate::auth::Origin;
+use crate::http::gate::auth::ClientInfo;
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::link_token::LinkToken;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{Failures, TooMany};
-use tidewatch_accounts::mail::letters;
+use tidewatch_accounts::mail::templates;
 use tidewatch_limits::per_ip::{ForgotPassword, ResetConsumption, ResetValidation};
 use tidewatch_query::views::account::Done;
 use tidewatch_query::views::people::{ForgotPasswordRequest, ResetPasswordRequest, ResetView};
 
-const ASKED: &str = "if there is an account with this address, a mail with a link is on its way to it";
+const REQUESTED: &str = "if there is an account with this address, a mail with a link is on its way to it";
 const NO_LINK: &str = "the link has been used or has run out; ask for another";
 
-/// Sends a link for a new password, at most one an hour. The answer is the same for every address.
+/// Mails a link to reset the password, at most one per hour. The response is the same for every address.
 #[utoipa::path(
     post,
     path = "/api/forgot-password",
     operation_id = "forgotPassword",
     tag = "account",
     request_body = ForgotPasswordRequest,
-    responses((status = 200, description = "Asked for", body = Done), Failures, TooMany),
+    responses((status = 200, description = "The request was accepted", body = Done), Failures, TooMany),
     security(())
 )]
 pub async fn forgot(
     _: PerIp<ForgotPassword>,
-    from: Origin,
+    from: ClientInfo,
     State(app): State<Arc<App>>,
     AnonymousBody(request): AnonymousBody<ForgotPasswordRequest>,
 ) -> Result<Json<Done>, ApiError> {
-    let answer = Json(Done { message: ASKED.to_owned() });
-    // What is no address belongs to nobody.
-    let Ok(email) = fields::email(&request.email) else { return Ok(answer) };
+    let response = Json(Done { message: REQUESTED.to_owned() });
+    // An invalid address gets the same response.
+    let Ok(email) = fields::email(&request.email) else { return Ok(response) };
     let busy = ApiError::Overloaded("too many passwords are being asked for; try again later");
-    let permit = app.mailer.behind.clone().try_acquire_owned().map_err(|_| busy)?;
+    let permit = app.mailer.reset_permits.clone().try_acquire_owned().map_err(|_| busy)?;
     tokio::spawn(async move {
         let _permit = permit;
-        let (by, base) = (from.by(&app, &email), app.config.base_url());
-        let mail = |token: &str| letters::password_reset(&base, &email, token);
-        match app.control.begin_reset(&by, &email, mail).await {
+        let (actor, base) = (from.actor(&app, &email), app.config.base_url());
+        let mail = |token: &str| templates::password_reset(&base, &email, token);
+        match app.control.begin_reset(&actor, &email, mail).await {
             Ok(()) => app.mailer.wake(),
             Err(error) => tracing::error!(%error, "a forgotten password cannot be worked on: {error}"),
         }
     });
-    Ok(answer)
+    Ok(response)
 }
 
-/// Whether a link for a new password works, and for whom.
+/// Whether a password reset link is valid, and the address of its account.
 #[utoipa::path(
     get,
     path = "/api/password-reset/{token}",
     operation_id = "passwordReset",
     tag = "account",
     params(("token" = String, Path)),
-    responses((status = 200, description = "The answer", body = ResetView), Failures, TooMany),
+    responses((status = 200, description = "Success", body = ResetView), Failures, TooMany),
     security(())
 )]
 pub async fn look_up(
@@ -76,7 +77,7 @@ pub async fn look_up(
     Ok(Json(ResetView { valid: email.is_some(), email }))
 }
 
-/// Sets a new password; every session of the account ends. The link works once.
+/// Sets a new password and ends all sessions of the account. The link can be used once.
 #[utoipa::path(
     post,
     path = "/api/password-reset/{token}",
@@ -89,7 +90,7 @@ pub async fn look_up(
 )]
 pub async fn reset(
     _: PerIp<ResetConsumption>,
-    from: Origin,
+    from: ClientInfo,
     State(app): State<Arc<App>>,
     LinkToken(token): LinkToken,
     AnonymousBody(request): AnonymousBody<ResetPasswordRequest>,
@@ -98,22 +99,22 @@ pub async fn reset(
     let email = app.control.reset_email(&token, app.clock.now_ns()).await?;
     let email = email.ok_or_else(|| ApiError::malformed(NO_LINK))?;
     let hash = password::hash(&app, request.password).await?;
-    // Of two at once the database takes one.
+    // Of concurrent requests, the database accepts one.
     let ends_tokens = request.end_personal_access_tokens.unwrap_or(false);
-    match app.control.finish_reset(&from.by(&app, &email), &token, &hash, ends_tokens).await? {
+    match app.control.finish_reset(&from.actor(&app, &email), &token, &hash, ends_tokens).await? {
         true => Ok(Json(Done { message: "the password was set; sign in with it".to_owned() })),
         false => Err(ApiError::malformed(NO_LINK)),
     }
 }
 
-/// Whether a link for a new password works, and for whom.
+/// Whether a password reset link is valid, and the address of its account.
 #[utoipa::path(
     get,
     path = "/api/password-reset",
     operation_id = "passwordResetOfLink",
     tag = "account",
     params(("Link-Token" = String, Header, description = "`twr_...`, from the link")),
-    responses((status = 200, description = "The answer", body = ResetView), Failures, TooMany),
+    responses((status = 200, description = "Success", body = ResetView), Failures, TooMany),
     security(())
 )]
 pub async fn look_up_link(
@@ -124,7 +125,7 @@ pub async fn look_up_link(
     look_up(window, app, token).await
 }
 
-/// Sets a new password; every session of the account ends. The link works once.
+/// Sets a new password and ends all sessions of the account. The link can be used once.
 #[utoipa::path(
     post,
     path = "/api/password-reset",
@@ -137,7 +138,7 @@ pub async fn look_up_link(
 )]
 pub async fn reset_link(
     window: PerIp<ResetConsumption>,
-    from: Origin,
+    from: ClientInfo,
     app: State<Arc<App>>,
     token: LinkToken,
     body: AnonymousBody<ResetPasswordRequest>,

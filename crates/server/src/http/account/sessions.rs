@@ -1,4 +1,4 @@
-//! `/api/me/sessions`, `POST /api/me/logout`: where one is signed in, and the end of it.
+//! `/api/me/sessions`, `POST /api/me/logout`: the user's sessions.
 
 use std::sync::Arc;
 
@@ -8,20 +8,23 @@ use axum::extract::{Path, State};
 use super::view::rfc3339;
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::gate::auth::InPerson;
+use crate::http::gate::auth::LoginUser;
 use crate::http::openapi::{Failures, NotFound};
 use tidewatch_query::views::auth::StatusAnswer;
 use tidewatch_query::views::people::SessionView;
 
-/// Where one is signed in, the session seen last first.
+/// The user's sessions, the last used first.
 #[utoipa::path(
     get,
     path = "/api/me/sessions",
     operation_id = "listSessions",
     tag = "account",
-    responses((status = 200, description = "The answer", body = Vec<SessionView>), Failures)
+    responses((status = 200, description = "Success", body = Vec<SessionView>), Failures)
 )]
-pub async fn list(State(app): State<Arc<App>>, InPerson(caller): InPerson) -> Result<Json<Vec<SessionView>>, ApiError> {
+pub async fn list(
+    State(app): State<Arc<App>>,
+    LoginUser(caller): LoginUser,
+) -> Result<Json<Vec<SessionView>>, ApiError> {
     let own = caller.session.map(|session| session.id);
     let sessions = app.control.sessions(&caller.user, app.clock.now_ns()).await?;
     let view = |session: tidewatch_accounts::Session| SessionView {
@@ -36,7 +39,7 @@ pub async fn list(State(app): State<Arc<App>>, InPerson(caller): InPerson) -> Re
     Ok(Json(sessions.into_iter().map(view).collect()))
 }
 
-/// Ends one of one's sessions, at once.
+/// Ends one of the user's sessions immediately.
 #[utoipa::path(
     delete,
     path = "/api/me/sessions/{id}",
@@ -47,18 +50,18 @@ pub async fn list(State(app): State<Arc<App>>, InPerson(caller): InPerson) -> Re
 )]
 pub async fn end(
     State(app): State<Arc<App>>,
-    InPerson(caller): InPerson,
+    LoginUser(caller): LoginUser,
     Path(id): Path<String>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
     let unknown = || ApiError::not_found("no such session");
     let id = id.parse().map_err(|_| unknown())?;
-    if !app.control.end_session(&caller.by(&app), caller.user.id, id).await? {
+    if !app.control.end_session(&caller.actor(&app), caller.user.id, id).await? {
         return Err(unknown());
     }
     Ok(Json(StatusAnswer::of("ended")))
 }
 
-/// Signs out: ends the session of this request and takes its cookie away.
+/// Signs out: ends the session of the request and removes its cookie.
 #[utoipa::path(
     post,
     path = "/api/me/logout",
@@ -66,9 +69,9 @@ pub async fn end(
     tag = "account",
     responses((status = 200, description = "Signed out", body = StatusAnswer), Failures)
 )]
-pub async fn logout(State(app): State<Arc<App>>, InPerson(caller): InPerson) -> Result<Json<StatusAnswer>, ApiError> {
+pub async fn logout(State(app): State<Arc<App>>, LoginUser(caller): LoginUser) -> Result<Json<StatusAnswer>, ApiError> {
     if let Some(session) = caller.session {
-        app.control.end_session(&caller.by(&app), caller.user.id, session.id).await?;
+        app.control.end_session(&caller.actor(&app), caller.user.id, session.id).await?;
     }
     caller.from.cookies.clear();
     Ok(Json(StatusAnswer::of("ok")))

@@ -1,50 +1,56 @@
-//! Accounts and projects as JSON.
+//! JSON views of accounts and projects, and new sessions.
 
 use jiff::Timestamp;
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::gate::auth::{Origin, SignedIn, Via};
+use crate::http::gate::auth::{ClientInfo, SignedIn, Via};
 use crate::http::gate::session_cookie::{Cookie, Page};
-use tidewatch_accounts::{By, Need, Project, Role, User};
+use tidewatch_accounts::{Actor, Permission, Project, Role, User};
 use tidewatch_limits as limits;
 use tidewatch_query::views::account::{LoginBundle, OrganizationView, ProjectSettings, ProjectView, UserView};
 
-/// What a read-only member sees in place of a token. WIRE 5.3.
+/// The token in the view of a read-only member. WIRE 5.3.
 const HIDDEN_TOKEN: &str = "read-only-hidden-token";
 
-/// A new session's login, and everything the user may open.
-pub async fn session(app: &App, from: &Origin, user: &User) -> Result<(String, LoginBundle), ApiError> {
+/// Begins a session. Returns its token, and what the user may access.
+pub async fn session(app: &App, from: &ClientInfo, user: &User) -> Result<(String, LoginBundle), ApiError> {
     Ok((begin_session(app, from, user).await?, bundle(app, user, &Via::Login)))
 }
 
-/// A new session's login. A page of this server gets the session as a cookie besides, in the same answer.
-pub async fn begin_session(app: &App, from: &Origin, user: &User) -> Result<String, ApiError> {
+/// Begins a session of a user who has just authenticated. Returns its token. If a page of this server makes the
+/// request, the response also sets the session cookie and the device cookie.
+pub async fn begin_session(app: &App, from: &ClientInfo, user: &User) -> Result<String, ApiError> {
     begin_proved_session(app, from, user, app.clock.now_ns()).await
 }
 
-/// The same for a person who proved who they are at `proved_ns`; [`NEVER`]: not at all.
-pub async fn begin_proved_session(app: &App, from: &Origin, user: &User, proved_ns: i64) -> Result<String, ApiError> {
-    let by = By { user_id: Some(user.id), ..from.by(app, &user.email) };
-    let begun = app.control.begin_session(&by, user, proved_ns).await?;
+/// Like [`begin_session`], for a user who authenticated at `proved_ns` (nanoseconds since the epoch), or [`NEVER`].
+pub async fn begin_proved_session(
+    app: &App,
+    from: &ClientInfo,
+    user: &User,
+    proved_ns: i64,
+) -> Result<String, ApiError> {
+    let actor = Actor { user_id: Some(user.id), ..from.actor(app, &user.email) };
+    let begun = app.control.begin_session(&actor, user, proved_ns).await?;
     if from.page == Page::Own {
-        from.keep_cookie(&begun.cookie, begun.expires_ns, by.at_ns);
-        let device = app.control.remember_device(user.id, from.device.as_deref(), by.at_ns).await?;
-        from.cookies.keep(Cookie::Device, &device, limits::DEVICE_LIFE.as_secs() as i64);
+        from.keep_cookie(&begun.cookie, begun.expires_ns, actor.at_ns);
+        let device = app.control.remember_device(user.id, from.device.as_deref(), actor.at_ns).await?;
+        from.cookies.set(Cookie::Device, &device, limits::DEVICE_LIFE.as_secs() as i64);
     }
-    Ok(app.logins.issue(user, begun.id, by.at_ns)?)
+    Ok(app.logins.issue(user, begun.id, actor.at_ns)?)
 }
 
-/// The time of a proof that was not given.
+/// The time of authentication of a user who has not authenticated.
 pub const NEVER: i64 = i64::MIN;
 
-/// The same in place of the caller's session: it has proved no more than that one.
+/// Begins a session in place of the caller's, with the same time of authentication.
 pub async fn renew_session(app: &App, caller: &SignedIn, user: &User) -> Result<String, ApiError> {
     let proved_ns = caller.session.map_or(NEVER, |session| session.proved_ns);
     begin_proved_session(app, &caller.from, user, proved_ns).await
 }
 
-/// Everything the user may open, as a credential of this kind may see it.
+/// The user, and the projects and organizations that the user may access with a credential of this kind.
 pub fn bundle(app: &App, user: &User, via: &Via) -> LoginBundle {
     let memberships = app.control.memberships(user.id);
     let organizations = memberships
@@ -59,6 +65,7 @@ pub fn bundle(app: &App, user: &User, via: &Via) -> LoginBundle {
     LoginBundle { user: user_view(user), projects: projects(app, user, via), organizations }
 }
 
+/// The view of a user.
 pub fn user_view(user: &User) -> UserView {
     UserView {
         id: user.id,
@@ -72,20 +79,20 @@ pub fn user_view(user: &User) -> UserView {
     }
 }
 
-/// The projects that the user may open with this credential.
+/// The projects that the user may access with a credential of this kind.
 pub fn projects(app: &App, user: &User, via: &Via) -> Vec<ProjectView> {
     let open = app.control.projects_of(user.id).into_iter().filter(|(project, _)| via.opens(project.id));
     open.map(|(project, role)| project_view(app, &project, role, via)).collect()
 }
 
-/// The project as its member sees it. Tokens are shown to people in person; tokens that stand for them see empty strings,
-/// or a leaked one could collect credentials that outlive it.
+/// The view of a project for a member with `role`. The project's tokens are empty strings if the credential is a token:
+/// with a leaked one, clients could collect credentials that outlive it.
 pub fn project_view(app: &App, project: &Project, role: Role, via: &Via) -> ProjectView {
-    let shown = |token: &String| if *via == Via::Login { token.clone() } else { String::new() };
-    let token = if role.meets(Need::Write) { shown(&project.token) } else { HIDDEN_TOKEN.to_owned() };
+    let visible = |token: &String| if *via == Via::Login { token.clone() } else { String::new() };
+    let token = if role.permits(Permission::Write) { visible(&project.token) } else { HIDDEN_TOKEN.to_owned() };
     let ingest = &project.settings.ingest;
     let replaced = app.control.replaced_tokens(project.number, app.clock.now_ns());
-    let [runtime, upload] = replaced.map(|until| until.filter(|_| role.meets(Need::Write)).map(rfc3339));
+    let [runtime, upload] = replaced.map(|until| until.filter(|_| role.permits(Permission::Write)).map(rfc3339));
     ProjectView {
         id: project.id.to_string(),
         name: project.name.clone(),
@@ -93,7 +100,7 @@ pub fn project_view(app: &App, project: &Project, role: Role, via: &Via) -> Proj
         framework: project.framework.clone(),
         organization_id: project.organization_id,
         created_at: rfc3339(project.created_ns),
-        source_map_token: role.meets(Need::Write).then(|| shown(&project.upload_token)),
+        source_map_token: role.permits(Permission::Write).then(|| visible(&project.upload_token)),
         backend_url: app.config.base_url(),
         role: role.as_str().to_owned(),
         previous_token_expires_at: runtime,
@@ -117,7 +124,7 @@ pub fn project_view(app: &App, project: &Project, role: Role, via: &Via) -> Proj
     }
 }
 
-/// RFC 3339, UTC.
+/// A time in nanoseconds since the epoch as RFC 3339 in UTC; the epoch if it is out of range.
 pub fn rfc3339(time_ns: i64) -> String {
     Timestamp::from_nanosecond(i128::from(time_ns)).unwrap_or(Timestamp::UNIX_EPOCH).to_string()
 }

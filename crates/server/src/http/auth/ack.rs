@@ -1,5 +1,5 @@
-//! `/api/ack`: links in alerts that acknowledge them without a login. WIRE 5.7. The token comes in a header; the routes of
-//! the wire with the token in their path stay for existing clients.
+//! `/api/ack`: links that acknowledge an alert without a login. WIRE 5.7. The token is sent in a header; routes with
+//! the token in their path are for existing clients.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use axum::extract::State;
 use super::rfc3339;
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::gate::auth::Origin;
+use crate::http::gate::auth::ClientInfo;
 use crate::http::gate::link_token::LinkToken;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, NotFound, TooMany};
@@ -17,17 +17,17 @@ use tidewatch_accounts::AckLink;
 use tidewatch_limits::per_ip::{Ack, AckLookup};
 use tidewatch_query::views::auth::AckView;
 
-/// What the link is about. Changes nothing, so that programs that look into mail do not acknowledge.
+/// The alert of an acknowledgement link. Does not acknowledge it, because mail scanners open links.
 #[utoipa::path(
     get,
     path = "/api/ack/{token}",
     operation_id = "getAck",
     tag = "credentials",
     params(("token" = String, Path, description = "`twk_...`")),
-    responses((status = 200, description = "The answer", body = AckView), (status = 410, description = "The link has expired", body = ErrorBody), NotFound, TooMany),
+    responses((status = 200, description = "Success", body = AckView), (status = 410, description = "The link has expired", body = ErrorBody), NotFound, TooMany),
     security(())
 )]
-pub async fn look(
+pub async fn get(
     _: PerIp<AckLookup>,
     State(app): State<Arc<App>>,
     LinkToken(token): LinkToken,
@@ -36,7 +36,7 @@ pub async fn look(
     view(found)
 }
 
-/// Acknowledges; a second time changes nothing.
+/// Acknowledges an alert. Repetitions have no effect.
 #[utoipa::path(
     post,
     path = "/api/ack/{token}",
@@ -48,33 +48,33 @@ pub async fn look(
 )]
 pub async fn acknowledge(
     _: PerIp<Ack>,
-    from: Origin,
+    from: ClientInfo,
     State(app): State<Arc<App>>,
     LinkToken(token): LinkToken,
 ) -> Result<Json<AckView>, ApiError> {
-    let found = app.control.acknowledge(&from.by(&app, "link"), &token).await?;
+    let found = app.control.acknowledge(&from.actor(&app, "link"), &token).await?;
     view(found)
 }
 
-/// What the link is about. Changes nothing, so that programs that look into mail do not acknowledge.
+/// The alert of an acknowledgement link. Does not acknowledge it, because mail scanners open links.
 #[utoipa::path(
     get,
     path = "/api/ack",
     operation_id = "getAckOfLink",
     tag = "credentials",
     params(("Link-Token" = String, Header, description = "`twk_...`, from the link")),
-    responses((status = 200, description = "The answer", body = AckView), (status = 410, description = "The link has expired", body = ErrorBody), NotFound, TooMany),
+    responses((status = 200, description = "Success", body = AckView), (status = 410, description = "The link has expired", body = ErrorBody), NotFound, TooMany),
     security(())
 )]
-pub async fn look_link(
+pub async fn get_link(
     window: PerIp<AckLookup>,
     app: State<Arc<App>>,
     token: LinkToken,
 ) -> Result<Json<AckView>, ApiError> {
-    look(window, app, token).await
+    get(window, app, token).await
 }
 
-/// Acknowledges; a second time changes nothing.
+/// Acknowledges an alert. Repetitions have no effect.
 #[utoipa::path(
     post,
     path = "/api/ack",
@@ -86,7 +86,7 @@ pub async fn look_link(
 )]
 pub async fn acknowledge_link(
     window: PerIp<Ack>,
-    from: Origin,
+    from: ClientInfo,
     app: State<Arc<App>>,
     token: LinkToken,
 ) -> Result<Json<AckView>, ApiError> {

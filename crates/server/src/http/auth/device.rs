@@ -1,4 +1,4 @@
-//! Device login: a program without a browser asks, a person answers at `/device`. RFC 8628; WIRE 5.4.
+//! Device login: a program without a browser requests access, and the user decides at `/device`. RFC 8628; WIRE 5.4.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use axum::extract::{Query, State};
 use super::{check_projects, rfc3339};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::gate::auth::{FreshInPerson, InPerson, Origin, SignedIn};
+use crate::http::gate::auth::{ClientInfo, FreshLoginUser, LoginUser, SignedIn};
 use crate::http::gate::body::{FormOrJson, JsonBody};
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
@@ -19,7 +19,7 @@ use tidewatch_query::views::auth::{
     DeviceAuthorizeAnswer, DeviceAuthorizeRequest, DeviceDecision, DeviceQuery, DeviceView, StatusAnswer,
 };
 
-/// Programs that may sign in this way, and how a person knows them.
+/// The client ids of programs that may use device login, with their display names.
 const CLIENTS: [(&str, &str); 4] = [
     ("traceway-cli", "Traceway CLI"),
     ("traceway-mcp", "Traceway MCP server"),
@@ -27,7 +27,7 @@ const CLIENTS: [(&str, &str); 4] = [
     ("tidewatch-mcp", "Tidewatch MCP server"),
 ];
 
-/// As a person knows a client that is not registered.
+/// The display name of a device login client; the id itself if it is unknown.
 pub fn client_name(id: &str) -> &str {
     CLIENTS.iter().find(|(known, _)| *known == id).map_or(id, |(_, name)| name)
 }
@@ -39,12 +39,12 @@ pub fn client_name(id: &str) -> &str {
     operation_id = "authorizeDevice",
     tag = "credentials",
     request_body = DeviceAuthorizeRequest,
-    responses((status = 200, description = "The answer", body = DeviceAuthorizeAnswer), Failures, TooMany),
+    responses((status = 200, description = "Success", body = DeviceAuthorizeAnswer), Failures, TooMany),
     security(())
 )]
 pub async fn authorize(
     _: PerIp<DeviceAuthorize>,
-    from: Origin,
+    from: ClientInfo,
     State(app): State<Arc<App>>,
     FormOrJson(request): FormOrJson<DeviceAuthorizeRequest>,
 ) -> Result<Json<DeviceAuthorizeAnswer>, ApiError> {
@@ -52,8 +52,8 @@ pub async fn authorize(
     if CLIENTS.iter().all(|(known, _)| *known != client) {
         return Err(ApiError::malformed("invalid_client"));
     }
-    let level = ScopeLevel::asked(request.scope.as_deref());
-    let code = app.control.begin_device_login(&from.by(&app, client), client, level).await?;
+    let level = ScopeLevel::requested(request.scope.as_deref());
+    let code = app.control.begin_device_login(&from.actor(&app, client), client, level).await?;
     let page = format!("{}/device", app.config.base_url());
     Ok(Json(DeviceAuthorizeAnswer {
         verification_uri_complete: format!("{page}?user_code={}", code.user_code),
@@ -65,7 +65,7 @@ pub async fn authorize(
     }))
 }
 
-/// What a device asks for.
+/// The request of a device, by its user code.
 #[utoipa::path(
     get,
     path = "/api/device",
@@ -73,17 +73,17 @@ pub async fn authorize(
     tag = "credentials",
     params(DeviceQuery),
     responses(
-        (status = 200, description = "The answer", body = DeviceView),
+        (status = 200, description = "Success", body = DeviceView),
         (status = 410, description = "The code has expired", body = ErrorBody),
         NotFound, Failures
     )
 )]
-pub async fn look(
+pub async fn get(
     State(app): State<Arc<App>>,
-    _: InPerson,
+    _: LoginUser,
     Query(query): Query<DeviceQuery>,
 ) -> Result<Json<DeviceView>, ApiError> {
-    let found = known(&app, query.user_code.as_deref().unwrap_or_default()).await?;
+    let found = pending_request(&app, query.user_code.as_deref().unwrap_or_default()).await?;
     Ok(Json(DeviceView {
         client_name: client_name(&found.client_id).to_owned(),
         user_code: found.user_code,
@@ -95,7 +95,7 @@ pub async fn look(
     }))
 }
 
-/// Lets a device in.
+/// Approves the request of a device.
 #[utoipa::path(
     post,
     path = "/api/device/approve",
@@ -104,24 +104,25 @@ pub async fn look(
     request_body = DeviceDecision,
     responses(
         (status = 200, description = "Approved", body = StatusAnswer),
-        (status = 409, description = "Answered already", body = ErrorBody),
+        (status = 409, description = "The request was approved or denied already", body = ErrorBody),
         (status = 410, description = "The code has expired", body = ErrorBody),
         NotFound, Failures
     )
 )]
 pub async fn approve(
     State(app): State<Arc<App>>,
-    FreshInPerson(caller): FreshInPerson,
+    FreshLoginUser(caller): FreshLoginUser,
     JsonBody(decision): JsonBody<DeviceDecision>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
-    let found = known(&app, &decision.user_code).await?;
-    // The person may allow less than the device asks for, never more.
-    let level = decision.scope.as_deref().map_or(found.level, |scope| ScopeLevel::asked(Some(scope)).min(found.level));
+    let found = pending_request(&app, &decision.user_code).await?;
+    // The user may grant less than the device requests, but not more.
+    let level =
+        decision.scope.as_deref().map_or(found.level, |scope| ScopeLevel::requested(Some(scope)).min(found.level));
     let projects = check_projects(&app, &caller, decision.project_ids.as_deref())?;
-    answer(&app, &caller, &found, Some(&Scope { level, projects })).await
+    decide(&app, &caller, &found, Some(&Scope { level, projects })).await
 }
 
-/// Turns a device away.
+/// Denies the request of a device.
 #[utoipa::path(
     post,
     path = "/api/device/deny",
@@ -130,37 +131,37 @@ pub async fn approve(
     request_body = DeviceDecision,
     responses(
         (status = 200, description = "Denied", body = StatusAnswer),
-        (status = 409, description = "Answered already", body = ErrorBody),
+        (status = 409, description = "The request was approved or denied already", body = ErrorBody),
         (status = 410, description = "The code has expired", body = ErrorBody),
         NotFound, Failures
     )
 )]
 pub async fn deny(
     State(app): State<Arc<App>>,
-    InPerson(caller): InPerson,
+    LoginUser(caller): LoginUser,
     JsonBody(decision): JsonBody<DeviceDecision>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
-    let found = known(&app, &decision.user_code).await?;
-    answer(&app, &caller, &found, None).await
+    let found = pending_request(&app, &decision.user_code).await?;
+    decide(&app, &caller, &found, None).await
 }
 
-async fn answer(
+async fn decide(
     app: &Arc<App>,
     caller: &SignedIn,
     found: &DeviceRequest,
     approved: Option<&Scope>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
-    if !app.control.answer_device(&caller.by(app), &caller.user, &found.user_code, approved).await? {
+    if !app.control.answer_device(&caller.actor(app), &caller.user, &found.user_code, approved).await? {
         return Err(ApiError::Conflict("this code has been answered already"));
     }
     Ok(Json(StatusAnswer::of(if approved.is_some() { "approved" } else { "denied" })))
 }
 
-async fn known(app: &Arc<App>, user_code: &str) -> Result<DeviceRequest, ApiError> {
+async fn pending_request(app: &Arc<App>, user_code: &str) -> Result<DeviceRequest, ApiError> {
     let found = app.control.device_request(user_code).await?;
     let found = found.ok_or_else(|| ApiError::not_found("no device waits with this code"))?;
     if found.expires_ns <= app.clock.now_ns() {
-        return Err(ApiError::Gone("this code has expired; start again on the device"));
+        return Err(ApiError::NoLongerValid("this code has expired; start again on the device"));
     }
     Ok(found)
 }

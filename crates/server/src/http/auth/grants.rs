@@ -1,4 +1,4 @@
-//! `/api/me/grants`: the clients one has let in, by device login or OAuth.
+//! `/api/me/grants`: the clients that the user has authorized, by device login or OAuth.
 
 use std::sync::Arc;
 
@@ -9,20 +9,20 @@ use super::device::client_name;
 use super::{project_ids, rfc3339};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::gate::auth::InPerson;
+use crate::http::gate::auth::LoginUser;
 use crate::http::openapi::{Failures, NotFound};
 use tidewatch_accounts::Grant;
 use tidewatch_query::views::auth::{GrantView, StatusAnswer};
 
-/// Clients that may act for the reader, newest first.
+/// The clients that the user has authorized, the newest first.
 #[utoipa::path(
     get,
     path = "/api/me/grants",
     operation_id = "listGrants",
     tag = "credentials",
-    responses((status = 200, description = "The answer", body = Vec<GrantView>), Failures)
+    responses((status = 200, description = "Success", body = Vec<GrantView>), Failures)
 )]
-pub async fn list(State(app): State<Arc<App>>, InPerson(caller): InPerson) -> Result<Json<Vec<GrantView>>, ApiError> {
+pub async fn list(State(app): State<Arc<App>>, LoginUser(caller): LoginUser) -> Result<Json<Vec<GrantView>>, ApiError> {
     let grants = app.control.grants(caller.user.id, app.clock.now_ns()).await?;
     let view = |grant: Grant| GrantView {
         id: grant.id,
@@ -36,7 +36,7 @@ pub async fn list(State(app): State<Arc<App>>, InPerson(caller): InPerson) -> Re
     Ok(Json(grants.into_iter().map(view).collect()))
 }
 
-/// Signs a client out, at once.
+/// Revokes the authorization of a client immediately.
 #[utoipa::path(
     delete,
     path = "/api/me/grants/{id}",
@@ -47,12 +47,12 @@ pub async fn list(State(app): State<Arc<App>>, InPerson(caller): InPerson) -> Re
 )]
 pub async fn delete(
     State(app): State<Arc<App>>,
-    InPerson(caller): InPerson,
+    LoginUser(caller): LoginUser,
     Path(id): Path<String>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
     let unknown = || ApiError::not_found("no such sign-in");
     let id = id.parse().map_err(|_| unknown())?;
-    if !app.control.delete_grant(&caller.by(&app), caller.user.id, id).await? {
+    if !app.control.delete_grant(&caller.actor(&app), caller.user.id, id).await? {
         return Err(unknown());
     }
     Ok(Json(StatusAnswer::of("revoked")))

@@ -1,9 +1,10 @@
-//! Credentials of people, machines and clients. WIRE 5.4, 5.5, 5.7.
+//! Credentials of users, programs and OAuth clients. WIRE 5.4, 5.5, 5.7.
 //!
-//! - [`personal_tokens`]: `twp_…`. [`grants`]: which clients one has let in.
-//! - [`device`], [`token`]: RFC 8628 and the token endpoint. [`oauth`], [`redirect`], [`well_known`]: OAuth 2.1.
-//! - [`sso`]: sign-in elsewhere. [`two_factor`]: authenticators and the second step. [`passkeys`].
-//! - [`ack`]: links that acknowledge an alert. [`setup`]: what a program may propose.
+//! - `personal_tokens`: `twp_…`. `grants`: the clients that the user has authorized.
+//! - `device`, `token`: device login (RFC 8628) and the token endpoint. `oauth`, `redirect`, `well_known`: OAuth 2.1.
+//! - [`sso`]: sign-in with other providers. `two_factor`: authenticators and the second step. [`passkeys`]: passkeys.
+//!   `step_up`: repeated authentication.
+//! - `ack`: links that acknowledge an alert. `setup`: projects that a program proposes.
 
 mod ack;
 mod device;
@@ -28,7 +29,7 @@ use crate::http::gate::auth::SignedIn;
 use tidewatch_accounts::Scope;
 use tidewatch_limits as limits;
 
-/// Every route about credentials.
+/// The routes of credentials and sign-in.
 pub fn routes() -> Api {
     Api::new()
         .routes(routes!(personal_tokens::list, personal_tokens::create))
@@ -36,7 +37,7 @@ pub fn routes() -> Api {
         .routes(routes!(grants::list))
         .routes(routes!(grants::delete))
         .routes(routes!(device::authorize))
-        .routes(routes!(device::look))
+        .routes(routes!(device::get))
         .routes(routes!(device::approve))
         .routes(routes!(device::deny))
         .routes(routes!(token::token))
@@ -48,15 +49,15 @@ pub fn routes() -> Api {
         .routes(routes!(oauth::deny))
         .routes(routes!(well_known::authorization_server))
         .routes(routes!(well_known::protected_resource))
-        .routes(routes!(ack::look))
+        .routes(routes!(ack::get))
         .routes(routes!(ack::acknowledge))
-        .routes(routes!(ack::look_link, ack::acknowledge_link))
+        .routes(routes!(ack::get_link, ack::acknowledge_link))
         .routes(routes!(sso::providers))
         .routes(routes!(sso::of_organization))
         .routes(routes!(sso::start))
         .routes(routes!(sso::callback))
         .routes(routes!(sso::finish_setup))
-        .routes(routes!(step_up::ways))
+        .routes(routes!(step_up::methods))
         .routes(routes!(step_up::prove))
         .routes(routes!(two_factor::get))
         .routes(routes!(two_factor::begin, two_factor::remove))
@@ -77,17 +78,18 @@ pub fn routes() -> Api {
         .routes(routes!(passkeys::sign_in::second_step))
 }
 
-/// RFC 3339.
+/// A time in nanoseconds since the epoch as RFC 3339; the epoch if it is out of range.
 fn rfc3339(time_ns: i64) -> String {
     jiff::Timestamp::from_nanosecond(i128::from(time_ns)).unwrap_or(jiff::Timestamp::UNIX_EPOCH).to_string()
 }
 
-/// The projects of a token's scope as the API has them; none: all.
+/// The projects of a token's scope in the form of the API. `None` stands for all projects.
 fn project_ids(scope: &Scope) -> Option<Vec<String>> {
     scope.projects.as_ref().map(|projects| projects.iter().map(Uuid::to_string).collect())
 }
 
-/// The projects that a token shall be for; none: all of its person. Each must be one that the person may open.
+/// Checks the projects that are requested for a token. `None` stands for all projects of the user. Fails with 403 if
+/// the user is not a member of one.
 fn check_projects<N>(app: &App, caller: &SignedIn<N>, ids: Option<&[String]>) -> Result<Option<Vec<Uuid>>, ApiError> {
     let Some(ids) = ids else { return Ok(None) };
     let most = limits::TOKEN_PROJECTS_MAX;
@@ -103,7 +105,7 @@ fn check_projects<N>(app: &App, caller: &SignedIn<N>, ids: Option<&[String]>) ->
     ids.iter().map(open).collect::<Result<_, _>>().map(Some)
 }
 
-/// A credential's name: something, not too long, and nothing hidden in it.
+/// The trimmed name of a credential. Fails with 400 if it is empty, too long or contains hidden characters.
 fn check_name(name: &str) -> Result<&str, ApiError> {
     match name.trim() {
         "" => Err(ApiError::malformed("name is missing")),

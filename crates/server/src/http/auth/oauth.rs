@@ -1,4 +1,4 @@
-//! Clients that register themselves and ask a person through the consent page `/oauth/authorize`. OAuth 2.1; WIRE 5.4.
+//! OAuth clients: dynamic registration, and the decisions of the consent page `/oauth/authorize`. OAuth 2.1; WIRE 5.4.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::check_projects;
 use super::redirect::{is_registered, may_be_registered, with_query};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::gate::auth::{FreshInPerson, InPerson, Origin};
+use crate::http::gate::auth::{ClientInfo, FreshLoginUser, LoginUser};
 use crate::http::gate::body::{AnonymousBody, JsonBody};
 use crate::http::gate::per_ip::PerIp;
 use crate::http::gate::resource::is_ours;
@@ -35,28 +35,28 @@ use tidewatch_runtime::redact::is_hidden;
 )]
 pub async fn register(
     _: PerIp<OauthRegister>,
-    from: Origin,
+    from: ClientInfo,
     State(app): State<Arc<App>>,
     AnonymousBody(request): AnonymousBody<ClientRegistration>,
 ) -> Result<(StatusCode, Json<RegisteredClient>), ApiError> {
     let uris = request.redirect_uris.unwrap_or_default();
-    let is_right =
+    let is_valid =
         (1..=limits::REDIRECT_URIS_MAX).contains(&uris.len()) && uris.iter().all(|uri| may_be_registered(uri));
-    if !is_right {
+    if !is_valid {
         return Err(ApiError::malformed("invalid_redirect_uri"));
     }
     let name = request.client_name.as_deref().map(str::trim).filter(|name| !name.is_empty()).unwrap_or("A client");
     let is_public = request.token_endpoint_auth_method.as_deref().is_none_or(|method| method == "none");
-    let knows = |asked: &Option<Vec<String>>, known: &[&str]| {
-        asked.as_ref().is_none_or(|asked| asked.iter().all(|one| known.contains(&one.as_str())))
+    let are_known = |requested: &Option<Vec<String>>, known: &[&str]| {
+        requested.as_ref().is_none_or(|requested| requested.iter().all(|one| known.contains(&one.as_str())))
     };
     let is_readable = !name.contains(is_hidden) && name.chars().count() <= limits::CREDENTIAL_NAME_CHARS_MAX;
-    let is_known = knows(&request.grant_types, &GRANTS) && knows(&request.response_types, &["code"]);
+    let is_known = are_known(&request.grant_types, &GRANTS) && are_known(&request.response_types, &["code"]);
     if !(is_public && is_readable && is_known) {
         return Err(ApiError::malformed("invalid_client_metadata"));
     }
-    let client = app.control.register_client(&from.by(&app, "client"), name, &uris).await?;
-    let answer = RegisteredClient {
+    let client = app.control.register_client(&from.actor(&app, "client"), name, &uris).await?;
+    let response = RegisteredClient {
         client_id: client.id,
         client_id_issued_at: client.created_ns / 1_000_000_000,
         client_name: client.name,
@@ -65,45 +65,46 @@ pub async fn register(
         grant_types: GRANTS.map(str::to_owned).to_vec(),
         response_types: vec!["code".to_owned()],
     };
-    Ok((StatusCode::CREATED, Json(answer)))
+    Ok((StatusCode::CREATED, Json(response)))
 }
 
 const GRANTS: [&str; 2] = ["authorization_code", "refresh_token"];
 
-/// Who asks for consent. An address that is not the client's own is refused here, before anything is sent there.
+/// The client that requests consent. Fails if the redirect URI is not registered for the client, before anything is
+/// sent there.
 #[utoipa::path(
     get,
     path = "/api/oauth/client",
     operation_id = "getClient",
     tag = "credentials",
     params(ClientQuery),
-    responses((status = 200, description = "The answer", body = ClientView), NotFound, Failures)
+    responses((status = 200, description = "Success", body = ClientView), NotFound, Failures)
 )]
 pub async fn client(
     State(app): State<Arc<App>>,
-    _: InPerson,
+    _: LoginUser,
     Query(query): Query<ClientQuery>,
 ) -> Result<Json<ClientView>, ApiError> {
     let (id, uri) = (query.client_id.unwrap_or_default(), query.redirect_uri.unwrap_or_default());
-    let client = known(&app, &id, &uri).await?;
+    let client = registered_client(&app, &id, &uri).await?;
     Ok(Json(ClientView { client_id: client.id, client_name: client.name, redirect_uri: uri }))
 }
 
-/// Consents: the answer leads back to the client with a code.
+/// Grants consent. The response has the URL that leads back to the client, with a code.
 #[utoipa::path(
     post,
     path = "/api/oauth/approve",
     operation_id = "approveClient",
     tag = "credentials",
     request_body = ConsentRequest,
-    responses((status = 200, description = "The answer", body = ConsentAnswer), NotFound, Failures)
+    responses((status = 200, description = "Success", body = ConsentAnswer), NotFound, Failures)
 )]
 pub async fn approve(
     State(app): State<Arc<App>>,
-    FreshInPerson(caller): FreshInPerson,
+    FreshLoginUser(caller): FreshLoginUser,
     JsonBody(request): JsonBody<ConsentRequest>,
 ) -> Result<Json<ConsentAnswer>, ApiError> {
-    known(&app, &request.client_id, &request.redirect_uri).await?;
+    registered_client(&app, &request.client_id, &request.redirect_uri).await?;
     // OAuth 2.1, 4.1.1: no code without PKCE, and none with `plain`.
     let challenge = request.code_challenge.as_deref().unwrap_or_default();
     let is_s256 = request.code_challenge_method.as_deref() == Some("S256")
@@ -116,8 +117,8 @@ pub async fn approve(
     if !resource.is_empty() && !is_ours(&app.config.base_url(), resource) {
         return Err(ApiError::malformed("invalid_target"));
     }
-    // The page sends the scope that the client asked for, or less of it. Project ids are the person's choice.
-    let level = ScopeLevel::asked(request.scope.as_deref());
+    // The page sends the scope that the client has requested, or less. The user selects the projects.
+    let level = ScopeLevel::requested(request.scope.as_deref());
     let scope = Scope { level, projects: check_projects(&app, &caller, request.project_ids.as_deref())? };
     let new = NewCode {
         user: caller.user.id,
@@ -128,29 +129,29 @@ pub async fn approve(
         resource,
         scope: &scope,
     };
-    let code = app.control.issue_code(&caller.by(&app), &new).await?;
-    lead_back(&app, &request, ("code", &code))
+    let code = app.control.issue_code(&caller.actor(&app), &new).await?;
+    redirect_to_client(&app, &request, ("code", &code))
 }
 
-/// Refuses: the answer leads back to the client with `access_denied`.
+/// Denies consent. The response has the URL that leads back to the client, with `access_denied`.
 #[utoipa::path(
     post,
     path = "/api/oauth/deny",
     operation_id = "denyClient",
     tag = "credentials",
     request_body = ConsentRequest,
-    responses((status = 200, description = "The answer", body = ConsentAnswer), NotFound, Failures)
+    responses((status = 200, description = "Success", body = ConsentAnswer), NotFound, Failures)
 )]
 pub async fn deny(
     State(app): State<Arc<App>>,
-    _: InPerson,
+    _: LoginUser,
     JsonBody(request): JsonBody<ConsentRequest>,
 ) -> Result<Json<ConsentAnswer>, ApiError> {
-    known(&app, &request.client_id, &request.redirect_uri).await?;
-    lead_back(&app, &request, ("error", "access_denied"))
+    registered_client(&app, &request.client_id, &request.redirect_uri).await?;
+    redirect_to_client(&app, &request, ("error", "access_denied"))
 }
 
-async fn known(app: &Arc<App>, id: &str, redirect_uri: &str) -> Result<OauthClient, ApiError> {
+async fn registered_client(app: &Arc<App>, id: &str, redirect_uri: &str) -> Result<OauthClient, ApiError> {
     let client = app.control.oauth_client(id).await?.ok_or_else(|| ApiError::not_found("no such client"))?;
     if !is_registered(redirect_uri, &client.redirect_uris) {
         return Err(ApiError::malformed("redirect_uri is not one that the client registered"));
@@ -158,10 +159,14 @@ async fn known(app: &Arc<App>, id: &str, redirect_uri: &str) -> Result<OauthClie
     Ok(client)
 }
 
-/// With the client's state, and who answers (RFC 9207).
-fn lead_back(app: &App, request: &ConsentRequest, what: (&str, &str)) -> Result<Json<ConsentAnswer>, ApiError> {
+/// The URL that leads back to the client, with the client's state and the issuer (RFC 9207).
+fn redirect_to_client(
+    app: &App,
+    request: &ConsentRequest,
+    outcome: (&str, &str),
+) -> Result<Json<ConsentAnswer>, ApiError> {
     let issuer = app.config.base_url();
-    let mut pairs = vec![what, ("iss", issuer.as_str())];
+    let mut pairs = vec![outcome, ("iss", issuer.as_str())];
     if let Some(state) = &request.state {
         pairs.push(("state", state));
     }

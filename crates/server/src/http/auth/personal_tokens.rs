@@ -1,4 +1,4 @@
-//! `/api/personal-access-tokens`. WIRE 5.4.
+//! `/api/personal-access-tokens`: the user's personal access tokens. WIRE 5.4.
 
 use std::sync::Arc;
 
@@ -9,24 +9,24 @@ use axum::http::StatusCode;
 use super::{check_name, check_projects, project_ids, rfc3339};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::gate::auth::{FreshInPerson, InPerson};
+use crate::http::gate::auth::{FreshLoginUser, LoginUser};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound};
 use tidewatch_accounts::{PersonalToken, Scope, ScopeLevel};
 use tidewatch_limits as limits;
 use tidewatch_query::views::auth::{NewPersonalToken, NewPersonalTokenRequest, PersonalTokenView, StatusAnswer};
 
-/// The reader's tokens, newest first.
+/// The user's personal access tokens, the newest first.
 #[utoipa::path(
     get,
     path = "/api/personal-access-tokens",
     operation_id = "listPersonalAccessTokens",
     tag = "credentials",
-    responses((status = 200, description = "The answer", body = Vec<PersonalTokenView>), Failures)
+    responses((status = 200, description = "Success", body = Vec<PersonalTokenView>), Failures)
 )]
 pub async fn list(
     State(app): State<Arc<App>>,
-    InPerson(caller): InPerson,
+    LoginUser(caller): LoginUser,
 ) -> Result<Json<Vec<PersonalTokenView>>, ApiError> {
     let tokens = app.control.personal_tokens(caller.user.id).await?;
     let view = |token: PersonalToken| PersonalTokenView {
@@ -42,70 +42,70 @@ pub async fn list(
     Ok(Json(tokens.into_iter().map(view).collect()))
 }
 
-/// A token that stands for its maker in programs, with the rights of its scopes. Without `scopes` it reads and writes;
-/// without `expiresInDays` it ends after 90 days.
+/// Creates a personal access token, with which programs act for the user within its scopes. The default `scopes` are
+/// read and write; by default the token expires after 90 days.
 #[utoipa::path(
     post,
     path = "/api/personal-access-tokens",
     operation_id = "createPersonalAccessToken",
     tag = "credentials",
     request_body = NewPersonalTokenRequest,
-    responses((status = 201, description = "Made", body = NewPersonalToken), Failures)
+    responses((status = 201, description = "Created", body = NewPersonalToken), Failures)
 )]
 pub async fn create(
     State(app): State<Arc<App>>,
-    FreshInPerson(caller): FreshInPerson,
+    FreshLoginUser(caller): FreshLoginUser,
     JsonBody(request): JsonBody<NewPersonalTokenRequest>,
 ) -> Result<(StatusCode, Json<NewPersonalToken>), ApiError> {
     let name = check_name(&request.name)?;
-    let by = caller.by(&app);
+    let actor = caller.actor(&app);
     let days = request.expires_in_days.unwrap_or(limits::PERSONAL_TOKEN_DAYS);
     let most = limits::PERSONAL_TOKEN_DAYS_MAX;
     if !(1..=most).contains(&days) {
         return Err(ApiError::malformed(format!("expiresInDays must be 1 to {most}")));
     }
-    let expires_ns = Some(by.at_ns.saturating_add(i64::from(days).saturating_mul(DAY_NS)));
+    let expires_ns = Some(actor.at_ns.saturating_add(i64::from(days).saturating_mul(DAY_NS)));
     let projects = check_projects(&app, &caller, request.project_ids.as_deref())?;
     let scope = Scope { level: level(request.scopes.as_deref())?, projects };
-    let (made, token) = app.control.create_personal_token(&by, caller.user.id, name, &scope, expires_ns).await?;
-    let answer = NewPersonalToken {
-        id: made.id,
-        name: made.name,
-        prefix: made.prefix,
+    let (created, token) = app.control.create_personal_token(&actor, caller.user.id, name, &scope, expires_ns).await?;
+    let response = NewPersonalToken {
+        id: created.id,
+        name: created.name,
+        prefix: created.prefix,
         token,
-        scopes: made.scope.level.words(),
-        project_ids: project_ids(&made.scope),
-        created_at: rfc3339(made.created_ns),
-        expires_at: made.expires_ns.map(rfc3339),
+        scopes: created.scope.level.words(),
+        project_ids: project_ids(&created.scope),
+        created_at: rfc3339(created.created_ns),
+        expires_at: created.expires_ns.map(rfc3339),
     };
-    Ok((StatusCode::CREATED, Json(answer)))
+    Ok((StatusCode::CREATED, Json(response)))
 }
 
-/// Ends a token.
+/// Deletes a personal access token. It is invalid immediately.
 #[utoipa::path(
     delete,
     path = "/api/personal-access-tokens/{id}",
     operation_id = "deletePersonalAccessToken",
     tag = "credentials",
     params(("id" = i64, Path, description = "The token's id")),
-    responses((status = 200, description = "Gone", body = StatusAnswer), NotFound, Failures)
+    responses((status = 200, description = "Deleted", body = StatusAnswer), NotFound, Failures)
 )]
 pub async fn delete(
     State(app): State<Arc<App>>,
-    InPerson(caller): InPerson,
+    LoginUser(caller): LoginUser,
     Path(id): Path<String>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
     let unknown = || ApiError::not_found("no such token");
     let id = id.parse().map_err(|_| unknown())?;
-    if !app.control.delete_personal_token(&caller.by(&app), caller.user.id, id).await? {
+    if !app.control.delete_personal_token(&caller.actor(&app), caller.user.id, id).await? {
         return Err(unknown());
     }
     Ok(Json(StatusAnswer::of("deleted")))
 }
 
-/// The highest of the scopes, which contains the others.
+/// The highest of the requested scopes, which includes the others. Fails with 400 if one is unknown.
 fn level(scopes: Option<&[String]>) -> Result<ScopeLevel, ApiError> {
-    let Some(scopes) = scopes else { return Ok(ScopeLevel::asked(None)) };
+    let Some(scopes) = scopes else { return Ok(ScopeLevel::requested(None)) };
     let wrong = || ApiError::malformed("scopes are one or more of read, write and admin");
     let levels = scopes.iter().map(|word| ScopeLevel::parse(word)).collect::<Option<Vec<_>>>();
     levels.and_then(|levels| levels.into_iter().max()).ok_or_else(wrong)

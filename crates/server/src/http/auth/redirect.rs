@@ -1,13 +1,14 @@
-//! Where a client may have its codes sent: compared as text, but for the port of loopback addresses. RFC 8252, 7 and 8.
+//! Redirect URIs of OAuth clients. They are compared as strings, except for the port of loopback addresses. RFC 8252, 7
+//! and 8.
 
 use url::Url;
 
 use tidewatch_limits as limits;
 
-/// Programs' own schemes that are known without a dot in them; any other needs one, as RFC 8252, 7.1 has it.
+/// Known private-use schemes without a dot. Any other needs a dot (RFC 8252, 7.1).
 const APPS: [&str; 7] = ["cursor", "vscode", "vscode-insiders", "windsurf", "zed", "claude", "warp"];
 
-/// Whether a client may register it: `https` anywhere, `http` on loopback, a program's own scheme.
+/// Whether a client may register the URI: `https` on any host, `http` on loopback, or a private-use scheme.
 pub fn may_be_registered(uri: &str) -> bool {
     let Some(parsed) = parse(uri) else { return false };
     match parsed.scheme() {
@@ -17,12 +18,12 @@ pub fn may_be_registered(uri: &str) -> bool {
     }
 }
 
-/// Whether a request's redirect is one of the registered.
+/// Whether the URI of a request is a registered one.
 pub fn is_registered(uri: &str, registered: &[String]) -> bool {
     registered.iter().any(|known| known == uri || differ_by_loopback_port(uri, known))
 }
 
-/// Plain text without what a browser would read otherwise than we do.
+/// Parses a URI. `None` if it contains characters or parts that browsers may interpret differently.
 fn parse(uri: &str) -> Option<Url> {
     let is_plain = uri.len() <= limits::REDIRECT_URI_BYTES_MAX
         && uri.bytes().all(|byte| byte.is_ascii_graphic() && !b"\\\"<>`".contains(&byte));
@@ -44,7 +45,7 @@ fn differ_by_loopback_port(one: &str, other: &str) -> bool {
     one.set_port(None).is_ok() && other.set_port(None).is_ok() && one == other
 }
 
-/// The redirect with these in its query.
+/// The URI with `pairs` appended to its query. `None` if the URI is invalid.
 pub fn with_query(uri: &str, pairs: &[(&str, &str)]) -> Option<String> {
     let mut url = parse(uri)?;
     url.query_pairs_mut().extend_pairs(pairs);
@@ -56,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_may_be_registered() {
+    fn only_safe_uris_may_be_registered() {
         for (uri, expected) in [
             ("https://app.example.com/callback", true),
             ("https://app.example.com/callback?x=1", true),
@@ -88,7 +89,7 @@ mod tests {
 
     // RFC 8252, 7.3 and RFC 9700, 4.1.3.
     #[test]
-    fn only_the_port_of_loopback_is_free() {
+    fn only_loopback_ports_may_differ() {
         let registered = ["https://app.example.com/callback".to_owned(), "http://127.0.0.1:3000/callback".to_owned()];
         for (uri, expected) in [
             ("https://app.example.com/callback", true),
@@ -116,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_added_to_the_query() {
+    fn parameters_are_appended_to_the_query() {
         for (uri, expected) in [
             ("https://a.example/cb", "https://a.example/cb?code=a%26b&state=x+y"),
             ("https://a.example/cb?k=v", "https://a.example/cb?k=v&code=a%26b&state=x+y"),

@@ -1,7 +1,8 @@
-//! `/api/setup-tokens`, `/api/setup/*`: a program that sets a repository up, such as a coding agent, proposes projects;
-//! the person who gave it the token says yes or no. WIRE 5.4 names the routes and nothing else; the shapes are ours.
+//! `/api/setup-tokens`, `/api/setup/*`: a program that sets up a repository, such as a coding agent, proposes projects,
+//! and the user who created its token approves or refuses them. WIRE 5.4 names only the routes; the bodies are not
+//! specified.
 //!
-//! The token is for an hour, opens [`session`] and [`plan`] and nothing else, and makes nothing by itself.
+//! The token is valid for an hour, only for [`session`] and [`plan`], and cannot create anything.
 
 use std::sync::Arc;
 
@@ -14,11 +15,11 @@ use super::rfc3339;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::http::account::{check_framework, check_project_name, project_view, writable_membership};
-use crate::http::gate::auth::{InPerson, SignedIn, Via, bearer, check_two_factor};
+use crate::http::gate::auth::{LoginUser, SignedIn, Via, bearer, check_two_factor};
 use crate::http::gate::body::{AnonymousBody, JsonBody};
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
-use tidewatch_accounts::{Membership, Need, PlannedProject, Role, SetupSession};
+use tidewatch_accounts::{Membership, Permission, PlannedProject, Role, SetupSession};
 use tidewatch_limits as limits;
 use tidewatch_limits::per_ip::Setup;
 use tidewatch_query::views::account::ProjectView;
@@ -28,91 +29,91 @@ use tidewatch_query::views::setup::{
     SetupTokenRequest,
 };
 
-/// A request with a setup token; its person is still allowed to make projects there.
-pub struct BySetup {
+/// A request with a valid setup token, whose user may still create projects in the organization.
+pub struct SetupAuth {
     session: SetupSession,
     membership: Membership,
 }
 
 const UNKNOWN: ApiError = ApiError::Unauthorized("this setup token is not, or no longer, known");
 
-impl FromRequestParts<Arc<App>> for BySetup {
+impl FromRequestParts<Arc<App>> for SetupAuth {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<BySetup, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<SetupAuth, ApiError> {
         let token = bearer(&parts.headers).filter(|token| token.starts_with("tws_")).ok_or(UNKNOWN)?;
         let session = app.control.setup_session(token, app.clock.now_ns()).await?.ok_or(UNKNOWN)?;
         let user = app.control.user(session.user_id).ok_or(UNKNOWN)?;
         let membership = app.control.membership(user.id, session.organization_id);
-        let membership = membership.filter(|member| member.role.meets(Need::Write)).ok_or(UNKNOWN)?;
+        let membership = membership.filter(|member| member.role.permits(Permission::Write)).ok_or(UNKNOWN)?;
         check_two_factor(&user, &membership.organization)?;
-        Ok(BySetup { session, membership })
+        Ok(SetupAuth { session, membership })
     }
 }
 
-/// A token that a program sets up with, for an hour.
+/// Creates a setup token for a program. It is valid for an hour.
 #[utoipa::path(
     post,
     path = "/api/setup-tokens",
     operation_id = "createSetupToken",
     tag = "credentials",
     request_body = SetupTokenRequest,
-    responses((status = 201, description = "Made", body = NewSetupToken), Failures)
+    responses((status = 201, description = "Created", body = NewSetupToken), Failures)
 )]
 pub async fn create(
     State(app): State<Arc<App>>,
-    InPerson(caller): InPerson,
+    LoginUser(caller): LoginUser,
     JsonBody(request): JsonBody<SetupTokenRequest>,
 ) -> Result<(StatusCode, Json<NewSetupToken>), ApiError> {
     let membership = writable_membership(&app, &caller, request.organization_id)?;
     let organization_id = membership.organization.id;
-    let (session, token) = app.control.begin_setup(&caller.by(&app), caller.user.id, organization_id).await?;
+    let (session, token) = app.control.begin_setup(&caller.actor(&app), caller.user.id, organization_id).await?;
     let (expires_at, backend_url) = (rfc3339(session.expires_ns), app.config.base_url());
     Ok((StatusCode::CREATED, Json(NewSetupToken { id: session.id, token, organization_id, backend_url, expires_at })))
 }
 
-/// What the token is for, and how far it is.
+/// The organization of the setup token, and the state of its plan.
 #[utoipa::path(
     get,
     path = "/api/setup/session",
     operation_id = "getSetupSession",
     tag = "credentials",
-    responses((status = 200, description = "The answer", body = SetupSessionView), Failures, TooMany)
+    responses((status = 200, description = "Success", body = SetupSessionView), Failures, TooMany)
 )]
-pub async fn session(_: PerIp<Setup>, State(app): State<Arc<App>>, by: BySetup) -> Json<SetupSessionView> {
-    Json(session_view(&app, &by.session, &by.membership))
+pub async fn session(_: PerIp<Setup>, State(app): State<Arc<App>>, auth: SetupAuth) -> Json<SetupSessionView> {
+    Json(session_view(&app, &auth.session, &auth.membership))
 }
 
-/// Proposes projects, in place of those proposed before.
+/// Proposes projects. They replace previously proposed ones.
 #[utoipa::path(
     post,
     path = "/api/setup/plan",
     operation_id = "proposeSetup",
     tag = "credentials",
     request_body = SetupPlanRequest,
-    responses((status = 200, description = "The answer", body = SetupSessionView), (status = 409, description = "It was answered already", body = ErrorBody), Failures, TooMany)
+    responses((status = 200, description = "Success", body = SetupSessionView), (status = 409, description = "The plan was approved or refused already", body = ErrorBody), Failures, TooMany)
 )]
 pub async fn plan(
     _: PerIp<Setup>,
     State(app): State<Arc<App>>,
-    by: BySetup,
+    auth: SetupAuth,
     AnonymousBody(request): AnonymousBody<SetupPlanRequest>,
 ) -> Result<Json<SetupSessionView>, ApiError> {
-    let session = app.control.propose_setup(by.session.id, &planned(&request)?).await?;
-    Ok(Json(session_view(&app, &session, &by.membership)))
+    let session = app.control.propose_setup(auth.session.id, &planned(&request)?).await?;
+    Ok(Json(session_view(&app, &session, &auth.membership)))
 }
 
-/// Plans that wait for the reader's answer, newest first.
+/// The plans that wait for the user's decision, the newest first.
 #[utoipa::path(
     get,
     path = "/api/setup/drafts",
     operation_id = "listSetupDrafts",
     tag = "credentials",
-    responses((status = 200, description = "The answer", body = Vec<SetupDraftView>), Failures)
+    responses((status = 200, description = "Success", body = Vec<SetupDraftView>), Failures)
 )]
 pub async fn drafts(
     State(app): State<Arc<App>>,
-    InPerson(caller): InPerson,
+    LoginUser(caller): LoginUser,
 ) -> Result<Json<Vec<SetupDraftView>>, ApiError> {
     let drafts = app.control.setup_drafts(caller.user.id, app.clock.now_ns()).await?;
     let view = |draft: SetupSession| SetupDraftView {
@@ -125,7 +126,8 @@ pub async fn drafts(
     Ok(Json(drafts.into_iter().map(view).collect()))
 }
 
-/// Makes a draft's projects. The body names them as the reader saw them; when they are others by now: 409.
+/// Approves a draft and creates its projects. The body repeats the plan that the user has seen; if the plan has changed
+/// since, the request fails with 409.
 #[utoipa::path(
     post,
     path = "/api/setup/drafts/{id}",
@@ -133,18 +135,18 @@ pub async fn drafts(
     tag = "credentials",
     params(("id" = i64, Path, description = "The draft's id")),
     request_body = SetupPlanRequest,
-    responses((status = 201, description = "Made", body = Vec<ProjectView>), (status = 409, description = "The plan is another", body = ErrorBody), NotFound, Failures)
+    responses((status = 201, description = "Created", body = Vec<ProjectView>), (status = 409, description = "The plan has changed", body = ErrorBody), NotFound, Failures)
 )]
 pub async fn approve(
     State(app): State<Arc<App>>,
-    InPerson(caller): InPerson,
+    LoginUser(caller): LoginUser,
     Path(id): Path<String>,
     JsonBody(request): JsonBody<SetupPlanRequest>,
 ) -> Result<(StatusCode, Json<Vec<ProjectView>>), ApiError> {
     let draft = draft(&app, &caller, &id).await?;
     let membership = writable_membership(&app, &caller, Some(draft.organization_id))?;
-    let made = app.control.approve_setup(&caller.by(&app), &draft, &planned(&request)?).await?;
-    let views = made.iter().map(|project| project_view(&app, project, membership.role, &Via::Login)).collect();
+    let created = app.control.approve_setup(&caller.actor(&app), &draft, &planned(&request)?).await?;
+    let views = created.iter().map(|project| project_view(&app, project, membership.role, &Via::Login)).collect();
     Ok((StatusCode::CREATED, Json(views)))
 }
 
@@ -159,11 +161,11 @@ pub async fn approve(
 )]
 pub async fn refuse(
     State(app): State<Arc<App>>,
-    InPerson(caller): InPerson,
+    LoginUser(caller): LoginUser,
     Path(id): Path<String>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
     let draft = draft(&app, &caller, &id).await?;
-    app.control.refuse_setup(&caller.by(&app), &draft).await?;
+    app.control.refuse_setup(&caller.actor(&app), &draft).await?;
     Ok(Json(StatusAnswer::of("refused")))
 }
 
@@ -189,14 +191,14 @@ fn planned_view(planned: &PlannedProject) -> PlannedProjectView {
     PlannedProjectView { name: planned.name.clone(), framework: planned.framework.clone() }
 }
 
-/// The projects that were made come with their tokens: the person said yes to them.
+/// The view of a setup session. Created projects include their tokens, because the user has approved them.
 fn session_view(app: &App, session: &SetupSession, membership: &Membership) -> SetupSessionView {
-    let made = session.projects.iter().filter_map(|number| app.control.project_by_number(*number));
+    let created = session.projects.iter().filter_map(|number| app.control.project_by_number(*number));
     SetupSessionView {
         organization: SetupOrganization { id: membership.organization.id, name: membership.organization.name.clone() },
         status: session.status.as_str().to_owned(),
         plan: session.plan.iter().map(planned_view).collect(),
-        projects: made.map(|project| project_view(app, &project, Role::User, &Via::Login)).collect(),
+        projects: created.map(|project| project_view(app, &project, Role::User, &Via::Login)).collect(),
         backend_url: app.config.base_url(),
         expires_at: rfc3339(session.expires_ns),
     }

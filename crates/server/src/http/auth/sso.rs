@@ -1,6 +1,7 @@
-//! Which other sign-ins there are, the way to them and back, and the first organisation of who came so. WIRE 5.5.
+//! Sign-in with other providers: their list, the redirect and the callback, and the first organization of such a user.
+//! WIRE 5.5.
 //!
-//! The login travels in the fragment of `/auth/callback`, which browsers send to no server and into no log.
+//! The session's token is in the fragment of `/auth/callback`, which browsers do not send to servers.
 
 use std::sync::Arc;
 
@@ -17,28 +18,28 @@ use crate::http::account::{
     NEVER, available, begin_proved_session, bundle, check_framework, check_project_name, check_text, project_view,
     renew_session, second_step,
 };
-use crate::http::gate::auth::{Admin, InPerson, OrganizationAccess, Origin, Via};
+use crate::http::gate::auth::{Admin, ClientInfo, LoginUser, OrganizationAccess, Via};
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::gate::session_cookie::Page;
 use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
 use crate::http::setup_code;
-use tidewatch_accounts::sso::round_trip::{RoundTrip, no_cookie};
+use tidewatch_accounts::sso::pending_sign_in::{PendingSignIn, no_cookie};
 use tidewatch_accounts::sso::{Provider, Sso};
-use tidewatch_accounts::{By, Entered, PendingLink, ProviderProfile, User};
+use tidewatch_accounts::{Actor, PendingLink, ProviderProfile, ProviderSignIn, User};
 use tidewatch_limits::per_ip::{FinishSetup, SsoCallback, SsoStart};
 use tidewatch_query::views::account::{LoginBundle, RegisterAnswer};
-use tidewatch_query::views::auth::{
+use tidewatch_query::views::sign_in::{
     CallbackQuery, FinishSetupRequest, ProviderView, ProvidersAnswer, SsoProviderView, SsoView, StartQuery,
 };
 
-/// How people can sign in here.
+/// The sign-in methods of this server.
 #[utoipa::path(
     get,
     path = "/api/auth/providers",
     operation_id = "listProviders",
     tag = "credentials",
-    responses((status = 200, description = "The answer", body = ProvidersAnswer)),
+    responses((status = 200, description = "Success", body = ProvidersAnswer)),
     security(())
 )]
 pub async fn providers(State(app): State<Arc<App>>) -> Json<ProvidersAnswer> {
@@ -56,14 +57,14 @@ pub async fn providers(State(app): State<Arc<App>>) -> Json<ProvidersAnswer> {
     })
 }
 
-/// How members sign in elsewhere.
+/// The single sign-on settings that apply to the members of an organization.
 #[utoipa::path(
     get,
     path = "/api/organizations/{id}/sso",
     operation_id = "organizationSignIn",
     tag = "organizations",
     params(("id" = i64, Path)),
-    responses((status = 200, description = "The answer", body = SsoView), Failures)
+    responses((status = 200, description = "Success", body = SsoView), Failures)
 )]
 pub async fn of_organization(State(app): State<Arc<App>>, _: OrganizationAccess<Admin>) -> Json<SsoView> {
     let providers = app.sso.providers.iter().map(|provider| SsoProviderView {
@@ -79,7 +80,7 @@ pub async fn of_organization(State(app): State<Arc<App>>, _: OrganizationAccess<
     Json(SsoView { password_login: !app.config.sso.disable_password_login, providers: providers.collect() })
 }
 
-/// Sends the browser to the provider.
+/// Begins a sign-in with a provider. Redirects the browser to it.
 #[utoipa::path(
     get,
     path = "/api/auth/start/{provider}",
@@ -94,44 +95,44 @@ pub async fn start(
     State(app): State<Arc<App>>,
     Path(provider): Path<String>,
     Query(query): Query<StartQuery>,
-    caller: Result<InPerson, ApiError>,
+    caller: Result<LoginUser, ApiError>,
 ) -> Result<Response, ApiError> {
     let known = app.sso.provider(&provider).ok_or_else(|| ApiError::not_found("no such provider"))?;
     let now_ns = app.clock.now_ns();
-    let mut trip = RoundTrip::begin(known.id, query.redirect.as_deref(), now_ns)?;
-    trip.is_fresh = query.fresh == Some(true);
-    // Who is signed in steps up; for anybody else it is a sign-in.
-    let session = caller.ok().and_then(|InPerson(caller)| caller.session);
-    trip.session = session.filter(|_| trip.is_fresh).map(|session| session.id);
+    let mut pending = PendingSignIn::begin(known.id, query.redirect.as_deref(), now_ns)?;
+    pending.is_fresh = query.fresh == Some(true);
+    // With a session this is a step-up, otherwise a sign-in.
+    let session = caller.ok().and_then(|LoginUser(caller)| caller.session);
+    pending.session = session.filter(|_| pending.is_fresh).map(|session| session.id);
     let endpoints = match call_provider(&app, &provider, move |sso, known| sso.endpoints(known, now_ns)).await? {
         Ok(endpoints) => endpoints,
         Err(error) => {
             tracing::error!(provider = known.id, "a sign-in cannot begin: {error:#}");
-            return Ok(see("/login?error=oauth_failed", None));
+            return Ok(redirect_response("/login?error=oauth_failed", None));
         }
     };
     let callback = callback_url(&app, known.id);
-    let challenge = trip.challenge();
+    let challenge = pending.challenge();
     let mut url = url::Url::parse(&endpoints.authorization).map_err(ApiError::internal)?;
     url.query_pairs_mut().extend_pairs([
         ("response_type", "code"),
         ("client_id", &known.client_id),
         ("redirect_uri", &callback),
         ("scope", &known.scopes),
-        ("state", &trip.state),
-        ("nonce", &trip.nonce),
+        ("state", &pending.state),
+        ("nonce", &pending.nonce),
         ("code_challenge", &challenge),
         ("code_challenge_method", "S256"),
     ]);
-    if trip.is_fresh {
+    if pending.is_fresh {
         url.query_pairs_mut().extend_pairs(known.fresh_parameters());
     }
-    let cookie = trip.cookie(&app.sso.sealer, app.config.is_https());
+    let cookie = pending.cookie(&app.sso.sealer, app.config.is_https());
     let cookie = cookie.ok_or_else(|| ApiError::internal("a sign-in's cookie cannot be sealed"))?;
-    Ok(see(url.as_str(), Some(cookie)))
+    Ok(redirect_response(url.as_str(), Some(cookie)))
 }
 
-/// Where the provider sends the browser back to.
+/// Completes a sign-in with a provider, which redirects the browser here.
 #[utoipa::path(
     get,
     path = "/api/auth/callback/{provider}",
@@ -143,7 +144,7 @@ pub async fn start(
 )]
 pub async fn callback(
     _: PerIp<SsoCallback>,
-    from: Origin,
+    from: ClientInfo,
     State(app): State<Arc<App>>,
     Path(provider): Path<String>,
     Query(query): Query<CallbackQuery>,
@@ -156,10 +157,10 @@ pub async fn callback(
         Ok(to) => to,
         Err(word) => format!("/login?error={word}"),
     };
-    Ok(see(&to, Some(no_cookie(app.config.is_https()))))
+    Ok(redirect_response(&to, Some(no_cookie(app.config.is_https()))))
 }
 
-/// Calls a provider on a thread that may block. The inner error is the provider's.
+/// Calls a provider on a blocking thread. The inner error is the provider's.
 async fn call_provider<T: Send + 'static>(
     app: &Arc<App>,
     id: &str,
@@ -173,32 +174,32 @@ async fn call_provider<T: Send + 'static>(
     called.await.map_err(ApiError::internal)
 }
 
-/// Where the browser goes next, or the error it shows.
+/// Completes a sign-in. Returns the URL of the next page, or the error code for the login page.
 async fn finish(
     app: &Arc<App>,
-    from: Origin,
+    from: ClientInfo,
     provider: String,
     query: CallbackQuery,
     headers: &HeaderMap,
 ) -> Result<Result<String, &'static str>, ApiError> {
     let now_ns = app.clock.now_ns();
-    // The provider sends the browser here, and the page that follows is ours.
-    let from = Origin { page: Page::Own, ..from };
+    // A redirect by the provider looks foreign, but leads to a page of this server.
+    let from = ClientInfo { page: Page::Own, ..from };
     let cookies: Vec<&str> = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok()).collect();
     let state = query.state.unwrap_or_default();
-    let trip = RoundTrip::read(&cookies.join("; "), &app.sso.sealer, &provider, &state, now_ns);
-    let Some(trip) = trip else { return Ok(Err("oauth_state")) };
+    let pending = PendingSignIn::read(&cookies.join("; "), &app.sso.sealer, &provider, &state, now_ns);
+    let Some(pending) = pending else { return Ok(Err("oauth_state")) };
     if let Some(error) = query.error {
         return Ok(Err(if error == "access_denied" { "oauth_denied" } else { "oauth_failed" }));
     }
     let Some(code) = query.code else { return Ok(Err("oauth_failed")) };
-    let way = trip.clone();
+    let sign_in = pending.clone();
     let callback = callback_url(app, &provider);
     let who = call_provider(app, &provider, move |sso, known| {
-        let profile = sso.who(known, &trip, &code, &callback, now_ns)?;
-        Ok((profile, known.may_create, known.says_when()))
+        let profile = sso.fetch_profile(known, &pending, &code, &callback, now_ns)?;
+        Ok((profile, known.may_create, known.reports_auth_time()))
     });
-    let (profile, may_create, says_when) = match who.await? {
+    let (profile, may_create, reports_auth_time) = match who.await? {
         Ok(who) => who,
         Err(error) => {
             tracing::warn!(%provider, "a sign-in failed: {error:#}");
@@ -206,42 +207,45 @@ async fn finish(
         }
     };
     let proved_ns = match profile.signed_in_ns {
-        Some(at_ns) if !way.is_fresh || way.is_after_start(at_ns) => at_ns,
-        // Its word is all there is.
-        None if way.is_fresh && !says_when => now_ns,
-        None if !way.is_fresh => NEVER,
-        said => {
-            tracing::warn!(%provider, ?said, "a step-up is refused: the provider's auth_time is missing or too old");
+        Some(at_ns) if !sign_in.is_fresh || sign_in.is_after_start(at_ns) => at_ns,
+        // The provider reports no authentication time.
+        None if sign_in.is_fresh && !reports_auth_time => now_ns,
+        None if !sign_in.is_fresh => NEVER,
+        other => {
+            tracing::warn!(%provider, auth_time = ?other, "a step-up is refused: the provider's auth_time is missing or too old");
             return Ok(Err("oauth_not_fresh"));
         }
     };
-    if let Some(session) = way.session {
-        return step_up(app, &from, &provider, &profile, (session, proved_ns), way.redirect).await;
+    if let Some(session) = sign_in.session {
+        return step_up(app, &from, &provider, &profile, (session, proved_ns), sign_in.redirect).await;
     }
-    let by = from.by(app, profile.email.as_deref().unwrap_or(&profile.subject));
-    let (user, needs_setup) = match app.control.enter(&by, &provider, &profile, may_create, None).await? {
-        Entered::In { user, needs_setup } => (user, needs_setup),
-        Entered::Unproved(user) => return ask_for_account(app, &user, provider, profile, way.redirect).await,
-        Entered::NoEmail if profile.is_email_seen => return Ok(Err("oauth_email_unverified")),
-        Entered::NoEmail => return Ok(Err("oauth_no_email")),
-        Entered::InviteRequired => return Ok(Err("invite_required")),
-    };
-    // The provider's own word for several factors is enough; without it the second step is asked for here.
-    let asks_for_more = !profile.is_multi_factor
+    let actor = from.actor(app, profile.email.as_deref().unwrap_or(&profile.subject));
+    let (user, needs_setup) =
+        match app.control.sign_in_with_provider(&actor, &provider, &profile, may_create, None).await? {
+            ProviderSignIn::In { user, needs_setup } => (user, needs_setup),
+            ProviderSignIn::Unproved(user) => {
+                return require_account_proof(app, &user, provider, profile, sign_in.redirect).await;
+            }
+            ProviderSignIn::NoEmail if profile.is_email_seen => return Ok(Err("oauth_email_unverified")),
+            ProviderSignIn::NoEmail => return Ok(Err("oauth_no_email")),
+            ProviderSignIn::InviteRequired => return Ok(Err("invite_required")),
+        };
+    // The second step is skipped if the provider reports a multi-factor authentication.
+    let needs_second_step = !profile.is_multi_factor
         && app.control.memberships(user.id).iter().any(|member| member.organization.requires_two_factor);
     let has = app.control.second_factors(user.id).await?;
-    let pairs = if asks_for_more && has.any() {
-        let asked = second_step(app, &user, has).await?;
-        vec![("mfaToken", asked.mfa_token), ("methods", asked.methods.join(","))]
+    let pairs = if needs_second_step && has.any() {
+        let second = second_step(app, &user, has).await?;
+        vec![("mfaToken", second.mfa_token), ("methods", second.methods.join(","))]
     } else {
         from.record_sign_in(app, &user, &provider).await?;
         let token = begin_proved_session(app, &from, &user, proved_ns).await?;
         vec![("token", token), ("needsSetup", needs_setup.to_string())]
     };
-    Ok(Ok(callback_page(pairs, way.redirect)))
+    Ok(Ok(callback_page(pairs, sign_in.redirect)))
 }
 
-/// The page that goes on with a sign-in.
+/// The URL of the page that continues a sign-in.
 fn callback_page(pairs: Vec<(&str, String)>, redirect: Option<String>) -> String {
     let mut fragment = Serializer::new(String::new());
     fragment.extend_pairs(pairs);
@@ -251,10 +255,10 @@ fn callback_page(pairs: Vec<(&str, String)>, redirect: Option<String>) -> String
     format!("/auth/callback#{}", fragment.finish())
 }
 
-/// The session that the trip began in has a fresh proof, when its own person came back.
+/// Completes a step-up of the session in which the round trip began, if it belongs to the user of the identity.
 async fn step_up(
     app: &Arc<App>,
-    from: &Origin,
+    from: &ClientInfo,
     provider: &str,
     profile: &ProviderProfile,
     (session, proved_ns): (i64, i64),
@@ -263,17 +267,18 @@ async fn step_up(
     let Some(user) = app.control.user_of_identity(provider, &profile.subject).await? else {
         return Ok(Err("oauth_other_person"));
     };
-    let by = By { user_id: Some(user.id), ..from.by(app, &user.email) };
-    let held = app.control.session_of_login(&by, session).await?;
+    let actor = Actor { user_id: Some(user.id), ..from.actor(app, &user.email) };
+    let held = app.control.session_of_login(&actor, session).await?;
     if !held.is_some_and(|held| held.user == user.id && held.session_epoch == user.session_epoch) {
         return Ok(Err("oauth_other_person"));
     }
-    app.control.prove_session(&by, session, provider, proved_ns).await?;
+    app.control.prove_session(&actor, session, provider, proved_ns).await?;
     Ok(Ok(redirect.unwrap_or_else(|| "/account".to_owned())))
 }
 
-/// The account has the address that the provider vouches for, and the provider is not linked to it: its person proves it.
-async fn ask_for_account(
+/// Requires a proof of the account before a provider is linked to it: the provider has verified the account's address,
+/// but is not linked yet.
+async fn require_account_proof(
     app: &Arc<App>,
     user: &User,
     provider: String,
@@ -285,7 +290,7 @@ async fn ask_for_account(
         ("totp", has.totp),
         ("passkey", has.passkeys > 0 && app.passkeys.is_some()),
         ("recovery", has.any() && has.recovery_codes_left > 0),
-        ("password", !has.any() && !user.signs_in_elsewhere),
+        ("password", !has.any() && !user.has_no_password),
         ("email", !has.any() && app.mailer.is_set_up),
     ]);
     if methods.is_empty() {
@@ -299,19 +304,20 @@ async fn ask_for_account(
     Ok(Ok(callback_page(pairs, redirect)))
 }
 
-/// The first organisation and project, made by who signed in elsewhere. Only while there is none.
+/// Creates the first organization and project, for a user who signed in with a provider. Fails if an organization
+/// exists.
 #[utoipa::path(
     post,
     path = "/api/auth/finish-setup",
     operation_id = "finishSetup",
     tag = "credentials",
     request_body = FinishSetupRequest,
-    responses((status = 201, description = "Made", body = RegisterAnswer), (status = 409, description = "An organisation exists already", body = ErrorBody), Failures, TooMany)
+    responses((status = 201, description = "Created", body = RegisterAnswer), (status = 409, description = "An organization exists already", body = ErrorBody), Failures, TooMany)
 )]
 pub async fn finish_setup(
     _: PerIp<FinishSetup>,
     State(app): State<Arc<App>>,
-    InPerson(caller): InPerson,
+    LoginUser(caller): LoginUser,
     AnonymousBody(request): AnonymousBody<FinishSetupRequest>,
 ) -> Result<(StatusCode, Json<RegisterAnswer>), ApiError> {
     if app.control.has_organizations() {
@@ -323,8 +329,8 @@ pub async fn finish_setup(
         check_text("timezone", request.timezone.as_deref().filter(|zone| !zone.is_empty()).unwrap_or("UTC"))?;
     let project = check_project_name(&request.project_name)?;
     let framework = check_framework(request.framework.as_deref())?;
-    let by = caller.by(&app);
-    let project = app.control.set_up(&by, caller.user.id, &name, &timezone, &project, &framework).await?;
+    let actor = caller.actor(&app);
+    let project = app.control.set_up(&actor, caller.user.id, &name, &timezone, &project, &framework).await?;
     let (token, LoginBundle { user, projects, organizations }) =
         (renew_session(&app, &caller, &caller.user).await?, bundle(&app, &caller.user, &Via::Login));
     let project = project_view(&app, &project, tidewatch_accounts::Role::Owner, &Via::Login);
@@ -335,8 +341,8 @@ fn callback_url(app: &App, provider: &str) -> String {
     format!("{}/api/auth/callback/{provider}", app.config.base_url())
 }
 
-/// 302, as the wire has it.
-fn see(to: &str, cookie: Option<String>) -> Response {
+/// A redirect with status 302, which the wire specification requires.
+fn redirect_response(to: &str, cookie: Option<String>) -> Response {
     let mut headers = HeaderMap::new();
     if let Ok(to) = to.parse() {
         headers.insert(LOCATION, to);

@@ -1,9 +1,9 @@
-//! Step-up: proving again who one is, before credentials, roles and deletion. What asks for it answers 403 with the code
-//! `step_up_required` (`FreshInPerson`, `FreshAs` in `gate/auth.rs`); the proof counts for [`limits::STEP_UP_LIFE`] in
-//! the session that gave it.
+//! Step-up: repeated authentication before credentials or roles change, or data is deleted. Routes that require it fail
+//! with 403 and the code `step_up_required` (`FreshLoginUser`, `ViaFreshLogin` in `gate/auth`). A step-up is valid for
+//! [`limits::STEP_UP_LIFE`] in its session.
 //!
-//! Passkeys and codes go the way of a login's second step: `mfaToken` is good for
-//! `POST /api/login/mfa/passkey/start`, and wrong codes count in the same window of the account.
+//! Passkeys and codes work like the second step of a login: `mfaToken` is valid for `POST
+//! /api/login/mfa/passkey/start`, and wrong codes count in the same window of the account.
 
 use std::sync::Arc;
 
@@ -14,32 +14,32 @@ use super::{passkeys, rfc3339};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::http::account::{available, check_password_of};
-use crate::http::gate::auth::InPerson;
+use crate::http::gate::auth::LoginUser;
 use crate::http::gate::body::JsonBody;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{Failures, TooMany};
-use tidewatch_accounts::{Answered, Shown};
+use tidewatch_accounts::{SecondFactorOutcome, SecondFactorResponse};
 use tidewatch_limits as limits;
 use tidewatch_limits::per_ip::{Passkey, StepUp};
 use tidewatch_query::views::people::{StepUpAnswer, StepUpRequest, StepUpWays};
 
-/// How one can prove who one is.
+/// Begins a step-up. Returns the methods by which the user can authenticate.
 #[utoipa::path(
     post,
     path = "/api/me/step-up/start",
     operation_id = "beginStepUp",
     tag = "account",
-    responses((status = 200, description = "The answer", body = StepUpWays), Failures, TooMany)
+    responses((status = 200, description = "Success", body = StepUpWays), Failures, TooMany)
 )]
-pub async fn ways(
+pub async fn methods(
     _: PerIp<Passkey>,
     State(app): State<Arc<App>>,
-    InPerson(caller): InPerson,
+    LoginUser(caller): LoginUser,
 ) -> Result<Json<StepUpWays>, ApiError> {
     let user = &caller.user;
     let has = app.control.second_factors(user.id).await?;
     let methods = available([
-        ("password", !user.signs_in_elsewhere && !app.config.sso.disable_password_login),
+        ("password", !user.has_no_password && !app.config.sso.disable_password_login),
         ("totp", has.totp),
         ("passkey", has.passkeys > 0 && app.passkeys.is_some()),
     ]);
@@ -52,22 +52,22 @@ pub async fn ways(
     Ok(Json(StepUpWays { methods, mfa_token, providers }))
 }
 
-/// Proves it. Signing in anew, with a provider too, is a proof by itself: in the new session.
+/// Completes a step-up. A new sign-in, also with a provider, counts as a step-up in the new session.
 #[utoipa::path(
     post,
     path = "/api/me/step-up",
     operation_id = "stepUp",
     tag = "account",
     request_body = StepUpRequest,
-    responses((status = 200, description = "Proved", body = StepUpAnswer), Failures, TooMany)
+    responses((status = 200, description = "Authenticated", body = StepUpAnswer), Failures, TooMany)
 )]
 pub async fn prove(
     _: PerIp<StepUp>,
     State(app): State<Arc<App>>,
-    InPerson(caller): InPerson,
+    LoginUser(caller): LoginUser,
     JsonBody(request): JsonBody<StepUpRequest>,
 ) -> Result<Json<StepUpAnswer>, ApiError> {
-    let by = caller.by(&app);
+    let actor = caller.actor(&app);
     let wrong = ApiError::Forbidden("that was not accepted");
     let code = request.code.map(|code| code.replace(' ', ""));
     let how = match (request.password, &request.mfa_token) {
@@ -77,22 +77,22 @@ pub async fn prove(
         }
         (None, Some(token)) => {
             let proof = passkeys::proof_of(&app, request.challenge_id.as_ref(), request.passkey.as_ref())?;
-            let shown = match (&code, &proof) {
-                (Some(code), None) => Shown::Code(code),
-                (None, Some(proof)) => Shown::Passkey(proof),
+            let response = match (&code, &proof) {
+                (Some(code), None) => SecondFactorResponse::Code(code),
+                (None, Some(proof)) => SecondFactorResponse::Passkey(proof),
                 _ => return Err(ApiError::malformed("one of code, and passkey with challengeId is needed")),
             };
-            match app.control.show_second_factor(&by, token, shown).await? {
-                Answered::In { user, link: None } if user.id == caller.user.id => {}
-                Answered::In { .. } | Answered::No => return Err(wrong),
-                Answered::TooMany => return Err(ApiError::TooMany(limits::SECOND_FACTOR_WINDOW.as_secs())),
+            match app.control.verify_second_factor(&actor, token, response).await? {
+                SecondFactorOutcome::In { user, link: None } if user.id == caller.user.id => {}
+                SecondFactorOutcome::In { .. } | SecondFactorOutcome::No => return Err(wrong),
+                SecondFactorOutcome::TooMany => return Err(ApiError::TooMany(limits::SECOND_FACTOR_WINDOW.as_secs())),
             }
             if proof.is_some() { "passkey" } else { "second factor" }
         }
         _ => return Err(ApiError::malformed("one of password and mfaToken is needed")),
     };
     let session = caller.session.ok_or(wrong)?;
-    app.control.prove_session(&by, session.id, how, by.at_ns).await?;
-    let until_ns = by.at_ns.saturating_add(limits::STEP_UP_LIFE.as_nanos() as i64);
+    app.control.prove_session(&actor, session.id, how, actor.at_ns).await?;
+    let until_ns = actor.at_ns.saturating_add(limits::STEP_UP_LIFE.as_nanos() as i64);
     Ok(Json(StepUpAnswer { until: rfc3339(until_ns) }))
 }

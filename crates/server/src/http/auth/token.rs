@@ -1,7 +1,7 @@
-//! The token endpoint: device code, refresh token and authorization code become access tokens. WIRE 5.4.
+//! The token endpoint: exchanges device codes, refresh tokens and authorization codes for access tokens. WIRE 5.4.
 //!
-//! Errors are RFC 6749's words as `{"error": "<word>"}`, always 400; a device-code poll over the per-IP window hears
-//! `slow_down` and not 429 (Spec: errors).
+//! Errors are the codes of RFC 6749 as `{"error": "<code>"}`, always with status 400. A device code poll that exceeds
+//! the window of its address fails with `slow_down` instead of 429 (Spec: errors).
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::gate::auth::Origin;
+use crate::http::gate::auth::ClientInfo;
 use crate::http::gate::body::FormOrJson;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::gate::resource::is_ours;
@@ -26,10 +26,10 @@ use tidewatch_limits as limits;
 use tidewatch_limits::per_ip::{Logout, Token};
 use tidewatch_query::views::auth::{LogoutRequest, StatusAnswer, TokenAnswer, TokenRequest};
 
-/// RFC 6749, 5.1: on every answer of the endpoint.
-const UNSTORED: [(HeaderName, &str); 2] = [(CACHE_CONTROL, "no-store"), (PRAGMA, "no-cache")];
+/// The headers of every response of the endpoint. RFC 6749, 5.1.
+const NO_STORE: [(HeaderName, &str); 2] = [(CACHE_CONTROL, "no-store"), (PRAGMA, "no-cache")];
 
-/// Tokens for a device code, a refresh token or an authorization code.
+/// Exchanges a device code, a refresh token or an authorization code for tokens.
 #[utoipa::path(
     post,
     path = "/api/auth/token",
@@ -37,7 +37,7 @@ const UNSTORED: [(HeaderName, &str); 2] = [(CACHE_CONTROL, "no-store"), (PRAGMA,
     tag = "credentials",
     request_body = TokenRequest,
     responses(
-        (status = 200, description = "The answer", body = TokenAnswer),
+        (status = 200, description = "Success", body = TokenAnswer),
         (status = 400, description = "`authorization_pending`, `slow_down`, `access_denied`, `expired_token`, `invalid_grant`, `invalid_target`, `invalid_request` or `unsupported_grant_type`", body = ErrorBody),
         TooMany
     ),
@@ -45,14 +45,14 @@ const UNSTORED: [(HeaderName, &str); 2] = [(CACHE_CONTROL, "no-store"), (PRAGMA,
 )]
 pub async fn token(
     over: Result<PerIp<Token>, ApiError>,
-    from: Origin,
+    from: ClientInfo,
     State(app): State<Arc<App>>,
     request: Result<FormOrJson<TokenRequest>, ApiError>,
 ) -> Response {
-    (UNSTORED, answer(&app, over, from, request).await.map(Json)).into_response()
+    (NO_STORE, exchange(&app, over, from, request).await.map(Json)).into_response()
 }
 
-/// The same, where devices look for it.
+/// Like `/api/auth/token`, at the path that device login uses.
 #[utoipa::path(
     post,
     path = "/api/auth/device/token",
@@ -60,30 +60,30 @@ pub async fn token(
     tag = "credentials",
     request_body = TokenRequest,
     responses(
-        (status = 200, description = "The answer", body = TokenAnswer),
-        (status = 400, description = "As of `/api/auth/token`", body = ErrorBody),
+        (status = 200, description = "Success", body = TokenAnswer),
+        (status = 400, description = "Like `/api/auth/token`", body = ErrorBody),
         TooMany
     ),
     security(())
 )]
 pub async fn device_token(
     over: Result<PerIp<Token>, ApiError>,
-    from: Origin,
+    from: ClientInfo,
     State(app): State<Arc<App>>,
     request: Result<FormOrJson<TokenRequest>, ApiError>,
 ) -> Response {
-    (UNSTORED, answer(&app, over, from, request).await.map(Json)).into_response()
+    (NO_STORE, exchange(&app, over, from, request).await.map(Json)).into_response()
 }
 
-async fn answer(
+async fn exchange(
     app: &Arc<App>,
     over: Result<PerIp<Token>, ApiError>,
-    from: Origin,
+    from: ClientInfo,
     request: Result<FormOrJson<TokenRequest>, ApiError>,
 ) -> Result<TokenAnswer, ApiError> {
     let request = match (over, request) {
         (Ok(_), request) => request?.0,
-        // Which grant it is says what those over the window hear.
+        // The error of a request that exceeds the window depends on its grant type.
         (Err(error), Ok(FormOrJson(request))) => {
             return Err(error.for_grant(request.grant_type.as_deref().unwrap_or_default()));
         }
@@ -93,11 +93,11 @@ async fn answer(
         Some("device_code" | "urn:ietf:params:oauth:grant-type:device_code") => device(app, from, &request).await?,
         Some("refresh_token") => refresh(app, from, &request).await?,
         Some("authorization_code") => code(app, from, &request).await?,
-        Some(_) => return Err(word("unsupported_grant_type")),
-        None => return Err(word("invalid_request")),
+        Some(_) => return Err(oauth_error("unsupported_grant_type")),
+        None => return Err(oauth_error("invalid_request")),
     };
     let access_token = app.logins.issue_access(&issued.user, issued.family, &issued.resource, issued.at_ns)?;
-    // Less than its whole life when an answer is given again.
+    // A repeated response has less than the whole life of the token left.
     let age = app.clock.now_ns().saturating_sub(issued.at_ns).max(0) / 1_000_000_000;
     Ok(TokenAnswer {
         access_token,
@@ -109,53 +109,53 @@ async fn answer(
     })
 }
 
-async fn device(app: &Arc<App>, from: Origin, request: &TokenRequest) -> Result<Issued, ApiError> {
-    let code = needed(&request.device_code)?;
-    let by = from.by(app, "device");
-    match app.control.poll_device(&by, code, request.client_id.as_deref()).await? {
-        Poll::Pending => Err(word("authorization_pending")),
+async fn device(app: &Arc<App>, from: ClientInfo, request: &TokenRequest) -> Result<Issued, ApiError> {
+    let code = required(&request.device_code)?;
+    let actor = from.actor(app, "device");
+    match app.control.poll_device(&actor, code, request.client_id.as_deref()).await? {
+        Poll::Pending => Err(oauth_error("authorization_pending")),
         Poll::SlowDown => Err(ApiError::SlowDown),
-        Poll::Denied => Err(word("access_denied")),
-        Poll::Expired => Err(word("expired_token")),
-        Poll::Invalid => Err(word("invalid_grant")),
+        Poll::Denied => Err(oauth_error("access_denied")),
+        Poll::Expired => Err(oauth_error("expired_token")),
+        Poll::Invalid => Err(oauth_error("invalid_grant")),
         Poll::Issued(issued) => Ok(issued),
     }
 }
 
-async fn refresh(app: &Arc<App>, from: Origin, request: &TokenRequest) -> Result<Issued, ApiError> {
-    let token = needed(&request.refresh_token)?;
+async fn refresh(app: &Arc<App>, from: ClientInfo, request: &TokenRequest) -> Result<Issued, ApiError> {
+    let token = required(&request.refresh_token)?;
     let resource = request.resource.as_deref().filter(|resource| !resource.is_empty());
     if resource.is_some_and(|resource| !is_ours(&app.config.base_url(), resource)) {
-        return Err(word("invalid_target"));
+        return Err(oauth_error("invalid_target"));
     }
-    let by = from.by(app, "client");
-    Ok(app.control.refresh_grant(&by, token, request.client_id.as_deref(), resource).await?)
+    let actor = from.actor(app, "client");
+    Ok(app.control.refresh_grant(&actor, token, request.client_id.as_deref(), resource).await?)
 }
 
-async fn code(app: &Arc<App>, from: Origin, request: &TokenRequest) -> Result<Issued, ApiError> {
-    let verifier = needed(&request.code_verifier)?;
-    let shown = Exchange {
-        code: needed(&request.code)?,
-        client_id: needed(&request.client_id)?,
-        redirect_uri: needed(&request.redirect_uri)?,
-        code_challenge: &challenge(verifier).ok_or_else(|| word("invalid_request"))?,
+async fn code(app: &Arc<App>, from: ClientInfo, request: &TokenRequest) -> Result<Issued, ApiError> {
+    let verifier = required(&request.code_verifier)?;
+    let exchange = Exchange {
+        code: required(&request.code)?,
+        client_id: required(&request.client_id)?,
+        redirect_uri: required(&request.redirect_uri)?,
+        code_challenge: &challenge(verifier).ok_or_else(|| oauth_error("invalid_request"))?,
         resource: request.resource.as_deref(),
     };
-    match app.control.exchange_code(&from.by(app, "client"), &shown).await? {
+    match app.control.exchange_code(&from.actor(app, "client"), &exchange).await? {
         Exchanged::Issued(issued) => Ok(issued),
-        Exchanged::Invalid => Err(word("invalid_grant")),
-        Exchanged::InvalidTarget => Err(word("invalid_target")),
+        Exchanged::Invalid => Err(oauth_error("invalid_grant")),
+        Exchanged::InvalidTarget => Err(oauth_error("invalid_target")),
     }
 }
 
-/// RFC 7636: S256 of a verifier of 43 to 128 unreserved characters.
+/// The S256 challenge of a verifier. `None` unless the verifier has 43 to 128 unreserved characters. RFC 7636.
 pub fn challenge(verifier: &str) -> Option<String> {
-    let is_right = (43..=128).contains(&verifier.len())
+    let is_valid = (43..=128).contains(&verifier.len())
         && verifier.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte));
-    is_right.then(|| URL_SAFE_NO_PAD.encode(Sha256::digest(verifier)))
+    is_valid.then(|| URL_SAFE_NO_PAD.encode(Sha256::digest(verifier)))
 }
 
-/// Ends the sign-in that a refresh token belongs to. Says the same whether there was one.
+/// Revokes the grant of a refresh token. The response does not reveal whether the token was valid.
 #[utoipa::path(
     post,
     path = "/api/auth/logout",
@@ -167,22 +167,22 @@ pub fn challenge(verifier: &str) -> Option<String> {
 )]
 pub async fn logout(
     _: PerIp<Logout>,
-    from: Origin,
+    from: ClientInfo,
     State(app): State<Arc<App>>,
     request: Result<FormOrJson<LogoutRequest>, ApiError>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
     if let Ok(FormOrJson(LogoutRequest { refresh_token: Some(token) })) = request {
-        app.control.end_grant_of(&from.by(&app, "client"), &token).await?;
+        app.control.end_grant_of(&from.actor(&app, "client"), &token).await?;
     }
     Ok(Json(StatusAnswer::of("ok")))
 }
 
-fn needed(field: &Option<String>) -> Result<&str, ApiError> {
-    field.as_deref().filter(|text| !text.is_empty()).ok_or_else(|| word("invalid_request"))
+fn required(field: &Option<String>) -> Result<&str, ApiError> {
+    field.as_deref().filter(|text| !text.is_empty()).ok_or_else(|| oauth_error("invalid_request"))
 }
 
-fn word(word: &str) -> ApiError {
-    ApiError::malformed(word)
+fn oauth_error(code: &str) -> ApiError {
+    ApiError::malformed(code)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Second factors: setting up an authenticator, and the second step of a login.
+//! Second factors: setup of an authenticator app, and the second step of a sign-in.
 
 use std::sync::Arc;
 
@@ -11,53 +11,53 @@ use super::passkeys;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::http::account::{NEVER, begin_proved_session, bundle, check_password_of};
-use crate::http::gate::auth::{InPerson, Origin, Via};
+use crate::http::gate::auth::{ClientInfo, LoginUser, Via};
 use crate::http::gate::body::{AnonymousBody, JsonBody};
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
-use tidewatch_accounts::mail::letters;
+use tidewatch_accounts::mail::templates;
 use tidewatch_accounts::secrets::totp::Codes;
-use tidewatch_accounts::{Answered, Entered, LinkMail, PendingLink, Shown, User};
+use tidewatch_accounts::{LinkMail, PendingLink, ProviderSignIn, SecondFactorOutcome, SecondFactorResponse, User};
 use tidewatch_limits as limits;
 use tidewatch_limits::per_ip::{SecondFactor, SecondFactorChange};
 use tidewatch_query::views::account::{LoginAnswer, LoginBundle};
-use tidewatch_query::views::auth::{
-    CodeRequest, LinkMailRequest, PasswordRequest, RecoveryCodes, SecondFactorRequest, StatusAnswer, TotpSetup,
-    TwoFactorView,
+use tidewatch_query::views::auth::StatusAnswer;
+use tidewatch_query::views::sign_in::{
+    CodeRequest, LinkMailRequest, PasswordRequest, RecoveryCodes, SecondFactorRequest, TotpSetup, TwoFactorView,
 };
 
-/// Which second factors the reader has.
+/// The user's second factors.
 #[utoipa::path(
     get,
     path = "/api/me/two-factor",
     operation_id = "getTwoFactor",
     tag = "credentials",
-    responses((status = 200, description = "The answer", body = TwoFactorView), Failures)
+    responses((status = 200, description = "Success", body = TwoFactorView), Failures)
 )]
-pub async fn get(State(app): State<Arc<App>>, InPerson(caller): InPerson) -> Result<Json<TwoFactorView>, ApiError> {
+pub async fn get(State(app): State<Arc<App>>, LoginUser(caller): LoginUser) -> Result<Json<TwoFactorView>, ApiError> {
     let has = app.control.second_factors(caller.user.id).await?;
     let passkeys = app.control.passkeys(caller.user.id).await?.iter().map(passkeys::view).collect();
     Ok(Json(TwoFactorView { totp: has.totp, recovery_codes_left: has.recovery_codes_left, passkeys }))
 }
 
-/// Begins to set up an authenticator. It counts once a code of it has been shown.
+/// Begins the setup of an authenticator app. The app is a second factor after its first code is confirmed.
 #[utoipa::path(
     post,
     path = "/api/me/two-factor/totp",
     operation_id = "beginTotp",
     tag = "credentials",
     request_body = PasswordRequest,
-    responses((status = 200, description = "The answer", body = TotpSetup), (status = 409, description = "There is one already", body = ErrorBody), Failures, TooMany)
+    responses((status = 200, description = "Success", body = TotpSetup), (status = 409, description = "An authenticator app is set up already", body = ErrorBody), Failures, TooMany)
 )]
 pub async fn begin(
     _: PerIp<SecondFactorChange>,
     State(app): State<Arc<App>>,
-    InPerson(caller): InPerson,
+    LoginUser(caller): LoginUser,
     JsonBody(request): JsonBody<PasswordRequest>,
 ) -> Result<Json<TotpSetup>, ApiError> {
     check_password_of(&app, &caller.user, request.password).await?;
     let codes = Codes::new(&caller.user.email).map_err(ApiError::internal)?;
-    if !app.control.begin_totp(&caller.by(&app), caller.user.id, &codes).await? {
+    if !app.control.begin_totp(&caller.actor(&app), caller.user.id, &codes).await? {
         return Err(ApiError::Conflict("two-factor authentication is on already"));
     }
     let uri = codes.uri().map_err(ApiError::internal)?;
@@ -67,131 +67,132 @@ pub async fn begin(
     Ok(Json(TotpSetup { secret: codes.base32(), uri, qr_svg }))
 }
 
-/// Shows a code of the new authenticator; the answer is ten recovery codes, shown this once.
+/// Completes the setup of an authenticator app with one of its codes. Returns ten recovery codes, which are shown only
+/// once.
 #[utoipa::path(
     post,
     path = "/api/me/two-factor/totp/confirm",
     operation_id = "confirmTotp",
     tag = "credentials",
     request_body = CodeRequest,
-    responses((status = 200, description = "The answer", body = RecoveryCodes), Failures, TooMany)
+    responses((status = 200, description = "Success", body = RecoveryCodes), Failures, TooMany)
 )]
 pub async fn confirm(
     _: PerIp<SecondFactorChange>,
     State(app): State<Arc<App>>,
-    InPerson(caller): InPerson,
+    LoginUser(caller): LoginUser,
     JsonBody(request): JsonBody<CodeRequest>,
 ) -> Result<Json<RecoveryCodes>, ApiError> {
     let code = request.code.replace(' ', "");
-    let codes = app.control.confirm_totp(&caller.by(&app), &caller.user, &code).await?;
+    let codes = app.control.confirm_totp(&caller.actor(&app), &caller.user, &code).await?;
     let recovery_codes =
         codes.ok_or_else(|| ApiError::malformed("the code is wrong; is the clock of the device right?"))?;
     Ok(Json(RecoveryCodes { recovery_codes }))
 }
 
-/// Turns the codes of an authenticator off; passkeys stay.
+/// Removes the authenticator app. Passkeys stay.
 #[utoipa::path(
     delete,
     path = "/api/me/two-factor/totp",
     operation_id = "removeTotp",
     tag = "credentials",
     request_body = PasswordRequest,
-    responses((status = 200, description = "Off", body = StatusAnswer), Failures, TooMany)
+    responses((status = 200, description = "Removed", body = StatusAnswer), Failures, TooMany)
 )]
 pub async fn remove(
     _: PerIp<SecondFactorChange>,
     State(app): State<Arc<App>>,
-    InPerson(caller): InPerson,
+    LoginUser(caller): LoginUser,
     JsonBody(request): JsonBody<PasswordRequest>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
     check_password_of(&app, &caller.user, request.password).await?;
-    app.control.remove_totp(&caller.by(&app), caller.user.id).await?;
+    app.control.remove_totp(&caller.actor(&app), caller.user.id).await?;
     Ok(Json(StatusAnswer::of("disabled")))
 }
 
-/// Ten new recovery codes; the old ones are over.
+/// Creates ten new recovery codes. The previous ones are invalid.
 #[utoipa::path(
     post,
     path = "/api/me/two-factor/recovery-codes",
     operation_id = "replaceRecoveryCodes",
     tag = "credentials",
     request_body = PasswordRequest,
-    responses((status = 200, description = "The answer", body = RecoveryCodes), Failures, TooMany)
+    responses((status = 200, description = "Success", body = RecoveryCodes), Failures, TooMany)
 )]
 pub async fn recovery_codes(
     _: PerIp<SecondFactorChange>,
     State(app): State<Arc<App>>,
-    InPerson(caller): InPerson,
+    LoginUser(caller): LoginUser,
     JsonBody(request): JsonBody<PasswordRequest>,
 ) -> Result<Json<RecoveryCodes>, ApiError> {
     check_password_of(&app, &caller.user, request.password).await?;
     if !app.control.second_factors(caller.user.id).await?.any() {
         return Err(ApiError::malformed("two-factor authentication is off"));
     }
-    let recovery_codes = app.control.replace_recovery_codes(&caller.by(&app), caller.user.id).await?;
+    let recovery_codes = app.control.replace_recovery_codes(&caller.actor(&app), caller.user.id).await?;
     Ok(Json(RecoveryCodes { recovery_codes }))
 }
 
-/// The second step of a login.
+/// Completes the second step of a sign-in.
 #[utoipa::path(
     post,
     path = "/api/login/mfa",
     operation_id = "loginSecondFactor",
     tag = "credentials",
     request_body = SecondFactorRequest,
-    responses((status = 200, description = "The answer", body = LoginAnswer), Failures, TooMany),
+    responses((status = 200, description = "Success", body = LoginAnswer), Failures, TooMany),
     security(())
 )]
 pub async fn login(
     _: PerIp<SecondFactor>,
-    from: Origin,
+    from: ClientInfo,
     State(app): State<Arc<App>>,
     AnonymousBody(request): AnonymousBody<SecondFactorRequest>,
 ) -> Result<Json<LoginAnswer>, ApiError> {
     let code = request.code.map(|code| code.replace(' ', ""));
     let proof = passkeys::proof_of(&app, request.challenge_id.as_ref(), request.passkey.as_ref())?;
     let mail_code = request.mail_code.map(|code| code.replace(' ', ""));
-    let shown = match (&code, &request.recovery_code, &proof, request.password, &mail_code) {
-        (Some(code), None, None, None, None) => Shown::Code(code),
-        (None, Some(code), None, None, None) => Shown::RecoveryCode(code),
-        (None, None, Some(proof), None, None) => Shown::Passkey(proof),
-        (None, None, None, Some(password), None) => {
-            Shown::Password { is_right: is_password_of_waiting(&app, &request.mfa_token, password).await? }
-        }
-        (None, None, None, None, Some(code)) => Shown::MailCode(code),
+    let response = match (&code, &request.recovery_code, &proof, request.password, &mail_code) {
+        (Some(code), None, None, None, None) => SecondFactorResponse::Code(code),
+        (None, Some(code), None, None, None) => SecondFactorResponse::RecoveryCode(code),
+        (None, None, Some(proof), None, None) => SecondFactorResponse::Passkey(proof),
+        (None, None, None, Some(password), None) => SecondFactorResponse::Password {
+            is_right: is_password_of_waiting(&app, &request.mfa_token, password).await?,
+        },
+        (None, None, None, None, Some(code)) => SecondFactorResponse::MailCode(code),
         _ => {
-            let wanted = "one of code, recoveryCode, password, mailCode, and passkey with challengeId is needed";
-            return Err(ApiError::malformed(wanted));
+            let message = "one of code, recoveryCode, password, mailCode, and passkey with challengeId is needed";
+            return Err(ApiError::malformed(message));
         }
     };
-    let by = from.by(&app, "login");
-    match app.control.show_second_factor(&by, &request.mfa_token, shown).await? {
-        Answered::In { user, link: None } => {
+    let actor = from.actor(&app, "login");
+    match app.control.verify_second_factor(&actor, &request.mfa_token, response).await? {
+        SecondFactorOutcome::In { user, link: None } => {
             from.record_sign_in(&app, &user, "second factor").await?;
-            let token = begin_proved_session(&app, &from, &user, by.at_ns).await?;
-            Ok(Json(entered(&app, &user, token)))
+            let token = begin_proved_session(&app, &from, &user, actor.at_ns).await?;
+            Ok(Json(login_answer(&app, &user, token)))
         }
-        Answered::In { user, link: Some(PendingLink { provider, profile }) } => {
-            let entry = app.control.enter(&by, &provider, &profile, false, Some(user.id)).await?;
-            let Entered::In { user, .. } = entry else {
+        SecondFactorOutcome::In { user, link: Some(PendingLink { provider, profile }) } => {
+            let entry = app.control.sign_in_with_provider(&actor, &provider, &profile, false, Some(user.id)).await?;
+            let ProviderSignIn::In { user, .. } = entry else {
                 return Err(ApiError::Unauthorized("the account is another by now; sign in again"));
             };
             from.record_sign_in(&app, &user, &provider).await?;
-            // A mailbox shows whose account it is, and not who is there.
-            let proved_ns = match shown {
-                Shown::MailCode(_) => profile.signed_in_ns.unwrap_or(NEVER),
-                _ => by.at_ns,
+            // A code from the mailbox proves the ownership of the account, but is not an authentication.
+            let proved_ns = match response {
+                SecondFactorResponse::MailCode(_) => profile.signed_in_ns.unwrap_or(NEVER),
+                _ => actor.at_ns,
             };
             let token = begin_proved_session(&app, &from, &user, proved_ns).await?;
-            Ok(Json(entered(&app, &user, token)))
+            Ok(Json(login_answer(&app, &user, token)))
         }
-        Answered::No if proof.is_some() => Err(ApiError::Unauthorized("the passkey was not accepted")),
-        Answered::No => Err(ApiError::Unauthorized("wrong or expired code")),
-        Answered::TooMany => Err(ApiError::TooMany(limits::SECOND_FACTOR_WINDOW.as_secs())),
+        SecondFactorOutcome::No if proof.is_some() => Err(ApiError::Unauthorized("the passkey was not accepted")),
+        SecondFactorOutcome::No => Err(ApiError::Unauthorized("wrong or expired code")),
+        SecondFactorOutcome::TooMany => Err(ApiError::TooMany(limits::SECOND_FACTOR_WINDOW.as_secs())),
     }
 }
 
-/// Mails a code to the account that a provider's sign-in waits to be linked to. `POST /api/login/mfa` takes it as
+/// Mails a code to the account to which a provider's sign-in is to be linked. Send it to `POST /api/login/mfa` as
 /// `mailCode`.
 #[utoipa::path(
     post,
@@ -199,20 +200,20 @@ pub async fn login(
     operation_id = "mailLinkCode",
     tag = "credentials",
     request_body = LinkMailRequest,
-    responses((status = 200, description = "Sent", body = StatusAnswer), (status = 409, description = "It was sent before", body = ErrorBody), NotFound, Failures, TooMany),
+    responses((status = 200, description = "Sent", body = StatusAnswer), (status = 409, description = "The code was sent before", body = ErrorBody), NotFound, Failures, TooMany),
     security(())
 )]
 pub async fn mail_code(
     _: PerIp<SecondFactor>,
-    from: Origin,
+    from: ClientInfo,
     State(app): State<Arc<App>>,
     AnonymousBody(request): AnonymousBody<LinkMailRequest>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
     if !app.mailer.is_set_up {
         return Err(ApiError::not_found("this server sends no mail"));
     }
-    let mail = |email: &str, code: &str| letters::link_code(&app.config.base_url(), email, code);
-    match app.control.mail_link_code(&from.by(&app, "login"), &request.mfa_token, mail).await? {
+    let mail = |email: &str, code: &str| templates::link_code(&app.config.base_url(), email, code);
+    match app.control.mail_link_code(&from.actor(&app, "login"), &request.mfa_token, mail).await? {
         LinkMail::Sent => app.mailer.wake(),
         LinkMail::SentBefore => return Err(ApiError::Conflict("the code was sent; look into the mailbox")),
         LinkMail::Unknown => return Err(ApiError::Unauthorized("the sign-in took too long; begin again")),
@@ -221,7 +222,7 @@ pub async fn mail_code(
     Ok(Json(StatusAnswer::of("sent")))
 }
 
-/// Whether it is the password of who waits with the token.
+/// Whether `password` belongs to the user whose sign-in waits with `token` for its second step.
 async fn is_password_of_waiting(app: &Arc<App>, token: &str, password: String) -> Result<bool, ApiError> {
     let waiting = app.control.waiting_for_second_factor(token, app.clock.now_ns()).await?;
     let Some(user) = waiting.and_then(|id| app.control.user(id)) else { return Ok(false) };
@@ -232,7 +233,7 @@ async fn is_password_of_waiting(app: &Arc<App>, token: &str, password: String) -
     }
 }
 
-fn entered(app: &App, user: &User, token: String) -> LoginAnswer {
+fn login_answer(app: &App, user: &User, token: String) -> LoginAnswer {
     let LoginBundle { user, projects, organizations } = bundle(app, user, &Via::Login);
     LoginAnswer { token, user, projects, organizations }
 }

@@ -1,4 +1,4 @@
-//! The two documents by which clients find everything else, at the root of the origin. RFC 8414, RFC 9728.
+//! The discovery documents of OAuth, at the root of the origin. RFC 8414, RFC 9728.
 
 use std::sync::Arc;
 
@@ -9,44 +9,44 @@ use crate::app::App;
 use tidewatch_accounts::ScopeLevel;
 use tidewatch_query::views::auth::{AuthorizationServer, ProtectedResource};
 
-/// Where to register, ask and exchange.
+/// The metadata of the authorization server. RFC 8414.
 #[utoipa::path(
     get,
     path = "/.well-known/oauth-authorization-server",
     operation_id = "authorizationServer",
     tag = "credentials",
-    responses((status = 200, description = "The answer", body = AuthorizationServer)),
+    responses((status = 200, description = "Success", body = AuthorizationServer)),
     security(())
 )]
 pub async fn authorization_server(State(app): State<Arc<App>>) -> Json<AuthorizationServer> {
     let base = app.config.base_url();
-    let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+    let strings = |strings: &[&str]| strings.iter().map(|text| (*text).to_owned()).collect();
     Json(AuthorizationServer {
         authorization_endpoint: format!("{base}/oauth/authorize"),
         token_endpoint: format!("{base}/api/auth/token"),
         registration_endpoint: format!("{base}/api/oauth/register"),
         device_authorization_endpoint: format!("{base}/api/auth/device/authorize"),
-        response_types_supported: texts(&["code"]),
-        grant_types_supported: texts(&[
+        response_types_supported: strings(&["code"]),
+        grant_types_supported: strings(&[
             "authorization_code",
             "refresh_token",
             "urn:ietf:params:oauth:grant-type:device_code",
         ]),
-        code_challenge_methods_supported: texts(&["S256"]),
-        token_endpoint_auth_methods_supported: texts(&["none"]),
+        code_challenge_methods_supported: strings(&["S256"]),
+        token_endpoint_auth_methods_supported: strings(&["none"]),
         scopes_supported: ScopeLevel::Admin.words(),
         authorization_response_iss_parameter_supported: true,
         issuer: base,
     })
 }
 
-/// What the tokens open, and who issues them.
+/// The metadata of the protected resource. RFC 9728.
 #[utoipa::path(
     get,
     path = "/.well-known/oauth-protected-resource",
     operation_id = "protectedResource",
     tag = "credentials",
-    responses((status = 200, description = "The answer", body = ProtectedResource)),
+    responses((status = 200, description = "Success", body = ProtectedResource)),
     security(())
 )]
 pub async fn protected_resource(State(app): State<Arc<App>>) -> Json<ProtectedResource> {

@@ -1,4 +1,4 @@
-//! What became of what was received: `/api/drops`.
+//! Outcomes of received requests and records: `/api/drops`, `/api/refusals`.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use axum::extract::State;
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::gate::auth::{InPerson, ProjectAccess};
+use crate::http::gate::auth::{LoginUser, ProjectAccess};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_accounts::{Membership, Role};
 use tidewatch_ingest::refusals::UnknownSender;
 use tidewatch_limits as limits;
-use tidewatch_query::ask::Ask;
 use tidewatch_query::drops;
+use tidewatch_query::executor::Executor;
 use tidewatch_query::time;
 use tidewatch_query::views::drops::*;
 
@@ -23,7 +23,7 @@ pub fn routes() -> Api {
     Api::new().routes(routes!(drops)).routes(routes!(refusals))
 }
 
-/// Accepted and rejected requests, kept and dropped records.
+/// Counts of accepted and rejected requests, and of stored and dropped records.
 #[utoipa::path(
     post,
     path = "/api/drops",
@@ -31,33 +31,33 @@ pub fn routes() -> Api {
     tag = "drops",
     params(ProjectQuery),
     request_body = DropsRequest,
-    responses((status = 200, description = "The answer", body = Drops), Failures)
+    responses((status = 200, description = "Success", body = Drops), Failures)
 )]
 async fn drops(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
     JsonBody(request): JsonBody<DropsRequest>,
 ) -> Result<Json<Drops>, ApiError> {
-    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
     let project = &access.project;
     let last_refusal = |signal: &str, reason: &str| {
-        let last = app.refusals.last_sentence(project.number, signal, reason)?;
+        let last = app.refusals.last_message(project.number, signal, reason)?;
         Some((last.message, last.at_ns))
     };
-    Ok(Json(drops::read(&ask, project, request, app.hints.other_ai(project.number), last_refusal).await?))
+    Ok(Json(drops::read(&executor, project, request, app.hints.other_ai(project.number), last_refusal).await?))
 }
 
-/// The latest exports whose token belongs to no project, since the server's start.
-// The owner of the first organization runs the server and sees all. Other owners see what came from the address they look
-// from, because addresses and tokens of other organizations are not theirs.
+/// The latest exports whose token belongs to no project, since the start of the server.
+// Owners of the first organization operate the server and see all refusals. Other owners see those from their own
+// address, because addresses and tokens of other organizations are confidential.
 #[utoipa::path(
     get,
     path = "/api/refusals",
     operation_id = "getRefusals",
     tag = "drops",
-    responses((status = 200, description = "The answer", body = Refusals), Failures)
+    responses((status = 200, description = "Success", body = Refusals), Failures)
 )]
-async fn refusals(State(app): State<Arc<App>>, InPerson(caller): InPerson) -> Result<Json<Refusals>, ApiError> {
+async fn refusals(State(app): State<Arc<App>>, LoginUser(caller): LoginUser) -> Result<Json<Refusals>, ApiError> {
     let (user, owned) = (caller.user.id, |membership: &Membership| membership.role == Role::Owner);
     if !app.control.memberships(user).iter().any(owned) {
         return Err(ApiError::Forbidden("this is for owners"));
@@ -66,7 +66,7 @@ async fn refusals(State(app): State<Arc<App>>, InPerson(caller): InPerson) -> Re
     let sees_all = first.and_then(|first| app.control.membership(user, first)).is_some_and(|member| owned(&member));
     let found = app.refusals.unknown(|sender| sees_all || sender.address == caller.from.address);
     let view = |sender: UnknownSender| RefusalView {
-        time: time::show(sender.at_ns),
+        time: time::to_rfc3339(sender.at_ns),
         address: sender.address.to_string(),
         path: sender.path,
         token_start: sender.token_start,

@@ -6,8 +6,8 @@ pub fn routes() -> Api {
     Api::new().merge(endpoints::routes()).merge(tasks::routes()).merge(ai_traces::routes())
 }
 
-/// The five operations of one [`EntityKind`](tidewatch_query::entities::EntityKind): their paths, their ids, and what the
-/// OpenAPI document says of them.
+/// The five operations of an [`EntityKind`](tidewatch_query::entities::EntityKind): their paths, operation ids and
+/// OpenAPI descriptions.
 macro_rules! entity_routes {
     (
         $kind:path, $tag:literal, $views:ident, $name:ident in $query:ident, list of $list:ident by $order:ident or $group_order:ident,
@@ -30,7 +30,7 @@ macro_rules! entity_routes {
         use crate::http::gate::body::JsonBody;
         use crate::http::openapi::{Failures, NotFound, ProjectQuery};
         use tidewatch_limits as limits;
-        use tidewatch_query::ask::Ask;
+        use tidewatch_query::executor::Executor;
         use tidewatch_query::views::$views::*;
         use tidewatch_query::views::page::*;
         use tidewatch_query::{entities, ids, time};
@@ -52,15 +52,15 @@ macro_rules! entity_routes {
             tag = $tag,
             params(ProjectQuery),
             request_body = $list<$order>,
-            responses((status = 200, description = "The answer", body = Page<$row>), Failures)
+            responses((status = 200, description = "Success", body = Page<$row>), Failures)
         )]
         async fn list(
             State(app): State<Arc<App>>,
             access: ProjectAccess,
             JsonBody(request): JsonBody<$list<$order>>,
         ) -> Result<Json<Page<$row>>, ApiError> {
-            let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-            Ok(Json(entities::list::<$kind>(&ask, &access.project, request).await?))
+            let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+            Ok(Json(entities::list::<$kind>(&executor, &access.project, request).await?))
         }
 
         $(#[$groups_doc])+
@@ -71,15 +71,15 @@ macro_rules! entity_routes {
             tag = $tag,
             params(ProjectQuery),
             request_body = $list<$group_order>,
-            responses((status = 200, description = "The answer", body = Page<$group>), Failures)
+            responses((status = 200, description = "Success", body = Page<$group>), Failures)
         )]
         async fn groups(
             State(app): State<Arc<App>>,
             access: ProjectAccess,
             JsonBody(request): JsonBody<$list<$group_order>>,
         ) -> Result<Json<Page<$group>>, ApiError> {
-            let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-            Ok(Json(entities::groups::<$kind>(&ask, &access.project, request).await?))
+            let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+            Ok(Json(entities::groups::<$kind>(&executor, &access.project, request).await?))
         }
 
         $(#[$one_doc])+
@@ -90,7 +90,7 @@ macro_rules! entity_routes {
             tag = $tag,
             params(ProjectQuery, $query),
             request_body = $list<$order>,
-            responses((status = 200, description = "The answer", body = $page), Failures, NotFound)
+            responses((status = 200, description = "Success", body = $page), Failures, NotFound)
         )]
         async fn one(
             State(app): State<Arc<App>>,
@@ -99,8 +99,8 @@ macro_rules! entity_routes {
             JsonBody(request): JsonBody<$list<$order>>,
         ) -> Result<Json<$page>, ApiError> {
             let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
-            let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-            Ok(Json(entities::one::<$kind>(&ask, &access.project, &query.$name, request).await?))
+            let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+            Ok(Json(entities::one::<$kind>(&executor, &access.project, &query.$name, request).await?))
         }
 
         $(#[$chart_doc])+
@@ -111,15 +111,15 @@ macro_rules! entity_routes {
             tag = $tag,
             params(ProjectQuery),
             request_body = $chart_request,
-            responses((status = 200, description = "The answer", body = $chart), Failures)
+            responses((status = 200, description = "Success", body = $chart), Failures)
         )]
         async fn chart(
             State(app): State<Arc<App>>,
             access: ProjectAccess,
             JsonBody(request): JsonBody<$chart_request>,
         ) -> Result<Json<$chart>, ApiError> {
-            let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-            Ok(Json(entities::chart::<$kind>(&ask, &access.project, request).await?))
+            let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+            Ok(Json(entities::chart::<$kind>(&executor, &access.project, request).await?))
         }
 
         $(#[$detail_doc])+
@@ -130,7 +130,7 @@ macro_rules! entity_routes {
             tag = $tag,
             params(ProjectQuery, ("id" = String, Path, description = "Row id", format = "uuid")),
             request_body = DetailRequest,
-            responses((status = 200, description = "The answer", body = $detail), Failures, NotFound)
+            responses((status = 200, description = "Success", body = $detail), Failures, NotFound)
         )]
         async fn detail(
             State(app): State<Arc<App>>,
@@ -140,8 +140,8 @@ macro_rules! entity_routes {
         ) -> Result<Json<$detail>, ApiError> {
             let id = ids::parse_row(&id)?;
             let recorded_at = time::parse_optional(request.recorded_at.as_deref(), "recordedAt")?;
-            let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-            Ok(Json(entities::detail::<$kind>(&ask, &access.project, id, recorded_at).await?))
+            let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+            Ok(Json(entities::detail::<$kind>(&executor, &access.project, id, recorded_at).await?))
         }
     };
 }
@@ -150,13 +150,13 @@ mod endpoints {
     entity_routes! {
         tidewatch_query::endpoints::Endpoint, "endpoints", endpoint, endpoint in EndpointQuery,
         list of ListRequest by EndpointOrder or EndpointGroupOrder,
-        /// Single requests, whatever their name. Orders: `recorded_at` (default), `duration`, `status_code`.
+        /// Requests of all Endpoints. Orders: `recorded_at` (default), `duration`, `status_code`.
         list: "/api/endpoints" "listEndpoints" -> EndpointRow,
         /// One row per Endpoint. Orders: `impact` (default), `count`, `p50_duration`, `p95_duration`, `p99_duration`, `avg_duration`, `last_seen`, `endpoint`, `error_rate`, `server_error_rate`.
         groups: "/api/endpoints/grouped" "groupEndpoints" -> EndpointGroup,
-        /// The requests of one Endpoint, with its figures. Orders as `listEndpoints`.
+        /// The requests of one Endpoint, with its statistics. Orders as in `listEndpoints`.
         one: "/api/endpoints/endpoint" "getEndpoint" -> EndpointPage,
-        /// The five Endpoints that weigh most, over time.
+        /// A metric over time: one line for each of the five Endpoints with the greatest total, one for all others.
         chart: "/api/endpoints/chart" "chartEndpoints", EndpointChartRequest -> EndpointChart,
         /// One request with its trace.
         detail: "/api/endpoints/{id}" "getEndpointRequest" -> EndpointDetail,
@@ -167,13 +167,13 @@ mod tasks {
     entity_routes! {
         tidewatch_query::tasks::Task, "tasks", task, task in TaskQuery,
         list of ListRequest by TaskOrder or TaskGroupOrder,
-        /// Single runs, whatever their name. Orders: `recorded_at` (default), `duration`.
+        /// Runs of all Tasks. Orders: `recorded_at` (default), `duration`.
         list: "/api/tasks" "listTasks" -> TaskRow,
         /// One row per Task. Orders: `impact` (default), `count`, `p50_duration`, `p95_duration`, `p99_duration`, `avg_duration`, `last_seen`, `task` or `task_name`, `error_rate`.
         groups: "/api/tasks/grouped" "groupTasks" -> TaskGroup,
-        /// The runs of one Task, with its figures. Orders as `listTasks`.
+        /// The runs of one Task, with its statistics. Orders as in `listTasks`.
         one: "/api/tasks/task" "getTask" -> TaskPage,
-        /// The five Tasks that weigh most, over time.
+        /// A metric over time: one line for each of the five Tasks with the greatest total, one for all others.
         chart: "/api/tasks/chart" "chartTasks", TaskChartRequest -> TaskChart,
         /// One run with its trace.
         detail: "/api/tasks/{id}" "getTaskRun" -> TaskDetail,
@@ -184,15 +184,15 @@ mod ai_traces {
     entity_routes! {
         tidewatch_query::ai_traces::AiTrace, "ai-traces", ai, trace in TraceNameQuery,
         list of AiListRequest by AiTraceOrder or AiTraceGroupOrder,
-        /// Single calls, whatever their name. Orders: `recorded_at` (default), `duration`, `total_cost`, `total_tokens`.
+        /// Calls of all AI Traces. Orders: `recorded_at` (default), `duration`, `total_cost`, `total_tokens`.
         list: "/api/ai-traces" "listAiTraces" -> AiTraceRow,
         /// One row per AI Trace name. Orders: `total_cost` (default), `count`, `total_tokens`, `p50_duration`, `p95_duration`, `avg_duration`, `last_seen`, `trace_name`, `error_rate`.
         groups: "/api/ai-traces/grouped" "groupAiTraces" -> AiTraceGroup,
-        /// The calls of one name, with its figures. Orders as `listAiTraces`.
+        /// The calls of one name, with its statistics. Orders as in `listAiTraces`.
         one: "/api/ai-traces/trace" "getAiTraceGroup" -> AiTracePage,
-        /// The five names that weigh most, over time.
+        /// A metric over time: one line for each of the five names with the greatest total, one for all others.
         chart: "/api/ai-traces/chart" "chartAiTraces", AiChartRequest -> AiChart,
-        /// One call with its conversation and trace.
+        /// One call with its conversation and its trace.
         detail: "/api/ai-traces/{id}" "getAiTrace" -> AiTraceDetail,
     }
 }

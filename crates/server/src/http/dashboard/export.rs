@@ -1,4 +1,4 @@
-//! A table as a file: `GET /api/export`.
+//! Exports of a table as a file: `GET /api/export`.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -20,9 +20,9 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::http::api::{Api, routes};
+use crate::http::connection::streamed_body::{self, BodySender, SendError, StreamedRequest};
 use crate::http::gate::auth::ProjectAccess;
 use crate::http::openapi::{Failures, ProjectQuery};
-use crate::http::streamed_body::{self, Answered, BodySender, Untaken};
 use tidewatch_limits as limits;
 use tidewatch_query::export::columns::ProjectIds;
 use tidewatch_query::export::{self, Export, Format};
@@ -33,25 +33,25 @@ pub fn routes() -> Api {
     Api::new().routes(routes!(export_table))
 }
 
-/// What is exported.
+/// The parameters of an export.
 #[derive(Debug, Clone, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub struct ExportQuery {
     /// `spans`, `endpoints`, `tasks`, `ai_traces`, `exceptions`, `logs`, `metric_points` or `ingest_counts`.
     table: String,
-    /// The first moment, RFC 3339.
+    /// Start of the time range, RFC 3339.
     from: String,
-    /// The moment after the last, RFC 3339.
+    /// End of the time range (exclusive), RFC 3339.
     to: String,
     /// `parquet`, `ndjson` or `csv`; `parquet` when absent.
     format: Option<String>,
-    /// `true`: every project that the caller may read.
+    /// `true`: export every project that the caller may read, instead of `projectId` alone.
     all_projects: Option<bool>,
 }
 
-/// Every row of a table in a time range, as a file. Rows come in no order, each once, as they were stored when the export
-/// began. An export that cannot be finished breaks the connection off.
+/// Exports all rows of a table in a time range as a file. Each row appears once, in no particular order, as stored when
+/// the export started. If the export fails, the server closes the connection before the end of the body.
 #[utoipa::path(
     get,
     path = "/api/export",
@@ -78,7 +78,7 @@ async fn export_table(
     if range.to < range.from {
         return Err(ApiError::unprocessable("to is before from"));
     }
-    // Its bodies end when the connection does, whether or not they are whole.
+    // An HTTP/1.0 body ends with the connection, so that a client cannot recognize an incomplete one.
     if version < Version::HTTP_11 {
         return Err(ApiError::malformed("an export needs HTTP/1.1 or later; a proxy must pass it on"));
     }
@@ -86,23 +86,23 @@ async fn export_table(
         true => Projects::new(access.readable_projects(&app)),
         false => Projects::one(&access.project),
     };
-    let turn = app.query.exports.clone().try_acquire_owned();
-    let turn = turn.map_err(|_| ApiError::Overloaded("too many exports at once; try again later"))?;
+    let permit = app.query.exports.clone().try_acquire_owned();
+    let permit = permit.map_err(|_| ApiError::Overloaded("too many exports at once; try again later"))?;
     let ids = projects.numbers().into_iter().map(|number| (number, projects.id(number)));
     let names = ProjectIds::new(ids.clone());
     let cursor = app.query.cursor(export::plan(table, projects.numbers(), range)).await?;
     let export = Export::start(cursor, table, format, names)?;
     let (sender, body) = streamed_body::channel();
-    let answered = Answered::default();
-    let sending = Sending {
+    let answered = StreamedRequest::default();
+    let transfer = ExportTransfer {
         projects: ids.map(|(_, id)| id).collect(),
         user: access.user.id,
         app,
         table,
         answered: answered.clone(),
-        _turn: turn,
+        _permit: permit,
     };
-    tokio::spawn(sending.run(export, sender));
+    tokio::spawn(transfer.run(export, sender));
     let name = format!("attachment; filename=\"{}.{}\"", table.name(), format.name());
     let headers = [(CONTENT_TYPE, format.content_type().to_owned()), (CONTENT_DISPOSITION, name)];
     let mut response = (headers, Body::new(body)).into_response();
@@ -110,53 +110,53 @@ async fn export_table(
     Ok(response)
 }
 
-/// An export on its way.
-struct Sending {
+/// Sends an export to its client. Holds one permit of concurrent exports.
+struct ExportTransfer {
     app: Arc<App>,
     table: Table,
     user: i64,
     projects: Vec<Uuid>,
-    answered: Answered,
-    _turn: OwnedSemaphorePermit,
+    answered: StreamedRequest,
+    _permit: OwnedSemaphorePermit,
 }
 
-impl Sending {
+impl ExportTransfer {
     async fn run(self, export: Export, body: BodySender) {
         let table = self.table.name();
         match tokio::time::timeout(limits::EXPORT_MAX, self.send(export, &body)).await {
             Ok(Ok(())) => return body.end().await,
             Ok(Err(Some(why))) => tracing::warn!(table, user = self.user, "an export of {table} broke off: {why}"),
-            // The client has gone.
+            // The client has disconnected.
             Ok(Err(None)) => {}
             Err(_) => tracing::warn!(table, user = self.user, "an export of {table} broke off: it took too long"),
         }
         self.answered.give_up();
     }
 
-    /// An error: why it broke off, unless its client has gone.
+    /// Sends the file. On failure returns the reason; `None` when the client has disconnected.
     async fn send(&self, mut export: Export, body: &BodySender) -> Result<(), Option<String>> {
         loop {
             let (rest, piece) = self.piece(export).await?;
             export = rest;
             let Some(mut bytes) = piece.map(Bytes::from) else { return Ok(()) };
             if !self.is_allowed() {
-                return Err(Some("its user may not read the project any more".to_owned()));
+                return Err(Some("its user may no longer read the project".to_owned()));
             }
             while !bytes.is_empty() {
                 let chunk = bytes.split_to(bytes.len().min(limits::EXPORT_CHUNK_BYTES));
                 body.send_within(chunk, limits::EXPORT_CHUNK_MAX).await.map_err(|untaken| match untaken {
-                    Untaken::Gone => None,
-                    Untaken::Slow => Some("its client reads too slowly".to_owned()),
+                    SendError::Disconnected => None,
+                    SendError::TimedOut => Some("its client reads too slowly".to_owned()),
                 })?;
             }
         }
     }
 
-    /// The export and its next bytes. Holds a query thread only while they are made.
+    /// Reads the next bytes of the file, `None` after its end, on a query thread. Takes the export and returns it.
     async fn piece(&self, mut export: Export) -> Result<(Export, Option<Vec<u8>>), Option<String>> {
         let mut tries = 0;
         loop {
-            let next = self.app.query.in_turn(move |store| {
+            let next = self.app.query.run_queued(move |store| {
                 let memory = store.request_memory();
                 let piece = export.next(&memory, Instant::now() + limits::EXPORT_PIECE_MAX);
                 (export, piece)
@@ -172,7 +172,7 @@ impl Sending {
         }
     }
 
-    /// Whether the caller is still a member of each project.
+    /// Whether the user still has a role in each project.
     fn is_allowed(&self) -> bool {
         let control = &self.app.control;
         self.projects.iter().all(|project| {

@@ -12,7 +12,7 @@ use crate::http::gate::auth::{ProjectAccess, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
 use tidewatch_limits as limits;
-use tidewatch_query::ask::Ask;
+use tidewatch_query::executor::Executor;
 use tidewatch_query::views::issue::*;
 use tidewatch_query::views::page::*;
 use tidewatch_query::{ids, issues, time};
@@ -26,7 +26,7 @@ pub fn routes() -> Api {
         .routes(routes!(detail))
 }
 
-/// Issues with an occurrence in the range.
+/// Issues that occurred in the time range.
 #[utoipa::path(
     post,
     path = "/api/exception-stack-traces",
@@ -34,18 +34,18 @@ pub fn routes() -> Api {
     tag = "issues",
     params(ProjectQuery),
     request_body = IssueListRequest,
-    responses((status = 200, description = "The answer", body = Page<IssueGroup>), Failures)
+    responses((status = 200, description = "Success", body = Page<IssueGroup>), Failures)
 )]
 async fn list(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
     JsonBody(request): JsonBody<IssueListRequest>,
 ) -> Result<Json<Page<IssueGroup>>, ApiError> {
-    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    Ok(Json(issues::list(&ask, &access.project, request).await?))
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    Ok(Json(issues::list(&executor, &access.project, request).await?))
 }
 
-/// Hides Issues until they occur again.
+/// Archives Issues: they are hidden until they occur again.
 #[utoipa::path(
     post,
     path = "/api/exception-stack-traces/archive",
@@ -53,19 +53,19 @@ async fn list(
     tag = "issues",
     params(ProjectQuery),
     request_body = HashesRequest,
-    responses((status = 200, description = "The answer", body = Archived), Failures)
+    responses((status = 200, description = "Success", body = Archived), Failures)
 )]
 async fn archive(
     State(app): State<Arc<App>>,
     access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<HashesRequest>,
 ) -> Result<Json<Archived>, ApiError> {
-    let by = access.by(&app);
-    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    Ok(Json(issues::archive(&ask, &by, &access.project, request).await?))
+    let actor = access.actor(&app);
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    Ok(Json(issues::archive(&executor, &actor, &access.project, request).await?))
 }
 
-/// Shows archived Issues again.
+/// Unarchives Issues: they are listed again.
 #[utoipa::path(
     post,
     path = "/api/exception-stack-traces/unarchive",
@@ -73,19 +73,19 @@ async fn archive(
     tag = "issues",
     params(ProjectQuery),
     request_body = HashesRequest,
-    responses((status = 200, description = "The answer", body = Unarchived), Failures)
+    responses((status = 200, description = "Success", body = Unarchived), Failures)
 )]
 async fn unarchive(
     State(app): State<Arc<App>>,
     access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<HashesRequest>,
 ) -> Result<Json<Unarchived>, ApiError> {
-    let by = access.by(&app);
-    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    Ok(Json(issues::unarchive(&ask, &by, &access.project, request).await?))
+    let actor = access.actor(&app);
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    Ok(Json(issues::unarchive(&executor, &actor, &access.project, request).await?))
 }
 
-/// One occurrence.
+/// One occurrence of an Issue, with the Endpoint or Task that owns it.
 #[utoipa::path(
     post,
     path = "/api/exception-stack-traces/by-id/{id}",
@@ -93,7 +93,7 @@ async fn unarchive(
     tag = "issues",
     params(ProjectQuery, ("id" = String, Path, description = "Row id", format = "uuid")),
     request_body = DetailRequest,
-    responses((status = 200, description = "The answer", body = OccurrenceDetail), Failures, NotFound)
+    responses((status = 200, description = "Success", body = OccurrenceDetail), Failures, NotFound)
 )]
 async fn occurrence(
     State(app): State<Arc<App>>,
@@ -103,8 +103,8 @@ async fn occurrence(
 ) -> Result<Json<OccurrenceDetail>, ApiError> {
     let id = ids::parse_row(&id)?;
     let recorded_at = time::parse_optional(request.recorded_at.as_deref(), "recordedAt")?;
-    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    Ok(Json(issues::occurrence(&ask, &access.project, id, recorded_at).await?))
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    Ok(Json(issues::occurrence(&executor, &access.project, id, recorded_at).await?))
 }
 
 /// One Issue with its occurrences.
@@ -115,7 +115,7 @@ async fn occurrence(
     tag = "issues",
     params(ProjectQuery, ("hash" = String, Path, description = "16 hexadecimal digits")),
     request_body = IssueDetailRequest,
-    responses((status = 200, description = "The answer", body = IssueDetail), Failures, NotFound)
+    responses((status = 200, description = "Success", body = IssueDetail), Failures, NotFound)
 )]
 async fn detail(
     State(app): State<Arc<App>>,
@@ -124,6 +124,6 @@ async fn detail(
     JsonBody(request): JsonBody<IssueDetailRequest>,
 ) -> Result<Json<IssueDetail>, ApiError> {
     let hash = ids::parse_hash(&hash)?;
-    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    Ok(Json(issues::detail(&ask, &access.project, hash, request).await?))
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    Ok(Json(issues::detail(&executor, &access.project, hash, request).await?))
 }

@@ -12,7 +12,7 @@ use crate::http::gate::auth::ProjectAccess;
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_limits as limits;
-use tidewatch_query::ask::Ask;
+use tidewatch_query::executor::Executor;
 use tidewatch_query::logs;
 use tidewatch_query::projects::Projects;
 use tidewatch_query::views::log::*;
@@ -30,7 +30,7 @@ pub fn routes() -> Api {
     tag = "logs",
     params(ProjectQuery),
     request_body = LogListRequest,
-    responses((status = 200, description = "The answer", body = Page<LogView>), Failures)
+    responses((status = 200, description = "Success", body = Page<LogView>), Failures)
 )]
 async fn list(
     State(app): State<Arc<App>>,
@@ -41,11 +41,11 @@ async fn list(
         true => Projects::new(access.readable_projects(&app)),
         false => Projects::one(&access.project),
     };
-    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    Ok(Json(logs::list(&ask, &projects, request).await?))
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    Ok(Json(logs::list(&executor, &projects, request).await?))
 }
 
-/// Log records over time, by severity, and by service.
+/// Number of log records over time by severity, and by service.
 #[utoipa::path(
     post,
     path = "/api/logs/histogram",
@@ -53,13 +53,13 @@ async fn list(
     tag = "logs",
     params(ProjectQuery),
     request_body = LogListRequest,
-    responses((status = 200, description = "The answer", body = LogHistogram), Failures)
+    responses((status = 200, description = "Success", body = LogHistogram), Failures)
 )]
 async fn histogram(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
     JsonBody(request): JsonBody<LogListRequest>,
 ) -> Result<Json<LogHistogram>, ApiError> {
-    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    Ok(Json(logs::histogram(&ask, &access.project, request).await?))
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    Ok(Json(logs::histogram(&executor, &access.project, request).await?))
 }

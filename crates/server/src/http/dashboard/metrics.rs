@@ -13,7 +13,7 @@ use crate::http::gate::auth::ProjectAccess;
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_limits as limits;
-use tidewatch_query::ask::Ask;
+use tidewatch_query::executor::Executor;
 use tidewatch_query::views::metrics::*;
 use tidewatch_query::{discover, metrics};
 
@@ -21,7 +21,7 @@ pub fn routes() -> Api {
     Api::new().routes(routes!(query)).routes(routes!(discover)).routes(routes!(tags)).routes(routes!(instances))
 }
 
-/// Series of metrics.
+/// Time series of metrics.
 #[utoipa::path(
     post,
     path = "/api/metrics/query",
@@ -29,25 +29,25 @@ pub fn routes() -> Api {
     tag = "metrics",
     params(ProjectQuery),
     request_body = MetricsRequest,
-    responses((status = 200, description = "The answer", body = MetricsAnswer), Failures)
+    responses((status = 200, description = "Success", body = MetricsAnswer), Failures)
 )]
 async fn query(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
     JsonBody(request): JsonBody<MetricsRequest>,
 ) -> Result<Json<MetricsAnswer>, ApiError> {
-    let ask = Ask::within(app.query.clone(), limits::METRICS_DEADLINE);
-    Ok(Json(metrics::query(&ask, &access.project, request).await?))
+    let executor = Executor::within(app.query.clone(), limits::METRICS_DEADLINE);
+    Ok(Json(metrics::query(&executor, &access.project, request).await?))
 }
 
-/// Which metrics there are.
+/// The metrics of the project, with their tags, types and units.
 #[utoipa::path(
     get,
     path = "/api/metrics/discover",
     operation_id = "discoverMetrics",
     tag = "metrics",
     params(ProjectQuery, DiscoverQuery),
-    responses((status = 200, description = "The answer", body = DiscoveredMetrics), Failures)
+    responses((status = 200, description = "Success", body = DiscoveredMetrics), Failures)
 )]
 async fn discover(
     State(app): State<Arc<App>>,
@@ -55,8 +55,8 @@ async fn discover(
     query: Result<Query<DiscoverQuery>, QueryRejection>,
 ) -> Result<Json<DiscoveredMetrics>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
-    let ask = Ask::within(app.query.clone(), limits::METRICS_DEADLINE);
-    Ok(Json(discover::metrics(&ask, &access.project, query).await?))
+    let executor = Executor::within(app.query.clone(), limits::METRICS_DEADLINE);
+    Ok(Json(discover::metrics(&executor, &access.project, query).await?))
 }
 
 /// The values of one tag of one metric.
@@ -66,7 +66,7 @@ async fn discover(
     operation_id = "discoverTagValues",
     tag = "metrics",
     params(ProjectQuery, TagValuesQuery),
-    responses((status = 200, description = "The answer", body = TagValues), Failures)
+    responses((status = 200, description = "Success", body = TagValues), Failures)
 )]
 async fn tags(
     State(app): State<Arc<App>>,
@@ -74,8 +74,8 @@ async fn tags(
     query: Result<Query<TagValuesQuery>, QueryRejection>,
 ) -> Result<Json<TagValues>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
-    let ask = Ask::within(app.query.clone(), limits::METRICS_DEADLINE);
-    Ok(Json(discover::tag_values(&ask, &access.project, query).await?))
+    let executor = Executor::within(app.query.clone(), limits::METRICS_DEADLINE);
+    Ok(Json(discover::tag_values(&executor, &access.project, query).await?))
 }
 
 /// The services that send metrics.
@@ -85,7 +85,7 @@ async fn tags(
     operation_id = "discoverInstances",
     tag = "metrics",
     params(ProjectQuery, DiscoverQuery),
-    responses((status = 200, description = "The answer", body = Instances), Failures)
+    responses((status = 200, description = "Success", body = Instances), Failures)
 )]
 async fn instances(
     State(app): State<Arc<App>>,
@@ -93,6 +93,6 @@ async fn instances(
     query: Result<Query<DiscoverQuery>, QueryRejection>,
 ) -> Result<Json<Instances>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
-    let ask = Ask::within(app.query.clone(), limits::METRICS_DEADLINE);
-    Ok(Json(discover::instances(&ask, &access.project, query).await?))
+    let executor = Executor::within(app.query.clone(), limits::METRICS_DEADLINE);
+    Ok(Json(discover::instances(&executor, &access.project, query).await?))
 }

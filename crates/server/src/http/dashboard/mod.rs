@@ -1,4 +1,4 @@
-//! The dashboard's handlers: read the request, ask `query`, answer JSON. One file per resource.
+//! The dashboard's handlers: parse the request, run queries, respond with JSON. One file per resource.
 
 mod drops;
 mod entities;
@@ -18,8 +18,8 @@ use axum::middleware::from_fn;
 use crate::http::api::Api;
 use crate::http::incomplete;
 
-/// Every dashboard route. All of them take the JWT and `?projectId=` (see `gate::auth::ProjectAccess`), and say when
-/// their answer lacks rows (see `http::incomplete`).
+/// All dashboard routes. They take the JWT and `?projectId=` (see `gate::auth::ProjectAccess`), and mark responses that
+/// lack rows (see `http::incomplete`).
 pub fn routes() -> Api {
     Api::new()
         .merge(drops::routes())
@@ -33,5 +33,5 @@ pub fn routes() -> Api {
         .merge(slow_offset::routes())
         .merge(symbols::routes())
         .merge(traces::routes())
-        .served(|router| router.route_layer(from_fn(incomplete::tell)))
+        .served(|router| router.route_layer(from_fn(incomplete::add_header)))
 }

@@ -12,7 +12,7 @@ use crate::error::ApiError;
 use crate::http::gate::auth::ProjectAccess;
 use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_limits as limits;
-use tidewatch_query::ask::Ask;
+use tidewatch_query::executor::Executor;
 use tidewatch_query::overview;
 use tidewatch_query::views::overview::*;
 
@@ -20,14 +20,14 @@ pub fn routes() -> Api {
     Api::new().routes(routes!(overview))
 }
 
-/// What the home page shows.
+/// The home page of a project: recent Issues, the worst Endpoints, and counts.
 #[utoipa::path(
     get,
     path = "/api/dashboard/overview",
     operation_id = "getOverview",
     tag = "overview",
     params(ProjectQuery, OverviewQuery),
-    responses((status = 200, description = "The answer", body = Overview), Failures)
+    responses((status = 200, description = "Success", body = Overview), Failures)
 )]
 async fn overview(
     State(app): State<Arc<App>>,
@@ -35,6 +35,6 @@ async fn overview(
     query: Result<Query<OverviewQuery>, QueryRejection>,
 ) -> Result<Json<Overview>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
-    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    Ok(Json(overview::read(&ask, &access.project, query).await?))
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    Ok(Json(overview::read(&executor, &access.project, query).await?))
 }

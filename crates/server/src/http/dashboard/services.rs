@@ -1,4 +1,4 @@
-//! Which services send: `/api/services`.
+//! The services that send telemetry: `/api/services`.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::error::ApiError;
 use crate::http::gate::auth::ProjectAccess;
 use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_limits as limits;
-use tidewatch_query::ask::Ask;
+use tidewatch_query::executor::Executor;
 use tidewatch_query::services;
 use tidewatch_query::views::services::*;
 
@@ -20,14 +20,15 @@ pub fn routes() -> Api {
     Api::new().routes(routes!(services))
 }
 
-/// Services that sent telemetry, what of it is stored, and what it was promoted to.
+/// Services that sent telemetry, with record counts. Also counts the Endpoints, Tasks, AI Traces and Issues of the last
+/// hour of the range.
 #[utoipa::path(
     get,
     path = "/api/services",
     operation_id = "getServices",
     tag = "drops",
     params(ProjectQuery, ServicesQuery),
-    responses((status = 200, description = "The answer", body = Services), Failures)
+    responses((status = 200, description = "Success", body = Services), Failures)
 )]
 async fn services(
     State(app): State<Arc<App>>,
@@ -35,6 +36,6 @@ async fn services(
     query: Result<Query<ServicesQuery>, QueryRejection>,
 ) -> Result<Json<Services>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
-    let ask = Ask::within(app.query.clone(), limits::LIST_DEADLINE);
-    Ok(Json(services::read(&ask, &access.project, query).await?))
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    Ok(Json(services::read(&executor, &access.project, query).await?))
 }

@@ -1,5 +1,4 @@
-//! Uploaded debug files and source maps of a project, what is missing, a stack trace tried out, and the source around
-//! its frames.
+//! Uploaded debug files and source maps of a project, missing ones, and the symbolication of a stack trace on request.
 
 use std::sync::Arc;
 
@@ -17,21 +16,25 @@ use tidewatch_query::time;
 use tidewatch_query::views::page::Page;
 use tidewatch_query::views::symbols::*;
 
-/// A page of the list of files.
+/// A validated request for a page of the list of files.
 #[derive(Debug, Clone)]
-pub struct FilesAsked {
+pub struct FilesRequest {
+    /// The requested page.
     pub paging: Paging,
-    /// Part of a name, a version, a key or a debug id; empty: any.
+    /// Substring of a name, a version, a key or a debug id, ignoring case; empty: all files.
     pub search: String,
-    /// Empty: any.
+    /// Kind of the files; empty: all kinds.
     pub kind: String,
+    /// The value that files are sorted by.
     pub order: FileOrder,
+    /// Whether the order is descending.
     pub is_descending: bool,
-    /// To somebody who may read the audit log, which has them too.
+    /// Whether the response has addresses of uploaders: true for callers who may read the audit log, which has them
+    /// too.
     pub shows_addresses: bool,
 }
 
-/// What files can be sorted by.
+/// Orders of the list of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FileOrder {
@@ -42,22 +45,22 @@ pub enum FileOrder {
     Size,
 }
 
-/// Files that are equal in the order asked for are in the order of their keys.
-pub async fn list(app: &Arc<App>, project: &Project, asked: FilesAsked) -> Result<Page<SymbolFile>, ApiError> {
+/// A page of uploaded files. Files that are equal in the requested order are sorted by key.
+pub async fn list(app: &Arc<App>, project: &Project, request: FilesRequest) -> Result<Page<SymbolFile>, ApiError> {
     let (symbols, id) = (app.symbols.clone(), project.id);
-    let work = move || symbols.list(id).map(|found| page_of(found, &asked));
+    let work = move || symbols.list(id).map(|found| page_of(found, &request));
     tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)?.map_err(upload::disk_error)
 }
 
-fn page_of(mut found: Vec<Listed>, asked: &FilesAsked) -> Page<SymbolFile> {
-    let wanted = asked.search.trim().to_lowercase();
-    // Ids are written with hyphens and without.
+fn page_of(mut found: Vec<Listed>, request: &FilesRequest) -> Page<SymbolFile> {
+    let wanted = request.search.trim().to_lowercase();
+    // Debug ids are searched with or without hyphens.
     let as_id: String = wanted.chars().filter(|letter| *letter != '-').collect();
     let is_id = as_id.len() >= ID_DIGITS_MIN && as_id.bytes().all(|byte| byte.is_ascii_hexdigit());
     found.retain(|Listed { path, info, .. }| {
         let has = |text: &str| text.to_lowercase().contains(&wanted);
         let versions = info.version.iter().chain(&info.earlier_versions);
-        let is_kind = asked.kind.is_empty() || info.kind == asked.kind;
+        let is_kind = request.kind.is_empty() || info.kind == request.kind;
         let name = path.rsplit('/').next().unwrap_or(path);
         is_kind
             && (has(&info.name)
@@ -66,21 +69,21 @@ fn page_of(mut found: Vec<Listed>, asked: &FilesAsked) -> Page<SymbolFile> {
                 || (is_id && path.contains(&as_id)))
     });
     found.sort_by(|one, other| {
-        let order = match asked.order {
+        let order = match request.order {
             FileOrder::Uploaded => one.info.uploaded_ns.cmp(&other.info.uploaded_ns),
             FileOrder::Used => one.used_ns.cmp(&other.used_ns),
             FileOrder::Name => one.info.name.cmp(&other.info.name),
             FileOrder::Size => one.info.bytes.cmp(&other.info.bytes),
         };
-        let order = if asked.is_descending { order.reverse() } else { order };
+        let order = if request.is_descending { order.reverse() } else { order };
         order.then_with(|| one.path.cmp(&other.path))
     });
     let total = found.len() as u64;
-    let files = asked.paging.cut(found).into_iter().map(|listed| file(listed, asked.shows_addresses));
-    asked.paging.page(files.collect(), total)
+    let files = request.paging.cut(found).into_iter().map(|listed| file(listed, request.shows_addresses));
+    request.paging.page(files.collect(), total)
 }
 
-/// Shorter ones are words too (`cafe`).
+/// Minimum digits of a search for a debug id; shorter ones may be words (`cafe`).
 const ID_DIGITS_MIN: usize = 8;
 
 fn file(Listed { path, info, used_ns }: Listed, shows_addresses: bool) -> SymbolFile {
@@ -93,61 +96,61 @@ fn file(Listed { path, info, used_ns }: Listed, shows_addresses: bool) -> Symbol
         bytes: info.bytes,
         has_debug_info: info.has_debug_info,
         arch: info.arch,
-        uploaded_at: time::show(info.uploaded_ns),
+        uploaded_at: time::to_rfc3339(info.uploaded_ns),
         uploaded_by: info.by.map(|by| UploadedBy {
             credential: "upload_token".to_owned(),
             user_agent: by.user_agent,
             address: shows_addresses.then_some(by.address),
         }),
-        last_used_at: used_ns.map(time::show),
+        last_used_at: used_ns.map(time::to_rfc3339),
     }
 }
 
-/// Whether it was there.
+/// Removes an uploaded file. The response states whether it existed.
 pub async fn remove(app: &Arc<App>, project: &Project, key: String) -> Result<SymbolFileRemoved, ApiError> {
     let (symbols, id) = (app.symbols.clone(), project.id);
     let removed = tokio::task::spawn_blocking(move || symbols.remove(id, &key)).await.map_err(ApiError::internal)?;
     removed.map(|removed| SymbolFileRemoved { removed }).map_err(upload::disk_error)
 }
 
-/// The latest first.
+/// Files that stack traces need and that were not uploaded, latest request first.
 pub fn missing(app: &App, project: &Project) -> Vec<WaitingForSymbols> {
     let waiting = app.symbols.missing.list(project.id);
     let views = waiting.into_iter().map(|(request, waiting)| WaitingForSymbols {
         missing: missing_view(&request),
         traces: waiting.traces,
-        first_seen: time::show(waiting.first_ns),
-        last_seen: time::show(waiting.last_ns),
+        first_seen: time::to_rfc3339(waiting.first_ns),
+        last_seen: time::to_rfc3339(waiting.last_ns),
     });
     views.collect()
 }
 
-/// As ingest would do it; nothing is stored.
-pub async fn resolve(app: &Arc<App>, project: &Project, asked: ResolveRequest) -> Result<ResolvedTrace, ApiError> {
-    let debug_id = asked_id(&asked)?;
+/// Symbolicates a stack trace as ingest does. Stores nothing.
+pub async fn resolve(app: &Arc<App>, project: &Project, request: ResolveRequest) -> Result<ResolvedTrace, ApiError> {
+    let debug_id = requested_debug_id(&request)?;
     let (symbols, id, now_ns) = (app.symbols.clone(), project.id, app.clock.now_ns());
     let work = move || {
-        let hints = Hints { language: asked.language.as_deref(), debug_id, ..Hints::default() };
-        match symbols.resolve(id, &asked.stack_trace, &hints, now_ns) {
+        let hints = Hints { language: request.language.as_deref(), debug_id, ..Hints::default() };
+        match symbols.resolve(id, &request.stack_trace, &hints, now_ns) {
             Some((resolved, missing)) => ResolvedTrace {
                 stack_trace: resolved.text,
                 frames: resolved.frames,
                 resolved: resolved.resolved,
                 missing: missing.iter().map(missing_view).collect(),
             },
-            None => ResolvedTrace { stack_trace: asked.stack_trace, frames: 0, resolved: 0, missing: Vec::new() },
+            None => ResolvedTrace { stack_trace: request.stack_trace, frames: 0, resolved: 0, missing: Vec::new() },
         }
     };
     tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)
 }
 
-/// The source around the frames of a raw trace.
-pub async fn sources(app: &Arc<App>, project: &Project, asked: ResolveRequest) -> Result<FrameSources, ApiError> {
-    let debug_id = asked_id(&asked)?;
+/// The source lines around the frames of a raw stack trace.
+pub async fn sources(app: &Arc<App>, project: &Project, request: ResolveRequest) -> Result<FrameSources, ApiError> {
+    let debug_id = requested_debug_id(&request)?;
     let (symbols, id, now_ns) = (app.symbols.clone(), project.id, app.clock.now_ns());
     let work = move || {
-        let hints = Hints { language: asked.language.as_deref(), debug_id, ..Hints::default() };
-        let found = symbols.context(id, &asked.stack_trace, &hints, now_ns).into_iter();
+        let hints = Hints { language: request.language.as_deref(), debug_id, ..Hints::default() };
+        let found = symbols.context(id, &request.stack_trace, &hints, now_ns).into_iter();
         let frames = found.map(|SourceContext { file, line, column, first, lines, mark }| FrameSource {
             file,
             line,
@@ -161,9 +164,9 @@ pub async fn sources(app: &Arc<App>, project: &Project, asked: ResolveRequest) -
     tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)
 }
 
-fn asked_id(asked: &ResolveRequest) -> Result<Option<DebugId>, ApiError> {
+fn requested_debug_id(request: &ResolveRequest) -> Result<Option<DebugId>, ApiError> {
     let parse = |text: &String| DebugId::parse(text).ok_or_else(|| ApiError::malformed("debugId is not hexadecimal"));
-    asked.debug_id.as_ref().map(parse).transpose()
+    request.debug_id.as_ref().map(parse).transpose()
 }
 
 fn missing_view(request: &ArtifactRequest) -> MissingSymbols {

@@ -1,4 +1,4 @@
-//! Uploaded debug files and source maps: `/api/symbols…`. Uploads have doors of their own (`http::uploads`).
+//! Uploaded debug files and source maps: `/api/symbols…`. Uploads have their own routes (`http::uploads`).
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use axum::extract::{Query, State};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::symbol_files::{self as files, FileOrder, FilesAsked};
+use super::symbol_files::{self as files, FileOrder, FilesRequest};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::{ProjectAccess, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
-use tidewatch_accounts::Need;
+use tidewatch_accounts::Permission;
 use tidewatch_query::page;
 use tidewatch_query::page::Paging;
 use tidewatch_query::views::page::{OrderBy, Page, PageRequest, SortDirection};
@@ -28,13 +28,13 @@ pub fn routes() -> Api {
 #[into_params(parameter_in = Query)]
 #[serde(rename_all = "camelCase")]
 struct FilesQuery {
-    /// From 1; 1 when absent.
+    /// Page number, from 1; 1 when absent.
     page: Option<i64>,
-    /// 1 to 100; 20 when absent.
+    /// Files per page, 1 to 100; 20 when absent.
     page_size: Option<i64>,
-    /// Part of a name, a version, a key or a debug id, in any case.
+    /// Substring of a name, a version, a key or a debug id, ignoring case.
     search: Option<String>,
-    /// As `kind` of the files.
+    /// Only files of this `kind`.
     kind: Option<String>,
     /// `uploaded`, `used`, `name` or `size`; `uploaded` when absent.
     #[serde(default)]
@@ -45,14 +45,14 @@ struct FilesQuery {
     sort_direction: Option<SortDirection>,
 }
 
-/// What was uploaded.
+/// Uploaded debug files and source maps.
 #[utoipa::path(
     get,
     path = "/api/symbols",
     operation_id = "listSymbols",
     tag = "symbols",
     params(ProjectQuery, FilesQuery),
-    responses((status = 200, description = "The answer", body = Page<SymbolFile>), Failures)
+    responses((status = 200, description = "Success", body = Page<SymbolFile>), Failures)
 )]
 async fn list(
     State(app): State<Arc<App>>,
@@ -64,33 +64,33 @@ async fn list(
         page: query.page.unwrap_or(standard.page),
         page_size: query.page_size.unwrap_or(standard.page_size),
     };
-    let asked = FilesAsked {
+    let request = FilesRequest {
         paging: Paging::read(Some(page))?,
         search: query.search.unwrap_or_default(),
         kind: query.kind.unwrap_or_default(),
         order: page::order(&query.order_by)?,
         is_descending: page::is_descending(query.sort_direction),
-        shows_addresses: access.role.meets(Need::Admin),
+        shows_addresses: access.role.permits(Permission::Admin),
     };
-    Ok(Json(files::list(&app, &access.project, asked).await?))
+    Ok(Json(files::list(&app, &access.project, request).await?))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct KeyQuery {
-    /// As listed.
+    /// Key of the file, as listed.
     #[serde(default)]
     key: String,
 }
 
-/// Removes an upload, and what was made from it. Stack traces that are resolved stay so.
+/// Removes an uploaded file and the artifact converted from it. Stack traces that are already resolved do not change.
 #[utoipa::path(
     delete,
     path = "/api/symbols",
     operation_id = "removeSymbols",
     tag = "symbols",
     params(ProjectQuery, KeyQuery),
-    responses((status = 200, description = "The answer", body = SymbolFileRemoved), Failures)
+    responses((status = 200, description = "Success", body = SymbolFileRemoved), Failures)
 )]
 async fn remove(
     State(app): State<Arc<App>>,
@@ -99,25 +99,25 @@ async fn remove(
 ) -> Result<Json<SymbolFileRemoved>, ApiError> {
     let answer = files::remove(&app, &access.project, key.clone()).await?;
     if answer.removed {
-        app.control.audit_symbols_removal(&access.by(&app), &access.project, &key).await?;
+        app.control.audit_symbols_removal(&access.actor(&app), &access.project, &key).await?;
     }
     Ok(Json(answer))
 }
 
-/// What stack traces asked for in vain.
+/// Debug files and source maps that stack traces need and that were not uploaded.
 #[utoipa::path(
     get,
     path = "/api/symbols/missing",
     operation_id = "listMissingSymbols",
     tag = "symbols",
     params(ProjectQuery),
-    responses((status = 200, description = "The answer", body = Vec<WaitingForSymbols>), Failures)
+    responses((status = 200, description = "Success", body = Vec<WaitingForSymbols>), Failures)
 )]
 async fn missing(State(app): State<Arc<App>>, access: ProjectAccess) -> Json<Vec<WaitingForSymbols>> {
     Json(files::missing(&app, &access.project))
 }
 
-/// Resolves a stack trace with what was uploaded, to see whether it works.
+/// Resolves a stack trace with the uploaded files, to check them. Stores nothing.
 #[utoipa::path(
     post,
     path = "/api/symbols/resolve",
@@ -125,7 +125,7 @@ async fn missing(State(app): State<Arc<App>>, access: ProjectAccess) -> Json<Vec
     tag = "symbols",
     params(ProjectQuery),
     request_body = ResolveRequest,
-    responses((status = 200, description = "The answer", body = ResolvedTrace), Failures)
+    responses((status = 200, description = "Success", body = ResolvedTrace), Failures)
 )]
 async fn resolve(
     State(app): State<Arc<App>>,
@@ -135,8 +135,8 @@ async fn resolve(
     Ok(Json(files::resolve(&app, &access.project, request).await?))
 }
 
-/// The source around the frames of a raw stack trace, where uploaded source maps embed it. Frames are named as
-/// `/api/symbols/resolve` prints them.
+/// The source lines around the frames of a raw stack trace, where uploaded source maps embed them. Frames are named as
+/// in the response of `/api/symbols/resolve`.
 #[utoipa::path(
     post,
     path = "/api/symbols/sources",
@@ -144,7 +144,7 @@ async fn resolve(
     tag = "symbols",
     params(ProjectQuery),
     request_body = ResolveRequest,
-    responses((status = 200, description = "The answer", body = FrameSources), Failures)
+    responses((status = 200, description = "Success", body = FrameSources), Failures)
 )]
 async fn sources(
     State(app): State<Arc<App>>,

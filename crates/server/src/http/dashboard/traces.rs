@@ -13,7 +13,7 @@ use crate::http::gate::auth::ProjectAccess;
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
 use tidewatch_limits as limits;
-use tidewatch_query::ask::Ask;
+use tidewatch_query::executor::Executor;
 use tidewatch_query::views::page::*;
 use tidewatch_query::views::span::*;
 use tidewatch_query::views::trace::*;
@@ -23,7 +23,7 @@ pub fn routes() -> Api {
     Api::new().routes(routes!(spans)).routes(routes!(span)).routes(routes!(distributed))
 }
 
-/// Stored spans.
+/// Spans of the project.
 #[utoipa::path(
     post,
     path = "/api/spans",
@@ -31,25 +31,25 @@ pub fn routes() -> Api {
     tag = "traces",
     params(ProjectQuery),
     request_body = SpanListRequest,
-    responses((status = 200, description = "The answer", body = SpanPage), Failures)
+    responses((status = 200, description = "Success", body = SpanPage), Failures)
 )]
 async fn spans(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
     JsonBody(request): JsonBody<SpanListRequest>,
 ) -> Result<Json<SpanPage>, ApiError> {
-    let ask = Ask::within(app.query.clone(), limits::SPANS_DEADLINE);
-    Ok(Json(spans::list(&ask, &access.project, request).await?))
+    let executor = Executor::within(app.query.clone(), limits::SPANS_DEADLINE);
+    Ok(Json(spans::list(&executor, &access.project, request).await?))
 }
 
-/// One span with everything it carries.
+/// One span with all its attributes, events and links.
 #[utoipa::path(
     get,
     path = "/api/spans/{traceId}/{spanId}",
     operation_id = "getSpan",
     tag = "traces",
     params(ProjectQuery, AtQuery, ("traceId" = String, Path, description = "32 hexadecimal digits"), ("spanId" = String, Path, description = "16 hexadecimal digits")),
-    responses((status = 200, description = "The answer", body = SpanView), Failures, NotFound)
+    responses((status = 200, description = "Success", body = SpanView), Failures, NotFound)
 )]
 async fn span(
     State(app): State<Arc<App>>,
@@ -60,11 +60,11 @@ async fn span(
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let (trace_id, span_id) = (ids::parse_trace(&trace_id)?, ids::parse_span(&span_id)?);
     let at = time::parse_optional(query.at.as_deref(), "at")?;
-    let ask = Ask::within(app.query.clone(), limits::SPANS_DEADLINE);
-    Ok(Json(spans::one(&ask, &access.project, trace_id, span_id, at).await?))
+    let executor = Executor::within(app.query.clone(), limits::SPANS_DEADLINE);
+    Ok(Json(spans::one(&executor, &access.project, trace_id, span_id, at).await?))
 }
 
-/// Everything with this trace id, in all projects the user may open.
+/// All Endpoints, Tasks, AI Traces, spans and exceptions of a trace, in all projects that the user may read.
 #[utoipa::path(
     post,
     path = "/api/distributed-traces/{traceId}",
@@ -72,7 +72,7 @@ async fn span(
     tag = "traces",
     params(ProjectQuery, ("traceId" = String, Path, description = "32 hexadecimal digits, dashes allowed")),
     request_body = DetailRequest,
-    responses((status = 200, description = "The answer", body = DistributedTrace), Failures, NotFound)
+    responses((status = 200, description = "Success", body = DistributedTrace), Failures, NotFound)
 )]
 async fn distributed(
     State(app): State<Arc<App>>,
@@ -83,6 +83,6 @@ async fn distributed(
     let trace_id = ids::parse_trace(&trace_id)?;
     let recorded_at = time::parse_optional(request.recorded_at.as_deref(), "recordedAt")?;
     let projects = access.readable_projects(&app);
-    let ask = Ask::within(app.query.clone(), limits::SPANS_DEADLINE);
-    Ok(Json(distributed::read(&ask, projects, trace_id, recorded_at).await?))
+    let executor = Executor::within(app.query.clone(), limits::SPANS_DEADLINE);
+    Ok(Json(distributed::read(&executor, projects, trace_id, recorded_at).await?))
 }

@@ -1,7 +1,8 @@
-//! Whole bodies, each bound to a row of `limits.rs`: JSON as extractors, reports and profiles with a turn at the gate.
+//! Whole request bodies within the limits of their route: extractors for JSON and forms, and bodies behind the ingest
+//! gate.
 //!
-//! 400 what cannot be read, 408 or 503 too slow, 413 too large once inflated, 415 a content encoding we do not take,
-//! 503 too much at once. The content type is not asked for.
+//! 400: malformed. 408 or 503: too slow. 413: too large after decompression. 415: an unsupported content encoding. 503:
+//! no slot or no memory. The content type of JSON is not checked.
 
 use std::sync::Arc;
 
@@ -17,17 +18,17 @@ use tidewatch_ingest::coding;
 use tidewatch_ingest::coding::{Coding, InflateError};
 use tidewatch_limits as limits;
 use tidewatch_limits::admission::FULL;
-use tidewatch_limits::admission::pace;
-use tidewatch_limits::admission::pace::Cut;
+use tidewatch_limits::admission::body_permit::BodyPermit;
 use tidewatch_limits::admission::slots::Full;
-use tidewatch_limits::admission::turn::Turn;
-use tidewatch_limits::{RouteLimits, SlowAnswer};
+use tidewatch_limits::admission::slow_client;
+use tidewatch_limits::admission::slow_client::BodyError;
+use tidewatch_limits::{RouteLimits, SlowResponse};
 
 /// A JSON body of at most [`limits::JSON`].
 #[derive(Debug, Clone)]
 pub struct JsonBody<T>(pub T);
 
-/// A JSON body of at most [`limits::ANONYMOUS`], for those who have not signed in.
+/// A JSON body of at most [`limits::ANONYMOUS`], for routes without authentication.
 #[derive(Debug, Clone)]
 pub struct AnonymousBody<T>(pub T);
 
@@ -47,8 +48,8 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for AnonymousBody<T> {
     }
 }
 
-/// A form or JSON of at most [`limits::ANONYMOUS`], as the content type says; for the OAuth routes. What cannot be read is
-/// `invalid_request`. RFC 6749, 5.2.
+/// A form or a JSON body, according to the content type, of at most [`limits::ANONYMOUS`]; for the OAuth routes. A
+/// malformed body is `invalid_request`. RFC 6749, 5.2.
 #[derive(Debug, Clone)]
 pub struct FormOrJson<T>(pub T);
 
@@ -69,7 +70,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for FormOrJson<T> {
     }
 }
 
-/// RFC 6749, 3.2: no parameter comes twice; one without a value is as if it had not come.
+/// Parses a form. `None` if a parameter is repeated; parameters without a value are ignored. RFC 6749, 3.2.
 fn form(body: &[u8]) -> Option<serde_json::Value> {
     let mut fields = serde_json::Map::new();
     for (name, value) in url::form_urlencoded::parse(body) {
@@ -91,36 +92,41 @@ async fn read_json<T: DeserializeOwned>(request: Request, app: &App, limits: &Ro
 async fn read(request: Request, app: &App, limits: &RouteLimits) -> Result<Bytes, ApiError> {
     let coding = content_coding(request.headers())?;
     let declared = declared_length(request.headers());
-    let mut held = app.json_bodies.hold(NO_PROJECT);
-    let body =
-        pace::read(request.into_body(), declared, limits, &mut held).await.map_err(|cut| cut_error(cut, limits))?;
+    let mut held = app.json_bodies.reserve(NO_PROJECT);
+    let body = slow_client::read(request.into_body(), declared, limits, &mut held)
+        .await
+        .map_err(|error| body_error(error, limits))?;
     inflate(coding, body, limits, |bytes| held.grow_to(bytes)).await
 }
 
-/// JSON bodies share one budget, whosever they are.
+/// JSON bodies of all projects share one budget.
 const NO_PROJECT: u32 = 0;
 
-/// A body that has passed the ingest gate; slot and memory go with it.
+/// A body that was admitted by the ingest gate.
 pub struct Admitted {
-    /// Inflated.
+    /// The decompressed body.
     pub bytes: Bytes,
-    pub turn: Turn,
+    /// The slot and the memory of the body.
+    pub body_permit: BodyPermit,
 }
 
-/// The inflated body of a route behind the ingest gate (reports, profiles), for this project.
+/// Admits and reads a request body for `project`, on routes behind the ingest gate (reports, profiles).
 ///
 /// Spec: limits, "Report and profile body": the limit holds after decompression.
 pub async fn admit(app: &App, project: u32, request: Request, limits: &RouteLimits) -> Result<Admitted, ApiError> {
     let coding = content_coding(request.headers())?;
     let declared = declared_length(request.headers());
-    let entered = Turn::enter(&app.admission, &app.bodies, project).await;
-    let mut turn = entered.map_err(|Full| ApiError::Overloaded(FULL))?;
-    let body = turn.read(request.into_body(), declared, limits).await.map_err(|cut| cut_error(cut, limits))?;
+    let entered = BodyPermit::enter(&app.admission, &app.bodies, project).await;
+    let mut body_permit = entered.map_err(|Full| ApiError::Overloaded(FULL))?;
+    let body =
+        body_permit.read(request.into_body(), declared, limits).await.map_err(|error| body_error(error, limits))?;
     let received = body.len();
-    let bytes = inflate(coding, body, limits, |inflated| turn.grow_to(received + inflated)).await?;
-    Ok(Admitted { bytes, turn })
+    let bytes = inflate(coding, body, limits, |inflated| body_permit.grow_to(received + inflated)).await?;
+    Ok(Admitted { bytes, body_permit })
 }
-/// Off the async threads. `holds` hears how large the result is.
+
+/// Decompresses a body on a blocking thread. `holds` reserves the memory of the result and returns false if there is
+/// none.
 async fn inflate(
     coding: Coding,
     body: Bytes,
@@ -143,18 +149,18 @@ fn content_coding(headers: &HeaderMap) -> Result<Coding, ApiError> {
     coding::of(headers).map_err(|name| ApiError::UnsupportedMedia(coding::unknown(&name)))
 }
 
-/// `Content-Length`, when it is there and a number.
+/// The value of `Content-Length`. `None` if it is missing or malformed.
 pub fn declared_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// What the sender of a cut body hears.
-pub fn cut_error(cut: Cut, limits: &RouteLimits) -> ApiError {
-    match (cut, limits.slow_answer) {
-        (Cut::TooLarge, _) => ApiError::TooLarge(limits.body_bytes_max),
-        (Cut::Slow, SlowAnswer::Timeout408) => ApiError::Slow,
-        (Cut::Slow, SlowAnswer::Retry503) => ApiError::Overloaded("the request body came too slowly"),
-        (Cut::Broken, _) => ApiError::malformed("the request body ended early"),
-        (Cut::NoMemory, _) => ApiError::Overloaded(FULL),
+/// The response to a body that could not be read.
+pub fn body_error(error: BodyError, limits: &RouteLimits) -> ApiError {
+    match (error, limits.slow_response) {
+        (BodyError::TooLarge, _) => ApiError::TooLarge(limits.body_bytes_max),
+        (BodyError::Slow, SlowResponse::Timeout408) => ApiError::Slow,
+        (BodyError::Slow, SlowResponse::Retry503) => ApiError::Overloaded("the request body came too slowly"),
+        (BodyError::Broken, _) => ApiError::malformed("the request body ended early"),
+        (BodyError::NoMemory, _) => ApiError::Overloaded(FULL),
     }
 }

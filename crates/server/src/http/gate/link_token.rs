@@ -1,6 +1,6 @@
-//! The secret of a link that was mailed: in the header `Link-Token`, or in the path, where earlier clients send it.
+//! The token of a mailed link: in the header `Link-Token`, or in the path, where earlier clients send it.
 //!
-//! A header stays out of the access logs of proxies; a path does not. Our own pages send the header.
+//! Proxies write paths to their access logs, but not this header. The UI sends the header.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use axum::http::request::Parts;
 use crate::app::App;
 use crate::error::ApiError;
 
-/// The header that holds it.
+/// The name of the header.
 pub const LINK_TOKEN: &str = "link-token";
 
-/// 400 when there is none. Whether it is a known one is for the handler to find out.
+/// Extracts the token, which the handler validates. Fails with 400 without a token.
 pub struct LinkToken(pub String);
 
 impl FromRequestParts<Arc<App>> for LinkToken {

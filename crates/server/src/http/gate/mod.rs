@@ -1,10 +1,11 @@
-//! What stands before a handler: who is asking, how large and how slow a body may be. Holds no numbers.
+//! Extractors in front of the handlers: authentication, rate limits per address, limits of request bodies. All numbers
+//! are in `limits`.
 
 pub mod auth;
 pub mod body;
+pub mod client_info;
 pub mod link_token;
 pub mod multipart;
-pub mod origin;
 pub mod per_ip;
 pub mod resource;
 pub mod session_cookie;

@@ -1,4 +1,4 @@
-//! The windows of [`tidewatch_limits::admission::per_ip`] as extractors.
+//! Rate limits per address, as an extractor. The windows are in [`tidewatch_limits::admission::per_ip`].
 
 use std::marker::PhantomData;
 use std::net::IpAddr;
@@ -12,7 +12,8 @@ use crate::app::App;
 use crate::error::ApiError;
 use tidewatch_limits::per_ip::Named;
 
-/// Put `_: PerIp<Login>` first among a handler's arguments, and its route has the window `Login`.
+/// Counts a request in the window `W`; fails with 429 if it is full. The first argument of a handler: `_:
+/// PerIp<Login>`.
 pub struct PerIp<W>(PhantomData<W>);
 
 impl<W: Named + Send> FromRequestParts<Arc<App>> for PerIp<W> {
@@ -24,11 +25,11 @@ impl<W: Named + Send> FromRequestParts<Arc<App>> for PerIp<W> {
     }
 }
 
-/// The address `listen` found out. A request that came through no socket has none.
+/// The client's address, which `request_context` determines; unspecified for requests without a socket, as in tests.
 pub fn client_address(extensions: &Extensions) -> IpAddr {
     extensions.get::<ClientAddress>().map_or(IpAddr::V6(std::net::Ipv6Addr::UNSPECIFIED), |client| client.0)
 }
 
-/// Whose request it is; among each request's extensions.
+/// The client's address, an extension of each request.
 #[derive(Debug, Clone, Copy)]
 pub struct ClientAddress(pub IpAddr);

@@ -1,21 +1,21 @@
-//! RFC 8707: what an access token was asked for, and what it opens.
+//! Resource indicators (RFC 8707): the resource that an access token was requested for, and the paths that it covers.
 
-/// The parts of this server that tokens can be asked for, as paths below its address; "": all of it.
+/// The resources of this server, as paths below its public URL. "" is the whole server.
 const PARTS: &[&str] = &["", "/api", "/mcp"];
 
-/// The path of a resource below `base`; none when it is not one of this server's.
+/// The path of a resource below `base`. `None` if it is not a resource of this server.
 fn part<'a>(base: &str, resource: &'a str) -> Option<&'a str> {
     let rest = resource.strip_prefix(base)?;
     let rest = rest.strip_suffix('/').unwrap_or(rest);
     PARTS.contains(&rest).then_some(rest)
 }
 
-/// Whether tokens can be asked for it: this server, its API and its MCP endpoint, and nothing else.
+/// Whether clients can request tokens for `resource`: this server, its API or its MCP endpoint.
 pub fn is_ours(base: &str, resource: &str) -> bool {
     part(base, resource).is_some()
 }
 
-/// Whether a token asked for `resource` opens `path`.
+/// Whether a token for `resource` is valid at `path`.
 pub fn covers(base: &str, resource: &str, path: &str) -> bool {
     let Some(part) = part(base, resource) else { return false };
     path.strip_prefix(part).is_some_and(|rest| part.is_empty() || rest.is_empty() || rest.starts_with('/'))
@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_opens_what_it_was_asked_for() {
+    fn a_token_is_valid_below_its_resource() {
         let base = "https://tide.example.com";
         for (resource, path, expected) in [
             ("https://tide.example.com", "/api/projects", true),

@@ -1,9 +1,11 @@
-//! The cookies of a page: its session and its browser. Which requests the session counts in, and how both are set.
+//! The session cookie and the device cookie of a browser: their attributes, and the CSRF check of requests with a
+//! session.
 //!
-//! A page of this server gets them when its person signs in; programs without a page get none and send the login as a
-//! bearer token. `HttpOnly`, `SameSite=Strict`, and behind TLS `Secure` and bound to the host by the prefix `__Host-`.
-//! A request that changes something counts only when the browser says that a page of this server made it. The browser's
-//! cookie outlives sessions and opens nothing; it is `SameSite=Lax`, because providers send people back from other sites.
+//! Pages of this server get both at sign-in; other programs get none and send a bearer token. The session cookie is
+//! `HttpOnly`, `SameSite=Strict`, and behind TLS `Secure` with the prefix `__Host-`, which binds it to the host. A
+//! request that changes state is accepted only if the browser attests that a page of this server made it. The device
+//! cookie outlives sessions and authenticates nothing; it is `SameSite=Lax`, because sign-in providers redirect from
+//! other sites.
 
 use std::sync::Arc;
 
@@ -11,16 +13,17 @@ use axum::http::header::{COOKIE, HOST, ORIGIN};
 use axum::http::{Extensions, HeaderMap, HeaderValue, Method};
 use parking_lot::Mutex;
 
-/// Which cookie.
+/// A cookie of this server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cookie {
+    /// The secret of a session.
     Session,
-    /// The browser that people signed in from (`control/devices.rs`).
+    /// Identifies a browser in which users have signed in (`accounts/devices.rs`).
     Device,
 }
 
 impl Cookie {
-    /// Browsers take a name that begins with `__Host-` only with `Secure`, `Path=/` and without `Domain`.
+    /// Browsers accept the prefix `__Host-` only with `Secure`, `Path=/` and without `Domain`.
     fn name(self, is_https: bool) -> &'static str {
         match (self, is_https) {
             (Cookie::Session, false) => "tidewatch_session",
@@ -33,36 +36,38 @@ impl Cookie {
 
 const SEC_FETCH_SITE: &str = "sec-fetch-site";
 
-/// What a request needs to know about cookies, and the cookies that its answer sets. An extension of the request.
+/// The cookies that a response sets. An extension of the request.
 #[derive(Debug, Clone, Default)]
 pub struct CookieJar {
+    /// Whether the client reaches the server through TLS.
     pub is_https: bool,
     set: Arc<Mutex<Vec<(Cookie, HeaderValue)>>>,
 }
 
-/// Where the browser says that a request was made.
+/// The source of a request, according to the browser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Page {
     /// A page of this server.
     Own,
     /// A page of another site or of another host of this one.
     Foreign,
-    /// The browser does not say, or there is none.
+    /// No page made the request, or the client does not send the headers.
     Unknown,
 }
 
 impl CookieJar {
+    /// An empty jar.
     pub fn new(is_https: bool) -> CookieJar {
         CookieJar { is_https, set: Arc::default() }
     }
 
-    /// The jar of a request; one that nobody looks into where the server has put none.
+    /// The jar in a request's extensions; without one, a jar whose cookies are discarded.
     pub fn of(extensions: &Extensions) -> CookieJar {
         extensions.get::<CookieJar>().cloned().unwrap_or_default()
     }
 
-    /// The answer sets this value. `seconds`: its life.
-    pub fn keep(&self, cookie: Cookie, value: &str, seconds: i64) {
+    /// Sets a cookie for `seconds` with the response.
+    pub fn set(&self, cookie: Cookie, value: &str, seconds: i64) {
         let name = cookie.name(self.is_https);
         let same_site = if cookie == Cookie::Session { "Strict" } else { "Lax" };
         let secure = if self.is_https { "; Secure" } else { "" };
@@ -72,17 +77,17 @@ impl CookieJar {
         set.extend(HeaderValue::from_str(&text).map(|value| (cookie, value)));
     }
 
-    /// The answer ends the session's cookie. The browser's stays.
+    /// Removes the session cookie with the response. The device cookie stays.
     pub fn clear(&self) {
-        self.keep(Cookie::Session, "", 0);
+        self.set(Cookie::Session, "", 0);
     }
 
-    /// For the answer: each `Set-Cookie`.
+    /// Drains the values of `Set-Cookie` for the response.
     pub fn take(&self) -> Vec<HeaderValue> {
         self.set.lock().drain(..).map(|(_, value)| value).collect()
     }
 
-    /// The cookie's value in a request.
+    /// The value of a cookie in a request; `None` if it is missing or empty.
     pub fn read<'a>(&self, cookie: Cookie, headers: &'a HeaderMap) -> Option<&'a str> {
         let name = cookie.name(self.is_https);
         let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
@@ -91,14 +96,14 @@ impl CookieJar {
     }
 }
 
-/// `base`: this server's address. `Sec-Fetch-Site` counts first: browsers send it where they trust the connection, and
-/// no page can set it. `Origin` otherwise.
+/// The source of a request. `base`: the public URL of this server. `Sec-Fetch-Site` has precedence, because pages
+/// cannot set it; browsers send it only to trustworthy URLs. `Origin` is the fallback.
 pub fn page(headers: &HeaderMap, base: &str) -> Page {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     if let Some(site) = text(SEC_FETCH_SITE) {
         return match site {
             "same-origin" => Page::Own,
-            // Typed into the address bar, or a bookmark: no page made it.
+            // A navigation by the user, from the address bar or a bookmark.
             "none" => Page::Unknown,
             _ => Page::Foreign,
         };
@@ -109,7 +114,7 @@ pub fn page(headers: &HeaderMap, base: &str) -> Page {
     if is_host || origin.eq_ignore_ascii_case(base) { Page::Own } else { Page::Foreign }
 }
 
-/// Whether a request with this method changes nothing.
+/// Whether requests with this method change no state.
 pub fn is_safe(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
 }
@@ -129,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn which_page_made_a_request() {
+    fn requests_are_attributed_to_pages() {
         let base = "https://tide.example.com";
         for (pairs, expected) in [
             (&[("sec-fetch-site", "same-origin")][..], Page::Own),
@@ -153,9 +158,9 @@ mod tests {
     fn a_cookie_is_set_and_read_back() {
         for is_https in [false, true] {
             let jar = CookieJar::new(is_https);
-            jar.keep(Cookie::Session, "twc_0", 60);
-            jar.keep(Cookie::Device, "twb_1", 60);
-            jar.keep(Cookie::Session, "twc_1", 60);
+            jar.set(Cookie::Session, "twc_0", 60);
+            jar.set(Cookie::Device, "twb_1", 60);
+            jar.set(Cookie::Session, "twc_1", 60);
             let [device, set] = jar.take().try_into().expect("each once");
             assert!(device.to_str().unwrap().contains("tidewatch_device=twb_1; "), "{device:?}");
             let set = set.to_str().unwrap();
@@ -167,7 +172,7 @@ mod tests {
             let sent = headers(&[("cookie", &format!("other=1; {pair}"))]);
             assert_eq!(jar.read(Cookie::Session, &sent), Some("twc_1"));
             assert_eq!(jar.read(Cookie::Device, &sent), None);
-            // Without TLS anybody on the way could set it: behind TLS its name is another.
+            // Without TLS an intermediary could set the cookie: behind TLS it has another name.
             assert_eq!(CookieJar::new(!is_https).read(Cookie::Session, &sent), None);
             assert!(jar.take().is_empty());
         }

@@ -1,7 +1,8 @@
-//! Uploads: `multipart/form-data` to files on disk, within the rows "Upload size", "Upload body", "Upload concurrency".
+//! Uploads: writes `multipart/form-data` to files on disk, within the limits "Upload size", "Upload body" and "Upload
+//! concurrency".
 //!
-//! 400 no multipart body, 408 too slow, 413 too large (one file, or all together), 415 an encoded body, 422 too many
-//! files, 503 no slot within the wait. Nothing larger than a piece of the body is held in memory.
+//! 400: not multipart. 408: too slow. 413: too large (one file, or the body). 415: a content encoding. 422: too many
+//! files. 503: no slot in time. At most one frame of the body and one write buffer are in memory.
 
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
 use uuid::Uuid;
 
-use super::body::{cut_error, declared_length};
+use super::body::{body_error, declared_length};
 use super::multipart::{Event, Multipart, MultipartError, PartHead};
 use crate::app::App;
 use crate::error::ApiError;
@@ -18,13 +19,14 @@ use tidewatch_ingest::coding;
 use tidewatch_ingest::coding::Coding;
 use tidewatch_limits as limits;
 use tidewatch_limits::RouteLimits;
-use tidewatch_limits::admission::pace::Paced;
 use tidewatch_limits::admission::slots::Permit;
+use tidewatch_limits::admission::slow_client::BodyReader;
 
-/// An upload on disk. Its files and its slot go when it is dropped.
+/// An upload on disk. Dropping it removes the files and releases the slot.
 pub struct Upload {
+    /// The files, in the order of the body.
     pub files: Vec<UploadedFile>,
-    /// Parts that are no files: name and text.
+    /// The other parts: name and value.
     pub fields: Vec<(String, String)>,
     folder: Folder,
     _permit: Permit,
@@ -33,15 +35,17 @@ pub struct Upload {
 /// One file of an upload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UploadedFile {
-    /// Of the form's field.
+    /// The name of the form field.
     pub field: String,
-    /// As its sender calls it: not to be used as a path.
+    /// The file name that the client sent. Not safe as a path.
     pub name: String,
+    /// Where the file is stored.
     pub path: PathBuf,
+    /// The file's length.
     pub bytes: u64,
 }
 
-/// Waits for a slot, then takes the whole upload to disk.
+/// Waits for a slot, then writes the whole upload to disk.
 pub async fn receive(app: &App, request: Request, limits: &RouteLimits) -> Result<Upload, ApiError> {
     let no_slot = ApiError::Overloaded("too many uploads at once; try again later");
     let entered = tokio::time::timeout(limits::UPLOAD_WAIT_MAX, app.uploads.enter(NO_PROJECT)).await;
@@ -53,7 +57,7 @@ pub async fn receive(app: &App, request: Request, limits: &RouteLimits) -> Resul
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let parser = Multipart::new(content_type).map_err(malformed)?;
     let declared = declared_length(headers);
-    let body = Paced::new(request.into_body(), declared, limits).map_err(|cut| cut_error(cut, limits))?;
+    let body = BodyReader::new(request.into_body(), declared, limits).map_err(|error| body_error(error, limits))?;
     let folder = Folder::make(&app.config.upload_folder()).await?;
     let mut receiver = Receiver {
         upload: Upload { files: Vec::new(), fields: Vec::new(), folder, _permit: permit },
@@ -63,7 +67,7 @@ pub async fn receive(app: &App, request: Request, limits: &RouteLimits) -> Resul
     Ok(receiver.upload)
 }
 
-/// Slots of uploads are one line.
+/// The slots of uploads have one queue for all projects.
 const NO_PROJECT: u32 = 0;
 
 fn malformed(error: MultipartError) -> ApiError {
@@ -79,13 +83,13 @@ struct Receiver {
 enum Open {
     Nothing,
     File { writer: Writer, field: String, name: String },
-    Field { name: String, text: Vec<u8> },
+    Field { name: String, value: Vec<u8> },
 }
 
 impl Receiver {
-    async fn run(&mut self, mut parser: Multipart, mut body: Paced, limits: &RouteLimits) -> Result<(), ApiError> {
-        while let Some(piece) = body.next(&mut ()).await.map_err(|cut| cut_error(cut, limits))? {
-            parser.push(&piece);
+    async fn run(&mut self, mut parser: Multipart, mut body: BodyReader, limits: &RouteLimits) -> Result<(), ApiError> {
+        while let Some(bytes) = body.next(&mut ()).await.map_err(|error| body_error(error, limits))? {
+            parser.push(&bytes);
             while let Some(event) = parser.event().map_err(malformed)? {
                 match event {
                     Event::Part(head) => self.begin(head)?,
@@ -113,7 +117,7 @@ impl Receiver {
                 let most = limits::UPLOAD_FIELDS_MAX;
                 return Err(ApiError::unprocessable(format!("an upload has at most {most} parts that are no files")));
             }
-            None => Open::Field { name: head.name, text: Vec::new() },
+            None => Open::Field { name: head.name, value: Vec::new() },
         };
         Ok(())
     }
@@ -127,11 +131,11 @@ impl Receiver {
                 }
                 writer.write(data).await
             }
-            Open::Field { text, .. } => {
-                if text.len() + data.len() > limits::UPLOAD_FIELD_BYTES_MAX {
+            Open::Field { value, .. } => {
+                if value.len() + data.len() > limits::UPLOAD_FIELD_BYTES_MAX {
                     return Err(ApiError::TooLarge(limits::UPLOAD_FIELD_BYTES_MAX));
                 }
-                text.extend_from_slice(data);
+                value.extend_from_slice(data);
                 Ok(())
             }
         }
@@ -144,15 +148,15 @@ impl Receiver {
                 writer.flush().await?;
                 self.upload.files.push(UploadedFile { field, name, path: writer.path, bytes: writer.bytes });
             }
-            Open::Field { name, text } => {
-                self.upload.fields.push((name, String::from_utf8_lossy(&text).into_owned()));
+            Open::Field { name, value } => {
+                self.upload.fields.push((name, String::from_utf8_lossy(&value).into_owned()));
             }
         }
         Ok(())
     }
 }
 
-/// A folder of one upload.
+/// The directory of one upload. Dropping it removes it.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -179,39 +183,39 @@ impl Drop for Folder {
     }
 }
 
-/// A file that is written off the async threads, a good piece at a time.
+/// Writes a file on blocking threads, with a buffer of [`limits::UPLOAD_WRITE_BYTES`].
 struct Writer {
     path: PathBuf,
     file: Option<std::fs::File>,
-    gathered: Vec<u8>,
-    /// Written and gathered.
+    buffer: Vec<u8>,
+    /// The number of bytes written and buffered.
     bytes: u64,
 }
 
 impl Writer {
     fn new(path: PathBuf) -> Writer {
-        Writer { path, file: None, gathered: Vec::new(), bytes: 0 }
+        Writer { path, file: None, buffer: Vec::new(), bytes: 0 }
     }
 
     async fn write(&mut self, data: &[u8]) -> Result<(), ApiError> {
-        self.gathered.extend_from_slice(data);
+        self.buffer.extend_from_slice(data);
         self.bytes += data.len() as u64;
-        if self.gathered.len() >= limits::UPLOAD_WRITE_BYTES { self.flush().await } else { Ok(()) }
+        if self.buffer.len() >= limits::UPLOAD_WRITE_BYTES { self.flush().await } else { Ok(()) }
     }
 
     async fn flush(&mut self) -> Result<(), ApiError> {
-        let (file, gathered, path) = (self.file.take(), std::mem::take(&mut self.gathered), self.path.clone());
+        let (file, buffer, path) = (self.file.take(), std::mem::take(&mut self.buffer), self.path.clone());
         let written = blocking(move || {
             let mut file = match file {
                 Some(file) => file,
                 None => std::fs::File::create_new(path)?,
             };
-            file.write_all(&gathered)?;
-            Ok((file, gathered))
+            file.write_all(&buffer)?;
+            Ok((file, buffer))
         });
-        let (file, mut gathered) = written.await?;
-        gathered.clear();
-        (self.file, self.gathered) = (Some(file), gathered);
+        let (file, mut buffer) = written.await?;
+        buffer.clear();
+        (self.file, self.buffer) = (Some(file), buffer);
         Ok(())
     }
 }
@@ -223,7 +227,7 @@ async fn blocking<T: Send + 'static>(
     done.map_err(disk_error)
 }
 
-/// A full disk may have room later; anything else is our fault.
+/// The response to a disk error: 503 if the disk is full, otherwise 500.
 pub fn disk_error(error: std::io::Error) -> ApiError {
     match error.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => ApiError::Overloaded("the disk is full; try again later"),

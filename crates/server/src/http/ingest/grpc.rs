@@ -1,6 +1,6 @@
-//! OTLP/gRPC sent to the HTTP port: its client hears a gRPC status that names the HTTP path, and the request is counted.
+//! Responses to OTLP/gRPC, which is not supported: a gRPC status that names the HTTP path. The requests are counted.
 //!
-//! The answer is of the "trailers only" form: HTTP status 200, and `grpc-status` among the headers.
+//! The response has the "trailers only" form: HTTP status 200, and `grpc-status` in the headers.
 
 use std::sync::Arc;
 
@@ -21,11 +21,11 @@ use tidewatch_ingest::error::ExportError;
 use tidewatch_ingest::outcome::{Refused, RejectReason};
 use tidewatch_limits as limits;
 
-/// google.rpc.Code.
+/// A google.rpc.Code, like [`UNAVAILABLE`].
 const UNIMPLEMENTED: HeaderValue = HeaderValue::from_static("12");
 const UNAVAILABLE: HeaderValue = HeaderValue::from_static("14");
 
-/// The three OTLP services.
+/// The routes of the three OTLP services.
 pub fn routes() -> Router<Arc<App>> {
     Router::new()
         .route("/opentelemetry.proto.collector.trace.v1.TraceService/Export", post(traces))
@@ -46,16 +46,16 @@ async fn logs(State(app): State<Arc<App>>, request: Request) -> Response {
 }
 
 async fn refused(app: &App, signal: Signal, request: Request) -> Response {
-    let sentence = format!("OTLP/gRPC is not supported here: send http/protobuf to /api/otel/v1/{}", signal.as_str());
+    let message = format!("OTLP/gRPC is not supported here: send http/protobuf to /api/otel/v1/{}", signal.as_str());
     let project = otlp::project_of(app, request.headers());
-    let refused = Refused::new(RejectReason::Grpc, ExportError::UnsupportedMedia(sentence.clone()));
+    let refused = Refused::new(RejectReason::Grpc, ExportError::UnsupportedMedia(message.clone()));
     otlp::count_refused(app, signal, &request, project.as_deref(), &refused);
     discard(request.into_body()).await;
-    status(UNIMPLEMENTED, &sentence)
+    status(UNIMPLEMENTED, &message)
 }
 
-/// Reads the body to its end and keeps nothing, within bounds: HTTP/2 resets the stream of a request that is answered
-/// before it is read, and clients then show the reset instead of the status.
+/// Reads and discards the body, within limits: HTTP/2 resets the stream of a request whose response precedes the end of
+/// its body, and clients then report the reset instead of the status.
 async fn discard(mut body: Body) {
     let mut left = limits::OTLP.body_bytes_max;
     let read = async {
@@ -65,11 +65,11 @@ async fn discard(mut body: Body) {
             left = rest;
         }
     };
-    // What comes too slowly is reset.
+    // The stream of a slow client is reset.
     let _ = tokio::time::timeout(limits::LINGER_MAX, read).await;
 }
 
-/// The request is gRPC's, whatever it calls.
+/// Whether a request is gRPC, according to its content type.
 pub fn is_grpc(headers: &HeaderMap) -> bool {
     let content_type = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
     let name = b"application/grpc";
@@ -77,13 +77,13 @@ pub fn is_grpc(headers: &HeaderMap) -> bool {
         && content_type.get(name.len()).is_none_or(|next| b"+;- ".contains(next))
 }
 
-/// A call of a service that is not there.
+/// The response to a call of an unknown service.
 pub async fn unknown_method(body: Body) -> Response {
     discard(body).await;
     status(UNIMPLEMENTED, "no such gRPC service: OTLP is taken by HTTP at /api/otel/v1/traces, /metrics and /logs")
 }
 
-/// Any call while the store is being opened.
+/// The response to any call while the store is being opened.
 pub fn starting() -> Response {
     status(UNAVAILABLE, "the server is starting")
 }

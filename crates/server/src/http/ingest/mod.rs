@@ -1,7 +1,7 @@
-//! The doors for telemetry.
+//! The OTLP endpoints.
 
-mod answer;
 pub mod cors;
 pub mod grpc;
 pub mod otlp;
+mod response;
 pub mod starting;

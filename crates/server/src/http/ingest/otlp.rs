@@ -1,8 +1,7 @@
-//! `POST /api/otel/v1/{traces,metrics,logs}`: the OTLP door. Spec: endpoints, authentication, errors; DECISIONS 19.
+//! `POST /api/otel/v1/{traces,metrics,logs}`: OTLP/HTTP. Spec: endpoints, authentication, errors; DECISIONS 19.
 //!
-//! In the order in which a request can fail: token (401), the page it comes from (403), the project's quota (429),
-//! content type and encoding (415), body (413, 503, 400),
-//! then the pipeline. Every refusal is counted under its reason.
+//! The checks, in order: token (401), origin (403), the project's quota (429), content type and encoding (415), body
+//! (413, 503, 400), then the pipeline. Refusals are counted by reason.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -14,11 +13,11 @@ use axum::response::Response;
 use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::Signal;
 
-use super::answer::{self, PartialSuccess};
 use super::cors;
+use super::response::{self, PartialSuccess};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::gate::auth::{Origin, bearer};
+use crate::http::gate::auth::{ClientInfo, bearer};
 use crate::http::gate::body::declared_length;
 use tidewatch_accounts::Project;
 use tidewatch_ingest::accept;
@@ -26,20 +25,20 @@ use tidewatch_ingest::accept::{Accepted, Export};
 use tidewatch_ingest::coding;
 use tidewatch_ingest::error::ExportError;
 use tidewatch_ingest::origins;
-use tidewatch_ingest::outcome::{Refused, RejectReason, Told};
+use tidewatch_ingest::outcome::{Refused, RejectReason, Rejections};
 use tidewatch_ingest::refusals;
 use tidewatch_ingest::refusals::UnknownSender;
 use tidewatch_limits as limits;
 use tidewatch_limits::admission::FULL;
-use tidewatch_limits::admission::pace::Cut;
+use tidewatch_limits::admission::body_permit::BodyPermit;
 use tidewatch_limits::admission::slots::Full;
-use tidewatch_limits::admission::turn::Turn;
-use tidewatch_limits::{RouteLimits, SlowAnswer};
+use tidewatch_limits::admission::slow_client::BodyError;
+use tidewatch_limits::{RouteLimits, SlowResponse};
 
-/// Counts of refused requests whose token belongs to no project.
+/// The project number for refused requests whose token belongs to no project.
 const NO_PROJECT: u32 = 0;
 
-/// An export of spans.
+/// Stores spans, sent as an OTLP export request.
 #[utoipa::path(post, path = "/api/otel/v1/traces", operation_id = "exportTraces", tag = "otlp", security(("projectToken" = [])),
     request_body(content((Vec<u8> = "application/x-protobuf"), (serde_json::Value = "application/json")), description = "ExportTraceServiceRequest"),
     responses((status = 200, description = "ExportTraceServiceResponse in the request's encoding"), (status = "default", description = "google.rpc.Status in the request's encoding")))]
@@ -47,7 +46,7 @@ pub async fn traces(State(app): State<Arc<App>>, request: Request) -> Response {
     export(app, Signal::Traces, request).await
 }
 
-/// An export of metric points.
+/// Stores metric points, sent as an OTLP export request.
 #[utoipa::path(post, path = "/api/otel/v1/metrics", operation_id = "exportMetrics", tag = "otlp", security(("projectToken" = [])),
     request_body(content((Vec<u8> = "application/x-protobuf"), (serde_json::Value = "application/json")), description = "ExportMetricsServiceRequest"),
     responses((status = 200, description = "ExportMetricsServiceResponse in the request's encoding"), (status = "default", description = "google.rpc.Status in the request's encoding")))]
@@ -55,7 +54,7 @@ pub async fn metrics(State(app): State<Arc<App>>, request: Request) -> Response 
     export(app, Signal::Metrics, request).await
 }
 
-/// An export of log records.
+/// Stores log records, sent as an OTLP export request.
 #[utoipa::path(post, path = "/api/otel/v1/logs", operation_id = "exportLogs", tag = "otlp", security(("projectToken" = [])),
     request_body(content((Vec<u8> = "application/x-protobuf"), (serde_json::Value = "application/json")), description = "ExportLogsServiceRequest"),
     responses((status = 200, description = "ExportLogsServiceResponse in the request's encoding"), (status = "default", description = "google.rpc.Status in the request's encoding")))]
@@ -63,35 +62,36 @@ pub async fn logs(State(app): State<Arc<App>>, request: Request) -> Response {
     export(app, Signal::Logs, request).await
 }
 
-/// Another method than POST or OPTIONS.
+/// The response to methods other than POST and OPTIONS: 405.
 pub async fn wrong_method(headers: HeaderMap) -> Response {
     let encoding = media_type(&headers).unwrap_or(Encoding::Json);
-    let mut response = answer::failure(encoding, &ApiError::MethodNotAllowed("exports are sent with POST"));
+    let mut response = response::failure(encoding, &ApiError::MethodNotAllowed("exports are sent with POST"));
     response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST, OPTIONS"));
     cors::allow_any_origin(response)
 }
 
 async fn export(app: Arc<App>, signal: Signal, request: Request) -> Response {
-    cors::allow_any_origin(answered(app, signal, request).await)
+    cors::allow_any_origin(export_response(app, signal, request).await)
 }
 
-async fn answered(app: Arc<App>, signal: Signal, request: Request) -> Response {
+async fn export_response(app: Arc<App>, signal: Signal, request: Request) -> Response {
     let content_type = media_type(request.headers());
-    // The refusal of a type we do not know is for a person to read: JSON.
+    // Requests with an unknown content type get a JSON response.
     let encoding = content_type.unwrap_or(Encoding::Json);
     let Some(project) = project_of(&app, request.headers()) else {
         let refused = Refused::new(RejectReason::BadToken, ExportError::Unauthorized("missing or wrong project token"));
         count_refused(&app, signal, &request, None, &refused);
-        return answer::failure(encoding, &refused.error.clone().into());
+        return response::failure(encoding, &refused.error.clone().into());
     };
     match accept(&app, signal, content_type, &project, request).await {
-        Ok(told) => {
-            let partial = told.sentence(signal).map(|message| PartialSuccess { rejected: told.total(), message });
-            answer::success(signal, encoding, partial.as_ref())
+        Ok(rejections) => {
+            let partial =
+                rejections.message(signal).map(|message| PartialSuccess { rejected: rejections.total(), message });
+            response::success(signal, encoding, partial.as_ref())
         }
         Err(refused) => {
             app.refused(project.number, signal, &refused);
-            answer::failure(encoding, &refused.error.clone().into())
+            response::failure(encoding, &refused.error.clone().into())
         }
     }
 }
@@ -102,7 +102,7 @@ async fn accept(
     content_type: Option<Encoding>,
     project: &Project,
     request: Request,
-) -> Result<Told, Refused> {
+) -> Result<Rejections, Refused> {
     let unsupported = |what| Refused::new(RejectReason::UnsupportedMediaType, ExportError::UnsupportedMedia(what));
     if let Some(origin) = request.headers().get(ORIGIN)
         && !origins::allows(&project.settings.allowed_origins, origin.as_bytes())
@@ -116,35 +116,35 @@ async fn accept(
     let coding = coding::of(request.headers()).map_err(|name| unsupported(coding::unknown(&name)))?;
     let limits = RouteLimits { body_bytes_max: app.config.otlp_body_bytes_max, ..limits::OTLP };
     let declared = declared_length(request.headers());
-    let asked = Instant::now();
-    let entered = Turn::enter(&app.admission, &app.bodies, project.number).await;
-    app.ingest.metrics.admission.add(asked.elapsed());
-    let mut turn = entered.map_err(|Full| Refused::overloaded(FULL))?;
-    let body = turn.read(request.into_body(), declared, &limits).await.map_err(|cut| match cut {
-        Cut::TooLarge => Refused::too_large(limits.body_bytes_max),
-        Cut::Slow => Refused::new(RejectReason::Slow, slow_error(limits.slow_answer)),
-        Cut::Broken => Refused::malformed("the request body ended early"),
-        Cut::NoMemory => Refused::overloaded(FULL),
+    let wait_start = Instant::now();
+    let entered = BodyPermit::enter(&app.admission, &app.bodies, project.number).await;
+    app.ingest.metrics.admission.add(wait_start.elapsed());
+    let mut body_permit = entered.map_err(|Full| Refused::overloaded(FULL))?;
+    let body = body_permit.read(request.into_body(), declared, &limits).await.map_err(|error| match error {
+        BodyError::TooLarge => Refused::too_large(limits.body_bytes_max),
+        BodyError::Slow => Refused::new(RejectReason::Slow, slow_error(limits.slow_response)),
+        BodyError::Broken => Refused::malformed("the request body ended early"),
+        BodyError::NoMemory => Refused::overloaded(FULL),
     })?;
-    let export = Export { project, signal, encoding, coding, body, turn };
-    let Accepted { told, bytes, records } = accept::accept(&app.ingest, export).await?;
+    let export = Export { project, signal, encoding, coding, body, body_permit };
+    let Accepted { rejections, bytes, records } = accept::accept(&app.ingest, export).await?;
     app.quotas.charge(project.number, bytes, records);
-    Ok(told)
+    Ok(rejections)
 }
 
-fn slow_error(answer: SlowAnswer) -> ExportError {
-    match answer {
-        SlowAnswer::Timeout408 => ExportError::Slow,
-        SlowAnswer::Retry503 => ExportError::Overloaded("the request body came too slowly"),
+fn slow_error(slow_response: SlowResponse) -> ExportError {
+    match slow_response {
+        SlowResponse::Timeout408 => ExportError::Slow,
+        SlowResponse::Retry503 => ExportError::Overloaded("the request body came too slowly"),
     }
 }
 
-/// The project that the request's token belongs to.
+/// The project of the request's token. `None` without a valid token.
 pub fn project_of(app: &App, headers: &HeaderMap) -> Option<Arc<Project>> {
     app.control.project_by_token(bearer(headers)?, app.clock.now_ns())
 }
 
-/// Counts a refused export. One that belongs to no project is remembered with what its sender needs to be found.
+/// Counts a refused export. One without a project is recorded with details that identify its sender.
 pub fn count_refused(app: &App, signal: Signal, request: &Request, project: Option<&Project>, refused: &Refused) {
     app.refused(project.map_or(NO_PROJECT, |project| project.number), signal, refused);
     if project.is_some() {
@@ -153,12 +153,12 @@ pub fn count_refused(app: &App, signal: Signal, request: &Request, project: Opti
     let at_ns = app.clock.now_ns();
     let is_upload_token = |token: &str| app.control.project_by_upload_token(token, at_ns).is_some();
     let (message, token_start) = refusals::unknown_credential(request.headers(), is_upload_token);
-    let Origin { address, user_agent, .. } = Origin::of(request.headers(), request.extensions(), app);
+    let ClientInfo { address, user_agent, .. } = ClientInfo::of(request.headers(), request.extensions(), app);
     let (path, reason) = (request.uri().path().to_owned(), refused.reason);
     app.refusals.add_unknown(UnknownSender { at_ns, address, path, token_start, user_agent, reason, message });
 }
 
-/// The body's encoding, parameters and case ignored; `None` when it is no OTLP type.
+/// The encoding that the content type names; parameters and case are ignored. `None` if it is not a type of OTLP.
 pub fn media_type(headers: &HeaderMap) -> Option<Encoding> {
     let value = headers.get(CONTENT_TYPE)?.to_str().ok()?;
     let essence = value.split(';').next().unwrap_or("").trim();

@@ -1,21 +1,22 @@
-//! What exporters hear while the store is being opened.
+//! Responses while the store is being opened.
 
 use axum::http::{HeaderMap, Uri};
 use axum::response::{IntoResponse, Response};
 use tidewatch_domain::decode::Encoding;
 
 use super::otlp::media_type;
-use super::{answer, cors, grpc};
+use super::{cors, grpc, response};
 use crate::error::ApiError;
 
-/// Any request while the store is being opened: come back soon. On the OTLP paths in the shape of DECISIONS 19.
+/// The response to any request while the store is being opened: 503 with `Retry-After`. On the OTLP paths its body has
+/// the form of DECISIONS 19.
 pub async fn starting(uri: Uri, headers: HeaderMap) -> Response {
     if grpc::is_grpc(&headers) {
         return grpc::starting();
     }
     let error = ApiError::Overloaded("the server is starting");
     cors::allow_any_origin(match media_type(&headers) {
-        encoding if is_otlp(uri.path()) => answer::failure(encoding.unwrap_or(Encoding::Json), &error),
+        encoding if is_otlp(uri.path()) => response::failure(encoding.unwrap_or(Encoding::Json), &error),
         _ => error.into_response(),
     })
 }
@@ -61,10 +62,10 @@ mod tests {
             ("/api/projects", "application/json", Some(&error)),
         ] {
             let headers = HeaderMap::from_iter([(CONTENT_TYPE, content_type.parse().unwrap())]);
-            let answer = starting(path.parse().unwrap(), headers).await;
-            assert_eq!(answer.status(), 503, "{path}");
-            assert!(answer.headers().contains_key("retry-after"), "{path}");
-            let body = to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+            let response = starting(path.parse().unwrap(), headers).await;
+            assert_eq!(response.status(), 503, "{path}");
+            assert!(response.headers().contains_key("retry-after"), "{path}");
+            let body = to_bytes(response.into_body(), usize::MAX).await.unwrap();
             match expected {
                 Some(expected) => assert_eq!(serde_json::from_slice::<Value>(&body).unwrap(), *expected, "{path}"),
                 // Code 14 as field 1.
@@ -72,9 +73,9 @@ mod tests {
             }
         }
         let grpc = HeaderMap::from_iter([(CONTENT_TYPE, "application/grpc".parse().unwrap())]);
-        let answer = starting("/x.Y/Z".parse().unwrap(), grpc).await;
+        let response = starting("/x.Y/Z".parse().unwrap(), grpc).await;
         assert_eq!(
-            (answer.status().as_u16(), &answer.headers()["grpc-status"]),
+            (response.status().as_u16(), &response.headers()["grpc-status"]),
             (200, &HeaderValue::from_static("14"))
         );
     }

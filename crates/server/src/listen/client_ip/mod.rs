@@ -1,8 +1,9 @@
-//! Whose request it is: a pure function of the peer, the headers and the settings. Spec: authentication, rules 3 to 5.
+//! The client address of a request: a pure function of the peer, the headers and the settings. Spec: authentication,
+//! rules 3 to 5.
 //!
-//! `TRUSTED_PROXY_HEADER` wins, from every peer, or from trusted ones where `TRUSTED_PROXIES` names them
-//! (docs/spec-decisions.md); then, from a trusted peer, `X-Forwarded-For` (the right-most address that is no trusted proxy;
-//! where all peers are trusted, the right-most) and `X-Real-IP`; else the peer itself.
+//! `TRUSTED_PROXY_HEADER` takes precedence, from every peer, or from trusted ones where `TRUSTED_PROXIES` names them
+//! (docs/spec-decisions.md); then, from a trusted peer, `X-Forwarded-For` (the right-most address that is not a trusted
+//! proxy; where all peers are trusted, the right-most) and `X-Real-IP`; else the peer itself.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::str::FromStr;
@@ -10,7 +11,7 @@ use tidewatch_limits::admission::per_ip::mask;
 
 use axum::http::{HeaderMap, HeaderName};
 
-/// Which peers may say on whose behalf they ask.
+/// The peers that may state the address of their clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trust {
     proxies: Proxies,
@@ -19,14 +20,14 @@ pub struct Trust {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Proxies {
-    /// Nothing set: loopback alone.
+    /// Not set: only loopback.
     Loopback,
-    /// `*`.
+    /// `*`: every peer.
     All,
     These(Vec<Network>),
 }
 
-/// An address or a CIDR range. IPv4 addresses in IPv6 clothes are IPv4 addresses.
+/// An address or a CIDR range. IPv4-mapped IPv6 addresses are IPv4 addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Network {
     /// Left-aligned bits of the address.
@@ -38,18 +39,21 @@ struct Network {
 /// Why `TRUSTED_PROXIES` or `TRUSTED_PROXY_HEADER` cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TrustError {
+    /// `TRUSTED_PROXIES` has a word that is neither an address nor a CIDR range nor `*`.
     #[error("TRUSTED_PROXIES: {0:?} is no address, no CIDR range and not *")]
     Network(String),
+    /// `TRUSTED_PROXY_HEADER` is not a header name.
     #[error("TRUSTED_PROXY_HEADER: {0:?} is no header name")]
     Header(String),
 }
 
-/// Whose request it is.
+/// The client of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Client {
+    /// Address of the client.
     pub address: IpAddr,
-    /// A peer that is not trusted spoke for another; the operator should hear of it.
-    pub is_unheard_proxy: bool,
+    /// An untrusted peer sent a forwarding header, which is ignored. The operator is warned.
+    pub is_untrusted_proxy: bool,
 }
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
@@ -62,7 +66,7 @@ impl Default for Trust {
 }
 
 impl Trust {
-    /// From the two settings as an operator writes them; empty is not set.
+    /// Parses the two settings; an empty one counts as not set.
     pub fn new(proxies: Option<&str>, header: Option<&str>) -> Result<Trust, TrustError> {
         let set = |text: Option<&str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
         let proxies = match set(proxies) {
@@ -76,7 +80,7 @@ impl Trust {
         Ok(Trust { proxies, header })
     }
 
-    /// Whether this peer may speak for others.
+    /// Whether this peer may state the address of its clients.
     pub fn trusts(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         match &self.proxies {
@@ -86,30 +90,30 @@ impl Trust {
         }
     }
 
-    /// Whose request it is that came from `peer` with these headers.
+    /// The client of a request from `peer` with these headers.
     pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Client {
         let peer = peer.to_canonical();
-        let heard = |address| Client { address, is_unheard_proxy: false };
+        let client = |address| Client { address, is_untrusted_proxy: false };
         let header = self.header.as_ref().filter(|_| self.proxies == Proxies::Loopback || self.trusts(peer));
         if let Some(named) = header.and_then(|name| last_address(headers, name)) {
-            return heard(named);
+            return client(named);
         }
         let forwarded = headers.contains_key(&FORWARDED_FOR);
         if !forwarded && !headers.contains_key(&REAL_IP) {
-            return heard(peer);
+            return client(peer);
         }
         if !self.trusts(peer) {
-            return Client { address: peer, is_unheard_proxy: true };
+            return Client { address: peer, is_untrusted_proxy: true };
         }
         if forwarded {
-            heard(self.right_most(peer, headers))
+            client(self.right_most(peer, headers))
         } else {
-            heard(last_address(headers, &REAL_IP).unwrap_or(peer))
+            client(last_address(headers, &REAL_IP).unwrap_or(peer))
         }
     }
 
-    /// The chain is walked from our end: each trusted proxy vouches for the address left of it. A word that is no
-    /// address ends the walk.
+    /// Walks the chain of addresses from its right end: each trusted proxy vouches for the address to its left. A word
+    /// that is no address ends the walk.
     fn right_most(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut nearest = peer;
         for value in headers.get_all(FORWARDED_FOR).iter().rev() {
@@ -117,7 +121,7 @@ impl Trust {
             for word in value.rsplit(',') {
                 let Some(address) = address(word) else { return nearest };
                 nearest = address;
-                // Of `*` only the peer is known to be a proxy: further left, clients write what they like.
+                // With `*` only the peer is known to be a proxy: clients can write anything further left.
                 if self.proxies == Proxies::All || !self.trusts(address) {
                     return address;
                 }
@@ -160,7 +164,7 @@ impl Network {
     }
 }
 
-/// The address's bits from the left, and how many there are.
+/// The left-aligned bits of an address, and their number.
 fn left_aligned(address: IpAddr) -> (u128, u32) {
     match address {
         IpAddr::V4(address) => (u128::from(u32::from(address)) << (u128::BITS - Ipv4Addr::BITS), Ipv4Addr::BITS),
@@ -168,13 +172,13 @@ fn left_aligned(address: IpAddr) -> (u128, u32) {
     }
 }
 
-/// The last address of a header; of a list, what our own neighbour wrote.
+/// The last address of a header; in a list, the one that the nearest proxy wrote.
 fn last_address(headers: &HeaderMap, name: &HeaderName) -> Option<IpAddr> {
     let value = headers.get_all(name).iter().next_back()?.to_str().ok()?;
     address(value.rsplit(',').next()?)
 }
 
-/// An address as proxies write it: bare, quoted, in brackets, with a port.
+/// Parses an address as proxies write it: bare, quoted, in brackets, with a port.
 fn address(word: &str) -> Option<IpAddr> {
     let word = word.trim().trim_matches('"');
     let bare = match word.strip_prefix('[') {
@@ -188,8 +192,8 @@ fn address(word: &str) -> Option<IpAddr> {
     parsed.map(|address| address.to_canonical())
 }
 
-/// Spec: authentication, rule 5: the line's beginning is the specification's.
-pub fn unheard_proxy_line(peer: IpAddr) -> String {
+/// The log line about an untrusted proxy. Spec: authentication, rule 5, which prescribes its beginning.
+pub fn untrusted_proxy_line(peer: IpAddr) -> String {
     let peer = peer.to_canonical();
     format!(
         "X-Forwarded-For or X-Real-IP received from {peer}, which is not in TRUSTED_PROXIES: the header is ignored and \

@@ -15,7 +15,7 @@ fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
 fn check(settings: (&str, &str), peer: &str, pairs: &[(&'static str, &str)], expected: &str, warned: bool) {
     let trust = Trust::new(Some(settings.0), Some(settings.1)).expect("good settings");
     let client = trust.client(peer.parse().expect("an address"), &headers(pairs));
-    let found = (client.address.to_string(), client.is_unheard_proxy);
+    let found = (client.address.to_string(), client.is_untrusted_proxy);
     assert_eq!(found, (expected.to_owned(), warned), "{settings:?} {peer} {pairs:?}");
 }
 
@@ -55,7 +55,7 @@ fn trusted_proxies_replaces_the_list() {
 }
 
 #[test]
-fn the_right_most_untrusted_address_of_the_chain() {
+fn the_right_most_untrusted_address_is_the_client() {
     let own = ("10.0.0.0/8", "");
     for (chain, expected) in [
         ("198.51.100.1", "198.51.100.1"),
@@ -80,7 +80,7 @@ fn the_right_most_untrusted_address_of_the_chain() {
 
 #[test]
 fn a_star_trusts_every_peer() {
-    // A client writes what it likes to the left of what the proxy adds.
+    // A client can write anything to the left of what the proxy adds.
     check(("*", ""), "203.0.113.7", &[(XFF, "1.1.1.1, 2.2.2.2")], "2.2.2.2", false);
     check(("*", ""), "203.0.113.7", &[(XFF, "1.1.1.1"), (XFF, "2.2.2.2")], "2.2.2.2", false);
     check(("10.0.0.1, *", ""), "203.0.113.7", &[(REAL, "1.1.1.1")], "1.1.1.1", false);
@@ -88,17 +88,17 @@ fn a_star_trusts_every_peer() {
 }
 
 #[test]
-fn the_named_header_wins_over_the_list() {
+fn the_named_header_takes_precedence_over_the_list() {
     for proxies in ["", "203.0.113.0/24", "*"] {
         let own = (proxies, "CF-Connecting-IP");
         check(own, "203.0.113.7", &[("cf-connecting-ip", "1.1.1.1"), (XFF, "2.2.2.2")], "1.1.1.1", false);
     }
-    // Where proxies are named, others do not choose an address with it.
+    // Where proxies are listed, other peers cannot choose an address with it.
     let named = ("10.0.0.0/8", "CF-Connecting-IP");
     check(named, "203.0.113.7", &[("cf-connecting-ip", "1.1.1.1")], "203.0.113.7", false);
     check(named, "203.0.113.7", &[("cf-connecting-ip", "1.1.1.1"), (XFF, "2.2.2.2")], "203.0.113.7", true);
     check(named, "10.1.1.1", &[("cf-connecting-ip", "1.1.1.1"), (XFF, "2.2.2.2")], "1.1.1.1", false);
-    // Without it the list decides.
+    // Without the header the list applies.
     check(("", "X-Real-IP"), "203.0.113.7", &[(REAL, "1.1.1.1")], "1.1.1.1", false);
     check(("", "X-Real-IP"), "203.0.113.7", &[(XFF, "1.1.1.1")], "203.0.113.7", true);
     check(("", "X-Real-IP"), "127.0.0.1", &[(XFF, "1.1.1.1")], "1.1.1.1", false);
@@ -107,7 +107,7 @@ fn the_named_header_wins_over_the_list() {
 }
 
 #[test]
-fn settings_that_cannot_be_used_are_said() {
+fn malformed_settings_are_errors() {
     for (proxies, header, expected) in [
         ("10.0.0.0/33", "", "TRUSTED_PROXIES: \"10.0.0.0/33\" is no address, no CIDR range and not *"),
         ("::/129", "", "TRUSTED_PROXIES: \"::/129\" is no address, no CIDR range and not *"),
@@ -121,15 +121,15 @@ fn settings_that_cannot_be_used_are_said() {
 
 #[test]
 fn the_warning_begins_as_the_specification_words_it() {
-    let line = unheard_proxy_line("::ffff:203.0.113.7".parse().expect("an address"));
+    let line = untrusted_proxy_line("::ffff:203.0.113.7".parse().expect("an address"));
     let start = "X-Forwarded-For or X-Real-IP received from 203.0.113.7, which is not in TRUSTED_PROXIES";
     assert!(line.starts_with(start), "{line}");
 }
 
 proptest! {
-    // Whatever the chain says, an untrusted peer speaks for itself, and nothing panics.
+    // For any chain, the client of an untrusted peer is the peer itself, and nothing panics.
     #[test]
-    fn nobody_untrusted_chooses_an_address(chain: String, real: String, peer: std::net::Ipv4Addr, list: String) {
+    fn untrusted_peers_cannot_choose_an_address(chain: String, real: String, peer: std::net::Ipv4Addr, list: String) {
         let mut headers = HeaderMap::new();
         for (name, value) in [(XFF, &chain), (REAL, &real)] {
             if let Ok(value) = value.parse() {

@@ -1,12 +1,12 @@
 //! One row for each route of the OpenAPI document.
 //!
-//! `row(method, path, what it needs, which kinds of credential, body, what those hear who have it)`. Paths are the
-//! document's; what is in braces is filled in by `cast.rs` with something that does not exist. Bodies are such that
-//! nothing is changed that later rows need.
+//! `row(method, path, required permission, accepted credentials, body, status for callers with the permission)`. Paths
+//! are the document's; `callers.rs` replaces their parameters with values that identify nothing that exists. Bodies
+//! change nothing that later rows need.
 
 use tidewatch_accounts::ScopeLevel;
 
-/// What a route asks of its caller.
+/// The permission that a route requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Needs {
     Nothing,
@@ -16,7 +16,7 @@ pub enum Needs {
     UploadToken,
     /// Any person.
     Person,
-    /// Any member of the project or organisation.
+    /// Any member of the project or organization.
     Read,
     Write,
     Admin,
@@ -26,19 +26,18 @@ pub enum Needs {
     OwnerOfAny,
 }
 
-/// Which kinds of credential may do it. The question to ask of a new route: may a token do this? A person's own login is
-/// a bearer token or the cookie of a page of this server, and both may do the same (`Who::Admin`, `Who::AdminsPage`); the
-/// cookie in a request of any other page does nothing (`Who::ForeignPage`).
+/// The kinds of credential that a route accepts. For a new route, decide whether a token may call it. A person's login
+/// is a bearer token or the cookie of a page of this server, and both have the same permissions (`Caller::Admin`,
+/// `Caller::AdminsPage`); the cookie in a request from any other page has none (`Caller::ForeignPage`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kinds {
-    /// None is asked for, or a project's own.
+    /// None, or a project's own token.
     NoPerson,
-    /// A person's own login and nothing else: whatever makes, shows or ends credentials, gives people access, or cannot
-    /// be undone.
+    /// A person's login only: for routes that create, show or end credentials, grant access, or cannot be undone.
     Login,
-    /// The same, soon after the person proved who they are (step-up): what makes credentials, changes roles or deletes.
+    /// A login with a recent proof (step-up): for routes that create credentials, change roles or delete.
     FreshLogin,
-    /// A login; and a token that stands for a person, personal or a client's, with this scope or a higher one.
+    /// A login, or a personal or client's token with this scope or a higher one.
     Token(ScopeLevel),
 }
 
@@ -52,13 +51,13 @@ pub struct Row {
     pub needs: Needs,
     pub kinds: Kinds,
     pub body: &'static str,
-    /// What those hear who have what is needed.
+    /// The status for callers with the required permission.
     pub status: u16,
-    /// Takes `?projectId=`.
+    /// Whether the route takes `?projectId=`.
     pub is_about_a_project: bool,
 }
 
-/// Of a project, or of nothing in particular.
+/// A row of a route that takes `?projectId=` if `needs` is a role in a project.
 const fn row(
     method: &'static str,
     path: &'static str,
@@ -173,7 +172,7 @@ pub const TABLE: &[Row] = &[
     row("POST", "/api/organizations/{id}/invitations", Admin, FreshLogin, "{}", 400),
     row("DELETE", "/api/organizations/{id}/invitations/{invitationId}", Admin, Login, "", 404),
     row("GET", "/api/organizations/{id}/members", Read, READS, "", 200),
-    // Anybody may leave; whether there is somebody else is told to owners and admins alone.
+    // Every member may leave; only owners and admins learn whether another member exists.
     row("DELETE", "/api/organizations/{id}/members/{userId}", Admin, FreshLogin, "", 404),
     row("PUT", "/api/organizations/{id}/members/{userId}", Admin, FreshLogin, "{}", 400),
     row("GET", "/api/organizations/{id}/members/{userId}/project-roles", Read, READS, "", 404),
@@ -215,10 +214,10 @@ pub const TABLE: &[Row] = &[
     row("DELETE", "/api/me/sessions/{id}", Person, Login, "", 404),
     row("POST", "/api/me/step-up", Person, Login, "{}", 400),
     row("POST", "/api/me/step-up/start", Person, Login, "", 200),
-    // Last: the project's tokens are others, and the logins of all who may call it are over.
+    // The last rows: they rotate the project's tokens and end the logins of permitted callers.
     row("POST", "/api/projects/source-map-token", Admin, FreshLogin, "{}", 200),
     row("POST", "/api/projects/token", Admin, FreshLogin, "{}", 200),
     row("POST", "/api/me/logout", Person, Login, "", 200),
-    // Everybody is given another login before it.
+    // Every caller gets a new login before this row.
     row("POST", "/api/me/sessions/revoke", Person, Login, "", 200),
 ];

@@ -1,7 +1,7 @@
-//! `expected.json` against what the API says; one line per difference.
+//! Compares `expected.json` with the API's answers; one line per difference.
 //!
 //! Entries are matched to rows by name (or a tolerated one), service and root flag; each row belongs to one entry, and
-//! a row without an entry is a difference. Entries without a name take what no other took: junk names.
+//! a row without an entry is a difference. Entries without a name match the remaining rows: junk names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,24 +37,24 @@ fn same<T: PartialEq + std::fmt::Debug>(lines: &mut Vec<String>, what: &str, act
     }
 }
 
-/// The entry's name or one it tolerates; any without a name.
+/// Whether the name is the entry's or one that it tolerates; every name matches an entry without one.
 fn is_named(entry: &Value, name: &Value) -> bool {
     entry["name"].is_null() || entry["name"] == *name || list(entry, "alt_names").any(|alt| alt == name)
 }
 
-/// As many rows as the entry says; an ambiguous entry may have none.
+/// Whether the entry has its number of rows; an ambiguous entry may have none.
 fn is_counted(entry: &Value, rows: usize) -> bool {
     rows as i64 == number(&entry["count"]) || (rows == 0 && entry["ambiguous"] == true)
 }
 
-/// Takes the rows of an entry out of those left.
+/// Removes the rows of an entry from `left` and returns them.
 fn take<'v>(left: &mut Vec<&'v Value>, is_of_entry: impl Fn(&Value) -> bool) -> Vec<&'v Value> {
     let (rows, rest) = left.drain(..).partition(|row| is_of_entry(row));
     *left = rest;
     rows
 }
 
-/// Spans the entry names are all there, with their parents.
+/// Checks that all spans of the entry exist, with their parents.
 fn ids(entry: &Value, rows: &[&Value], what: &str, lines: &mut Vec<String>) {
     for wanted in list(entry, "ids") {
         let is_wanted = |row: &&Value| {
@@ -76,7 +76,7 @@ fn ids(entry: &Value, rows: &[&Value], what: &str, lines: &mut Vec<String>) {
 fn entities(expected: &Value, key: &str, name_field: &str, rows: &[Value], lines: &mut Vec<String>) {
     let mut left: Vec<&Value> = rows.iter().collect();
     let mut entries: Vec<&Value> = list(expected, key).collect();
-    // Junk names last; those that say which spans they mean before those that do not.
+    // Junk names last; entries with span ids before entries without.
     entries.sort_by_key(|entry| (entry["name"].is_null(), entry["span_ids"].is_null()));
     for entry in entries {
         let what = format!("{key} {}", entry["name"]);
@@ -117,7 +117,7 @@ fn entities(expected: &Value, key: &str, name_field: &str, rows: &[Value], lines
 }
 
 fn ai_traces(expected: &Value, rows: &[Value], lines: &mut Vec<String>) {
-    // Absent texts are "" in the API and null in the scenarios; absent numbers are null in both.
+    // Absent strings are "" in the API and null in the scenarios; absent numbers are null in both.
     let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
     let mut left: Vec<&Value> = rows.iter().collect();
     for entry in list(expected, "ai_traces") {
@@ -143,7 +143,7 @@ fn ai_traces(expected: &Value, rows: &[Value], lines: &mut Vec<String>) {
     lines.extend(left.iter().map(|row| format!("AI trace not expected: {row}")));
 }
 
-/// Occurrences by type, message and owner. A message with ` | ` stands for several, a missing one for any.
+/// Compares occurrences by type, message and owner. A message with ` | ` lists alternatives, a missing one matches any.
 fn issues(expected: &Value, observed: &Observed, lines: &mut Vec<String>) {
     let counted: u64 = observed.issues.iter().filter_map(|issue| issue["count"].as_u64()).sum();
     same(lines, "occurrences and counts", observed.occurrences.len() as u64, counted);
@@ -182,7 +182,7 @@ fn spans(expected: &Value, observed: &Observed, times: usize, lines: &mut Vec<St
         of_traces.filter(|drop| drop["reason"] == reason).map(|drop| number(&drop["count"])).sum::<i64>()
     };
     let unmatched = of_reason("unmatched_root");
-    // A dropped root leaves nothing behind that a retry could be told by.
+    // A dropped root leaves no row by which a retry could be recognized.
     same(lines, "dropped roots", (1..=times as i64).any(|times| unmatched == dropped * times), true);
     let mut kept = list(&observed.drops, "kept").filter(|kept| kept["signal"] == "traces");
     let kept = kept.next().map_or(0, |kept| number(&kept["count"]));
@@ -251,7 +251,7 @@ fn metrics(expected: &Value, observed: &Observed, lines: &mut Vec<String>) {
             lines.push(format!("metric {}: values {seen:?} instead of {wanted:?}", entry["name"]));
         }
     }
-    // Names in `metrics_dropped` that exist are differences already: nothing expects them.
+    // Names in `metrics_dropped` that exist are differences already: no entry expects them.
     for name in list(expected, "metrics_dropped").filter_map(Value::as_str) {
         if observed.metrics.iter().any(|metric| metric["name"] == name) {
             lines.push(format!("metric {name} must not exist"));

@@ -1,4 +1,4 @@
-//! What the API says about a project: every row of every list, page by page.
+//! The API's answers for a project: every row of every list, page by page.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::harness::{Harness, Project, text};
 
 use super::scenario::Scenario;
 
-/// The captures are of 20 and 21 November 2026.
+/// The requests were captured on 20 and 21 November 2026.
 pub const FROM: &str = "2026-11-10T00:00:00Z";
 pub const TO: &str = "2026-12-01T00:00:00Z";
 
@@ -14,15 +14,15 @@ pub struct Observed {
     pub endpoints: Vec<Value>,
     pub tasks: Vec<Value>,
     pub ai_traces: Vec<Value>,
-    /// Issues, and all their occurrences.
+    /// Issues, each with all its occurrences.
     pub issues: Vec<Value>,
     pub occurrences: Vec<Value>,
     pub spans: Vec<Value>,
     pub logs: Vec<Value>,
-    /// Of each trace that an Endpoint or Task has: its Logs tab.
+    /// The Logs tab of each trace with an Endpoint or Task.
     pub linked_logs: Vec<(String, usize)>,
     pub metrics: Vec<Value>,
-    /// Metric name, and the last value of every series, ascending, for each way to group it.
+    /// Metric name, and per grouping the last value of every series, ascending.
     pub values: Vec<(String, Vec<Vec<f64>>)>,
     pub drops: Value,
 }
@@ -54,7 +54,7 @@ impl Observed {
             spans: api.pages("/api/spans", json!({})).await,
             metrics: api.metrics().await,
             values: api.values(scenario).await,
-            // The counts are kept by when things were received, not by their own time.
+            // Counts are stored by the time of receipt, not by the time of the records.
             drops: api.post("/api/drops", json!({ "fromDate": "2020-01-01T00:00:00Z" })).await,
             endpoints,
             tasks,
@@ -77,7 +77,7 @@ impl Api<'_> {
         self.harness.api("POST", &path, &body).await.expect(200).json()
     }
 
-    /// All pages of a list over the captures' time.
+    /// All pages of a list over the range of the captures.
     async fn pages(&self, path: &str, body: Value) -> Vec<Value> {
         self.pages_of(path, body, "data").await
     }
@@ -105,7 +105,7 @@ impl Api<'_> {
         answer["metrics"].as_array().expect("a list").clone()
     }
 
-    /// The values of the metrics that a scenario states: not grouped, and grouped by each of its tags.
+    /// The values of the scenario's metrics: ungrouped, and grouped by each of its tags.
     async fn values(&self, scenario: &Scenario) -> Vec<(String, Vec<Vec<f64>>)> {
         let mut values = Vec::new();
         for entry in scenario.expected["metrics"].as_array().into_iter().flatten() {

@@ -1,5 +1,6 @@
-// A real OpenID Connect provider on a free loopback port. It signs everybody in without asking, as the person that
-// PERSON describes, at its `signed_in_at` or now; `POST /rotate` replaces its signing key. Says its issuer on the first line of its output.
+// A real OpenID Connect provider on a free loopback port. It signs in without interaction, as the person in PERSON, at
+// its `signed_in_at` or now; `POST /person` replaces the person, `POST /rotate` the signing key. The first line of its
+// output is its issuer.
 import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import Provider from "oidc-provider";
@@ -24,7 +25,7 @@ let provider;
 
 async function handle(request, response) {
   if (!request.url.startsWith("/interaction/")) return provider.callback()(request, response);
-  // What a person would do: sign in, and agree.
+  // Does what a person would do: signs in and consents.
   const { params, prompt, session } = await provider.interactionDetails(request, response);
   if (prompt.name === "login") {
     const login = { accountId: person.sub, amr: person.amr, ts: person.signed_in_at };
@@ -65,5 +66,5 @@ server.listen(0, "127.0.0.1", () => {
   provider = make();
   console.log(`http://127.0.0.1:${server.address().port}`);
 });
-// Ends with whoever started it.
+// Exits with the process that started it.
 process.stdin.on("end", () => process.exit(0)).resume();

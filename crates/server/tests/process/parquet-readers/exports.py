@@ -1,7 +1,7 @@
 """Compares exports of a table in all formats, as pyarrow, DuckDB, Polars and Python's csv read them.
 
-Usage: exports.py FOLDER TABLE... FOLDER holds <table>.parquet, <table>.ndjson and <table>.csv. What the NDJSON says is what
-the others must say. Prints the number of rows by table.
+Usage: exports.py FOLDER TABLE... FOLDER holds <table>.parquet, <table>.ndjson and <table>.csv. All formats must equal
+the NDJSON. Prints the number of rows by table.
 """
 
 import collections
@@ -21,14 +21,14 @@ csv.field_size_limit(1 << 30)
 
 
 def nanoseconds(text):
-    """Of a time as NDJSON has it."""
+    """The nanoseconds since the epoch of a time in NDJSON."""
     whole, fraction = text.removesuffix("Z").split(".")
     seconds = (datetime.datetime.fromisoformat(whole + "+00:00") - EPOCH) // datetime.timedelta(seconds=1)
     return seconds * 10**9 + int(fraction)
 
 
 def times_as_numbers(row, per_second):
-    """Times of a row of NDJSON, and of its events, as whole numbers."""
+    """The row of NDJSON with its times, and those of its events, as integers."""
     number = lambda text: None if text is None else nanoseconds(text) // (10**9 // per_second)
     row = {name: number(value) if name in ("time", "observed_time", "start_time") else value for name, value in row.items()}
     if "events" in row:
@@ -41,7 +41,7 @@ def canonical(rows):
 
 
 def numbered(kind):
-    """The type with times as whole numbers."""
+    """The type with times as integers."""
     if pyarrow.types.is_timestamp(kind):
         return pyarrow.int64()
     if pyarrow.types.is_list(kind):
@@ -73,7 +73,7 @@ def with_polars(path):
     if "events" in frame.columns:
         as_number = polars.element().struct.with_fields(polars.field("time").dt.epoch("ns"))
         frame = frame.with_columns(polars.col("events").list.eval(as_number))
-    # Polars has maps as dictionaries since 2.1, and as lists of pairs before.
+    # Polars returns maps as dictionaries since 2.1, and as lists of pairs before.
     pairs = lambda value: value if isinstance(value, dict) else {pair["key"]: pair["value"] for pair in value}
     for row in frame.iter_rows(named=True):
         for name in ("attributes", "resource", "event_attributes", "scope_attributes"):

@@ -1,7 +1,7 @@
 """Reads every part of a data directory with pyarrow, DuckDB and Polars and compares every value with the store's answer.
 
 Usage: parts.py PARTS ANSWERS. PARTS is the folder `parts`; ANSWERS holds one file <table>.jsonl per table: a line with the
-column names, then one line per row. Cells are texts as `cell` writes them. Prints how many parts and rows were compared.
+column names, then one line per row. Cells are strings, see `cell`. Prints how many parts and rows it compared.
 """
 
 import collections
@@ -79,7 +79,7 @@ def pairs(data):
 
 
 def whole(encoded, extra):
-    """An encoded column and the attributes that have columns of their own, in the order of their keys."""
+    """The encoded column merged with the attributes that have their own columns, ordered by key."""
     if not extra:
         return encoded
     all_pairs = [*pairs(encoded), *((key.encode(), pair(key, value)) for key, value in extra)]
@@ -106,7 +106,7 @@ def rows(reader, path, columns):
     for row in read:
         cells = []
         for name in columns:
-            # A column that the table got after the part was written.
+            # A column that was added to the table after the part was written.
             value = row[places[name]] if name in places else None
             if name in ENCODED:
                 split = [(key, row[place]) for key, place in extra[name] if row[place] is not None]
@@ -116,7 +116,7 @@ def rows(reader, path, columns):
 
 
 def shared_chunks(path):
-    """Column chunks that lie where another one of their row group does."""
+    """The number of column chunks at the same position as another one of their row group."""
     metadata = pyarrow.parquet.ParquetFile(path).metadata
     count = 0
     for number in range(metadata.num_row_groups):

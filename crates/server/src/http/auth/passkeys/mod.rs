@@ -1,7 +1,8 @@
-//! Passkeys: [`own`] adds, names and removes one's own; [`sign_in`] takes one instead of a password, or after it.
+//! Passkeys: [`own`] adds, renames and removes the user's passkeys; with [`sign_in`] they replace the password, or are
+//! the second factor.
 //!
-//! There are none where the base URL is no place for them (`RelyingParty::at`), nor where nobody signs in here
-//! (`DISABLE_PASSWORD_LOGIN`: the other provider decides alone).
+//! Passkeys are unavailable if the public URL does not permit them (`RelyingParty::at`), and if users sign in only with
+//! another provider (`DISABLE_PASSWORD_LOGIN`).
 
 pub mod own;
 pub mod sign_in;
@@ -9,7 +10,7 @@ pub mod sign_in;
 use crate::app::App;
 use crate::error::ApiError;
 use tidewatch_accounts::secrets::webauthn::{Assertion, RelyingParty};
-use tidewatch_accounts::{Passkey, Proof};
+use tidewatch_accounts::{Passkey, Verification};
 use tidewatch_limits as limits;
 use tidewatch_query::views::passkeys::{
     AuthenticationResponse, PasskeyDescriptor, PasskeyRequest, PasskeyView, RequestOptions,
@@ -19,6 +20,7 @@ use super::rfc3339;
 
 const PUBLIC_KEY: &str = "public-key";
 
+/// The view of a passkey.
 pub fn view(passkey: &Passkey) -> PasskeyView {
     PasskeyView {
         id: passkey.id,
@@ -28,32 +30,37 @@ pub fn view(passkey: &Passkey) -> PasskeyView {
     }
 }
 
-/// The proof in a body that may hold a passkey's answer and the challenge that it answers; `None` unless it holds both.
+/// The verification of an optional passkey response. `None` unless both challenge and response are present. Fails with
+/// 404 if passkeys are unavailable.
 pub fn proof_of<'a>(
     app: &'a App,
     challenge: Option<&'a String>,
-    answer: Option<&'a AuthenticationResponse>,
-) -> Result<Option<Proof<'a>>, ApiError> {
-    let (Some(challenge), Some(answer)) = (challenge, answer) else { return Ok(None) };
-    Ok(Some(proof(party(app)?, challenge, answer)))
+    response: Option<&'a AuthenticationResponse>,
+) -> Result<Option<Verification<'a>>, ApiError> {
+    let (Some(challenge), Some(response)) = (challenge, response) else { return Ok(None) };
+    Ok(Some(proof(party(app)?, challenge, response)))
 }
 
-/// What a passkey answers in a second step or instead of a password.
-pub fn proof<'a>(party: &'a RelyingParty, challenge: &'a str, answer: &'a AuthenticationResponse) -> Proof<'a> {
-    Proof {
+/// The verification of a passkey response to `challenge`.
+pub fn proof<'a>(
+    party: &'a RelyingParty,
+    challenge: &'a str,
+    response: &'a AuthenticationResponse,
+) -> Verification<'a> {
+    Verification {
         party,
         challenge,
-        credential_id: &answer.id,
-        user_handle: answer.response.user_handle.as_deref(),
+        credential_id: &response.id,
+        user_handle: response.response.user_handle.as_deref(),
         assertion: Assertion {
-            client_data: &answer.response.client_data,
-            authenticator_data: &answer.response.authenticator_data,
-            signature: &answer.response.signature,
+            client_data: &response.response.client_data,
+            authenticator_data: &response.response.authenticator_data,
+            signature: &response.response.signature,
         },
     }
 }
 
-/// 404 where there are none.
+/// The relying party of this server. Fails with 404 if passkeys are unavailable.
 pub fn party(app: &App) -> Result<&RelyingParty, ApiError> {
     app.passkeys.as_ref().ok_or_else(|| ApiError::not_found("there are no passkeys here"))
 }

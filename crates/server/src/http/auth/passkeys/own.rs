@@ -1,4 +1,4 @@
-//! One's own passkeys.
+//! `/api/me/passkeys`: the user's own passkeys.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::http::account::check_password_of;
 use crate::http::auth::check_name;
-use crate::http::gate::auth::{InPerson, SignedIn};
+use crate::http::gate::auth::{LoginUser, SignedIn};
 use crate::http::gate::body::{AnonymousBody, JsonBody};
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
@@ -24,24 +24,24 @@ use tidewatch_query::views::passkeys::{
     PasskeyCreation, PasskeyName, PasskeyOwner, PasskeyParty,
 };
 
-/// What authenticators show for this server.
+/// The name of this server that authenticators display.
 const PARTY: &str = "Tidewatch";
-/// WebAuthn, 5.8.4, and what came before it.
+/// The transports of WebAuthn, 5.8.4, and of its predecessors.
 const TRANSPORTS: [&str; 7] = ["usb", "nfc", "ble", "smart-card", "hybrid", "internal", "cable"];
 
-/// What a new passkey is made from.
+/// Begins the registration of a passkey. Returns the options for the browser.
 #[utoipa::path(
     post,
     path = "/api/me/passkeys/start",
     operation_id = "beginPasskey",
     tag = "credentials",
     request_body = OwnPassword,
-    responses((status = 200, description = "The answer", body = PasskeyCreation), NotFound, Failures, TooMany)
+    responses((status = 200, description = "Success", body = PasskeyCreation), NotFound, Failures, TooMany)
 )]
 pub async fn start(
     _: PerIp<PasskeyChange>,
     State(app): State<Arc<App>>,
-    InPerson(caller): InPerson,
+    LoginUser(caller): LoginUser,
     JsonBody(request): JsonBody<OwnPassword>,
 ) -> Result<Json<PasskeyCreation>, ApiError> {
     let party = party(&app)?;
@@ -69,19 +69,19 @@ pub async fn start(
     Ok(Json(PasskeyCreation { challenge_id: challenge, options }))
 }
 
-/// Adds the passkey that was made.
+/// Completes the registration of a passkey.
 #[utoipa::path(
     post,
     path = "/api/me/passkeys/finish",
     operation_id = "addPasskey",
     tag = "credentials",
     request_body = NewPasskeyRequest,
-    responses((status = 201, description = "Added", body = NewPasskey), (status = 409, description = "It is known already", body = ErrorBody), (status = 422, description = "There are too many", body = ErrorBody), NotFound, Failures, TooMany)
+    responses((status = 201, description = "Added", body = NewPasskey), (status = 409, description = "The passkey is registered already", body = ErrorBody), (status = 422, description = "The user has too many passkeys", body = ErrorBody), NotFound, Failures, TooMany)
 )]
 pub async fn finish(
     _: PerIp<PasskeyChange>,
     State(app): State<Arc<App>>,
-    InPerson(caller): InPerson,
+    LoginUser(caller): LoginUser,
     AnonymousBody(request): AnonymousBody<NewPasskeyRequest>,
 ) -> Result<(StatusCode, Json<NewPasskey>), ApiError> {
     let party = party(&app)?;
@@ -91,14 +91,14 @@ pub async fn finish(
         Creation { id: &request.credential.id, client_data: &response.client_data, attestation: &response.attestation };
     let transports = TRANSPORTS.iter().filter(|known| response.transports.iter().any(|one| one == *known));
     let transports = transports.map(|one| (*one).to_owned()).collect();
-    let (by, answer) = (caller.by(&app), (request.challenge_id.as_str(), creation));
-    let added = app.control.add_passkey(&by, caller.user.id, name, party, answer, transports).await?;
+    let (actor, response) = (caller.actor(&app), (request.challenge_id.as_str(), creation));
+    let added = app.control.add_passkey(&actor, caller.user.id, name, party, response, transports).await?;
     let added = added.ok_or_else(|| ApiError::malformed("the passkey was not accepted"))?;
-    let answer = NewPasskey { passkey: view(&added.passkey), recovery_codes: added.recovery_codes };
-    Ok((StatusCode::CREATED, Json(answer)))
+    let response = NewPasskey { passkey: view(&added.passkey), recovery_codes: added.recovery_codes };
+    Ok((StatusCode::CREATED, Json(response)))
 }
 
-/// Gives a passkey another name.
+/// Renames a passkey.
 #[utoipa::path(
     put,
     path = "/api/me/passkeys/{id}",
@@ -110,13 +110,13 @@ pub async fn finish(
 )]
 pub async fn rename(
     State(app): State<Arc<App>>,
-    InPerson(caller): InPerson,
+    LoginUser(caller): LoginUser,
     Path(id): Path<String>,
     JsonBody(request): JsonBody<PasskeyName>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
     let name = check_name(&request.name)?;
     let id = id.parse().map_err(|_| unknown())?;
-    let is_known = app.control.rename_passkey(&caller.by(&app), caller.user.id, id, name).await?;
+    let is_known = app.control.rename_passkey(&caller.actor(&app), caller.user.id, id, name).await?;
     if is_known { Ok(Json(StatusAnswer::of("renamed"))) } else { Err(unknown()) }
 }
 
@@ -128,18 +128,18 @@ pub async fn rename(
     tag = "credentials",
     params(("id" = i64, Path, description = "The passkey's id")),
     request_body = OwnPassword,
-    responses((status = 200, description = "Gone", body = StatusAnswer), NotFound, Failures, TooMany)
+    responses((status = 200, description = "Deleted", body = StatusAnswer), NotFound, Failures, TooMany)
 )]
 pub async fn remove(
     _: PerIp<PasskeyChange>,
     State(app): State<Arc<App>>,
-    InPerson(caller): InPerson,
+    LoginUser(caller): LoginUser,
     Path(id): Path<String>,
     JsonBody(request): JsonBody<OwnPassword>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
     let id = id.parse().map_err(|_| unknown())?;
     check_own_password(&app, &caller, request.password).await?;
-    let is_known = app.control.remove_passkey(&caller.by(&app), caller.user.id, id).await?;
+    let is_known = app.control.remove_passkey(&caller.actor(&app), caller.user.id, id).await?;
     if is_known { Ok(Json(StatusAnswer::of("deleted"))) } else { Err(unknown()) }
 }
 
@@ -147,9 +147,9 @@ fn unknown() -> ApiError {
     ApiError::not_found("no such passkey")
 }
 
-/// The password once more. Those who sign in elsewhere have none: they must have proved who they are just now.
+/// Checks the user's password. Users without one, who sign in with a provider, need a recent authentication instead.
 async fn check_own_password(app: &Arc<App>, caller: &SignedIn, password: Option<String>) -> Result<(), ApiError> {
-    if caller.user.signs_in_elsewhere {
+    if caller.user.has_no_password {
         return caller.check_fresh(app);
     }
     let password = password.ok_or_else(|| ApiError::malformed("password is missing"))?;

@@ -1,4 +1,4 @@
-//! Signing in with a passkey: instead of a password, or after it.
+//! Sign-in with a passkey, as replacement of the password or as second factor.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::{descriptor, party, proof, request};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::http::account::session;
-use crate::http::gate::auth::Origin;
+use crate::http::gate::auth::ClientInfo;
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{Failures, NotFound, TooMany};
@@ -24,23 +24,23 @@ use tidewatch_query::views::passkeys::{
 
 const REFUSED: ApiError = ApiError::Unauthorized("the passkey was not accepted");
 
-/// A challenge for a login by passkey alone.
+/// Begins a sign-in by passkey alone. Returns a challenge.
 #[utoipa::path(
     post,
     path = "/api/login/passkey/start",
     operation_id = "beginPasskeyLogin",
     tag = "credentials",
     request_body = PasskeyLoginStart,
-    responses((status = 200, description = "The answer", body = PasskeyRequest), NotFound, Failures, TooMany),
+    responses((status = 200, description = "Success", body = PasskeyRequest), NotFound, Failures, TooMany),
     security(())
 )]
 pub async fn start(
     _: PerIp<Passkey>,
     State(app): State<Arc<App>>,
-    AnonymousBody(asked): AnonymousBody<PasskeyLoginStart>,
+    AnonymousBody(body): AnonymousBody<PasskeyLoginStart>,
 ) -> Result<Json<PasskeyRequest>, ApiError> {
     let party = party(&app)?;
-    let email = asked.email.as_deref().map(str::trim).filter(|email| !email.is_empty());
+    let email = body.email.as_deref().map(str::trim).filter(|email| !email.is_empty());
     let (user, allowed) = match email {
         Some(email) => of_address(&app, email).await?,
         None => (None, Vec::new()),
@@ -49,59 +49,61 @@ pub async fn start(
     Ok(Json(request(party, challenge, allowed, "required")))
 }
 
-/// The login. The passkey's authenticator must have asked for a PIN, finger or face.
+/// Completes a sign-in by passkey alone. The authenticator must have verified the user, for instance by PIN or
+/// fingerprint.
 #[utoipa::path(
     post,
     path = "/api/login/passkey/finish",
     operation_id = "loginPasskey",
     tag = "credentials",
     request_body = PasskeyLoginFinish,
-    responses((status = 200, description = "The answer", body = LoginAnswer), NotFound, Failures, TooMany),
+    responses((status = 200, description = "Success", body = LoginAnswer), NotFound, Failures, TooMany),
     security(())
 )]
 pub async fn finish(
     _: PerIp<PasskeyLogin>,
-    from: Origin,
+    from: ClientInfo,
     State(app): State<Arc<App>>,
-    AnonymousBody(answer): AnonymousBody<PasskeyLoginFinish>,
+    AnonymousBody(response): AnonymousBody<PasskeyLoginFinish>,
 ) -> Result<Json<LoginAnswer>, ApiError> {
     let party = party(&app)?;
-    let proof = proof(party, &answer.challenge_id, &answer.credential);
-    let by = from.by(&app, "login");
-    let user = app.control.enter_with_passkey(&by, &proof).await?.ok_or(REFUSED)?;
+    let proof = proof(party, &response.challenge_id, &response.credential);
+    let actor = from.actor(&app, "login");
+    let user = app.control.sign_in_with_passkey(&actor, &proof).await?.ok_or(REFUSED)?;
     from.record_sign_in(&app, &user, "passkey").await?;
     let (token, bundle) = session(&app, &from, &user).await?;
     let (user, projects, organizations) = (bundle.user, bundle.projects, bundle.organizations);
     Ok(Json(LoginAnswer { token, user, projects, organizations }))
 }
 
-/// A challenge for the second step of a login; `POST /api/login/mfa` takes the answer.
+/// Begins the second step of a sign-in with a passkey. Returns a challenge; send the response to `POST /api/login/mfa`.
 #[utoipa::path(
     post,
     path = "/api/login/mfa/passkey/start",
     operation_id = "beginPasskeySecondStep",
     tag = "credentials",
     request_body = PasskeySecondStepStart,
-    responses((status = 200, description = "The answer", body = PasskeyRequest), NotFound, Failures, TooMany),
+    responses((status = 200, description = "Success", body = PasskeyRequest), NotFound, Failures, TooMany),
     security(())
 )]
 pub async fn second_step(
     _: PerIp<Passkey>,
     State(app): State<Arc<App>>,
-    AnonymousBody(asked): AnonymousBody<PasskeySecondStepStart>,
+    AnonymousBody(body): AnonymousBody<PasskeySecondStepStart>,
 ) -> Result<Json<PasskeyRequest>, ApiError> {
     let party = party(&app)?;
     let now_ns = app.clock.now_ns();
-    let user = app.control.waiting_for_second_factor(&asked.mfa_token, now_ns).await?;
+    let user = app.control.waiting_for_second_factor(&body.mfa_token, now_ns).await?;
     let user = user.ok_or(ApiError::Unauthorized("the sign-in took too long; begin again"))?;
     let known = app.control.passkeys(user).await?;
     let allowed = known.iter().map(|one| descriptor(&one.credential_id, &one.transports)).collect();
-    let challenge = app.control.challenge_passkey(Ceremony::SecondFactor(user, &asked.mfa_token), now_ns).await?;
+    let challenge = app.control.challenge_passkey(Ceremony::SecondFactor(user, &body.mfa_token), now_ns).await?;
     Ok(Json(request(party, challenge, allowed, "preferred")))
 }
 
-/// Whose address it is and the passkeys they have. Who has none, or is nobody, has some that do not exist, always the same
-/// and as real ones are in number and length: the answer does not say whether there is an account.
+/// The user with an address, and their passkeys. Without a user or without passkeys it returns decoys, which are always
+/// the same for an address and have the number and lengths of real ones: the response does not reveal whether the
+/// account exists.
 async fn of_address(app: &App, email: &str) -> Result<(Option<i64>, Vec<PasskeyDescriptor>), ApiError> {
     if let Some(user) = app.control.stored_user(email).await? {
         let known = app.control.passkeys(user.id).await?;
@@ -110,11 +112,11 @@ async fn of_address(app: &App, email: &str) -> Result<(Option<i64>, Vec<PasskeyD
         }
     }
     let email = email.to_lowercase();
-    Ok((None, decoys(|part| app.control.sealer().mark("passkey of nobody", &format!("{part} {email}")))))
+    Ok((None, decoys(|part| app.control.sealer().mac("passkey of nobody", &format!("{part} {email}")))))
 }
 
-/// One passkey mostly, at times two or three; lengths as platforms and security keys have them. `mark`: 32 bytes that
-/// nobody can tell, always the same for a number.
+/// Decoy passkeys: mostly one, sometimes two or three, with the lengths of real platforms and security keys. `mark`
+/// returns 32 unpredictable bytes, always the same for a number.
 fn decoys(mark: impl Fn(usize) -> Vec<u8>) -> Vec<PasskeyDescriptor> {
     const LENGTHS: [usize; 8] = [16, 16, 20, 20, 32, 32, 48, 64];
     let choices = mark(0);
@@ -139,10 +141,10 @@ mod tests {
     use tidewatch_accounts::secrets::seal::Sealer;
 
     #[test]
-    fn decoys_are_as_many_and_as_long_as_real_passkeys() {
+    fn decoys_have_the_number_and_lengths_of_real_passkeys() {
         let sealer = Sealer::new(&[7; 32]);
         let of = |email: &str| {
-            let all = decoys(|part| sealer.mark("passkey of nobody", &format!("{part} {email}")));
+            let all = decoys(|part| sealer.mac("passkey of nobody", &format!("{part} {email}")));
             all.into_iter().map(|one| one.id).collect::<Vec<_>>()
         };
         let all: Vec<Vec<String>> = (0..200).map(|number| of(&format!("{number}@example.com"))).collect();

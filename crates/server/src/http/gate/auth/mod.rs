@@ -1,14 +1,16 @@
-//! Who is asking and what for, as extractors; the one place where roles and scopes of tokens are enforced.
+//! Authentication and authorization as extractors. Roles and token scopes are enforced only here.
 //!
-//! - [`SignedIn`]: any person. [`InPerson`]: by their own login, not by a token that stands for them.
-//! - [`ProjectAccess`]: a person, the project of `?projectId=`, and a role there that meets the need.
+//! - [`SignedIn`]: any user. [`LoginUser`]: a user with a login, not with a token.
+//! - [`ProjectAccess`]: a user, the project of `?projectId=`, and a sufficient role in it.
 //! - [`OrganizationAccess`]: the same for the `{id}` of `/api/organizations/{id}/...`.
 //!
-//! The need is a type: `access: ProjectAccess<Admin>`, `caller: SignedIn<Write>`; [`Read`] when none is named. It says
-//! what role the person needs and what scope a token needs that stands for them ([`permit`]).
-//! `ProjectAccess<InPersonAs<Admin>>` refuses tokens besides. 401 no, wrong or expired credential;
-//! 400 an id that is missing or none; 403 not a member (also of what does not exist) or too little a role. Tokens of
-//! projects are no credentials here: exporters use `http/ingest`, uploads their own gate.
+//! The required role is a type: `access: ProjectAccess<Admin>`, `caller: SignedIn<Write>`; the default is [`Read`]. It
+//! determines the user's role and the scope that a token of the user needs (`permit`).
+//! `ProjectAccess<ViaLogin<Admin>>` also refuses tokens.
+//!
+//! 401: no credential, or an invalid or expired one. 400: a missing or malformed id. 403: not a member (also of what
+//! does not exist), or an insufficient role. Project tokens are not accepted here: exporters use `http/ingest`, uploads
+//! `http/uploads`.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -19,84 +21,98 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
 use uuid::Uuid;
 
-pub use super::origin::Origin;
+pub use super::client_info::ClientInfo;
 use super::resource;
 use super::session_cookie::{Cookie, Page, is_safe};
 use crate::app::App;
 use crate::error::ApiError;
 use tidewatch_accounts::{
-    By, HeldSession, Need, Organization, PERSONAL_PREFIX, Project, Role, Scope, ScopeLevel, User,
+    ActiveSession, Actor, Organization, PERSONAL_PREFIX, Permission, Project, Role, Scope, ScopeLevel, User,
 };
 use tidewatch_limits as limits;
 
-/// A need as a type.
+/// The requirement of a route, as a type.
 pub trait Needed: Send + Sync + 'static {
-    const NEED: Need;
-    /// The scope that a token needs; none: no token will do, whatever the person's role.
+    /// The role that the user needs.
+    const PERMISSION: Permission;
+    /// The scope that a token needs. `None`: tokens are refused.
     const SCOPE: Option<ScopeLevel>;
-    /// Whether the person must have proved who they are within [`limits::STEP_UP_LIFE`].
+    /// Whether the user must have authenticated within [`limits::STEP_UP_LIFE`].
     const FRESH: bool = false;
 }
 
-/// The need `N`, met by the person's own login and by no token. For whatever makes, shows or ends credentials, gives
-/// people access, or cannot be undone: a leaked token could make itself permanent with it.
+/// The requirement `N` with a login, not a token. For routes that create, show or end credentials, give access, or
+/// cannot be undone: with them, a leaked token could make itself permanent.
 #[derive(Debug, Clone, Copy)]
-pub struct InPersonAs<N>(PhantomData<N>);
+pub struct ViaLogin<N>(PhantomData<N>);
 
-impl<N: Needed> Needed for InPersonAs<N> {
-    const NEED: Need = N::NEED;
+impl<N: Needed> Needed for ViaLogin<N> {
+    const PERMISSION: Permission = N::PERMISSION;
     const SCOPE: Option<ScopeLevel> = None;
 }
 
-/// The need `N` in person, soon after the person proved who they are (step-up). For what makes credentials, changes roles
-/// or deletes: a stolen session alone does not do it.
+/// The requirement `N` with a login and a recent authentication (step-up). For routes that create credentials, change
+/// roles or delete: a stolen session is not sufficient.
 #[derive(Debug, Clone, Copy)]
-pub struct FreshAs<N>(PhantomData<N>);
+pub struct ViaFreshLogin<N>(PhantomData<N>);
 
-impl<N: Needed> Needed for FreshAs<N> {
-    const NEED: Need = N::NEED;
+impl<N: Needed> Needed for ViaFreshLogin<N> {
+    const PERMISSION: Permission = N::PERMISSION;
     const SCOPE: Option<ScopeLevel> = None;
     const FRESH: bool = true;
 }
 
 macro_rules! needs {
-    ($($name:ident: $scope:ident),*) => {
+    ($($(#[$doc:meta])* $name:ident: $scope:ident),*) => {
         $(
+            $(#[$doc])*
             #[derive(Debug, Clone, Copy)]
             pub struct $name;
             impl Needed for $name {
-                const NEED: Need = Need::$name;
+                const PERMISSION: Permission = Permission::$name;
                 const SCOPE: Option<ScopeLevel> = Some(ScopeLevel::$scope);
             }
         )*
     };
 }
 
-needs!(Read: Read, Write: Write, Admin: Admin, Owner: Admin);
+needs!(
+    /// Any member, and a token with the scope `read`.
+    Read: Read,
+    /// A role that may change data, and a token with the scope `write`.
+    Write: Write,
+    /// An admin or owner, and a token with the scope `admin`.
+    Admin: Admin,
+    /// The owner, and a token with the scope `admin`.
+    Owner: Admin
+);
 
-/// A request with a valid credential of a person; a token's scope covers `N`.
+/// A request with a valid credential of a user. The scope of a token covers `N`.
 #[derive(Debug, Clone)]
 pub struct SignedIn<N = Read> {
+    /// The user.
     pub user: Arc<User>,
-    pub from: Origin,
+    /// The client.
+    pub from: ClientInfo,
+    /// The kind of credential.
     pub via: Via,
-    /// None: a token.
-    pub session: Option<HeldSession>,
-    need: PhantomData<N>,
+    /// The session of a login. `None` for a token.
+    pub session: Option<ActiveSession>,
+    permission: PhantomData<N>,
 }
 
-/// What kind of credential it was.
+/// The kind of a credential.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Via {
-    /// The person's own login.
+    /// A login: a session cookie or a session's token.
     Login,
-    /// A token that stands for the person: a personal access token, or the access token of a client that the person let
-    /// in (`grants.rs`). It may do this at most.
+    /// A token of the user with this scope: a personal access token, or the access token of a client that the user has
+    /// authorized (`accounts/grants.rs`).
     Token(Arc<Scope>),
 }
 
 impl Via {
-    /// Whether the project exists for this credential.
+    /// Whether the credential covers the project.
     pub fn opens(&self, project: Uuid) -> bool {
         match self {
             Via::Login => true,
@@ -105,60 +121,69 @@ impl Via {
     }
 }
 
-/// A person's own login: what makes, shows or ends credentials is not for tokens, or a leaked one could renew itself.
+/// A user with a login. For routes that create, show or end credentials: with a leaked token they could renew it.
 #[derive(Debug, Clone)]
-pub struct InPerson(pub SignedIn);
+pub struct LoginUser(pub SignedIn);
 
-/// The same, soon after the person proved who they are.
+/// A user with a login and a recent authentication (step-up).
 #[derive(Debug, Clone)]
-pub struct FreshInPerson(pub SignedIn);
+pub struct FreshLoginUser(pub SignedIn);
 
-/// A person and the project asked about, in which the person's role meets the need `N`.
+/// A user and the requested project, in which the user's role meets `N`.
 #[derive(Debug, Clone)]
 pub struct ProjectAccess<N = Read> {
+    /// The user.
     pub user: Arc<User>,
+    /// The project of `?projectId=`.
     pub project: Arc<Project>,
+    /// The user's role in the project.
     pub role: Role,
-    pub from: Origin,
+    /// The client.
+    pub from: ClientInfo,
+    /// The kind of credential.
     pub via: Via,
-    need: PhantomData<N>,
+    permission: PhantomData<N>,
 }
 
-/// A person and the organisation asked about, in which the person's role meets the need `N`.
+/// A user and the requested organization, in which the user's role meets `N`.
 #[derive(Debug, Clone)]
 pub struct OrganizationAccess<N = Read> {
+    /// The user.
     pub user: Arc<User>,
+    /// The organization of the path's `{id}`.
     pub organization: Arc<Organization>,
+    /// The user's role in the organization.
     pub role: Role,
-    pub from: Origin,
-    /// None: a token.
-    pub session: Option<HeldSession>,
-    need: PhantomData<N>,
+    /// The client.
+    pub from: ClientInfo,
+    /// The session of a login. `None` for a token.
+    pub session: Option<ActiveSession>,
+    permission: PhantomData<N>,
 }
 
-fn by(app: &App, user: &User, from: &Origin) -> By {
-    By { user_id: Some(user.id), ..from.by(app, &user.email) }
+fn actor(app: &App, user: &User, from: &ClientInfo) -> Actor {
+    Actor { user_id: Some(user.id), ..from.actor(app, &user.email) }
 }
 
 impl<N> SignedIn<N> {
-    /// For the audit log.
-    pub fn by(&self, app: &App) -> By {
-        by(app, &self.user, &self.from)
+    /// The actor of an audit log entry.
+    pub fn actor(&self, app: &App) -> Actor {
+        actor(app, &self.user, &self.from)
     }
 
-    /// [`ApiError::StepUpRequired`] unless the person has just proved who they are; for what needs it sometimes.
+    /// Fails with [`ApiError::StepUpRequired`] without a recent authentication. For routes that sometimes need one.
     pub fn check_fresh(&self, app: &App) -> Result<(), ApiError> {
         check_fresh(self.session.as_ref(), app)
     }
 }
 
 impl<N> ProjectAccess<N> {
-    /// For the audit log.
-    pub fn by(&self, app: &App) -> By {
-        by(app, &self.user, &self.from)
+    /// The actor of an audit log entry.
+    pub fn actor(&self, app: &App) -> Actor {
+        actor(app, &self.user, &self.from)
     }
 
-    /// Every project that the caller may read with this credential. For questions across projects.
+    /// The projects that the user may read with this credential, for queries across projects.
     pub fn readable_projects(&self, app: &App) -> Vec<Arc<Project>> {
         let projects = app.control.projects_of(self.user.id).into_iter().map(|(project, _)| project);
         projects.filter(|project| self.via.opens(project.id)).collect()
@@ -166,12 +191,12 @@ impl<N> ProjectAccess<N> {
 }
 
 impl<N> OrganizationAccess<N> {
-    /// For the audit log.
-    pub fn by(&self, app: &App) -> By {
-        by(app, &self.user, &self.from)
+    /// The actor of an audit log entry.
+    pub fn actor(&self, app: &App) -> Actor {
+        actor(app, &self.user, &self.from)
     }
 
-    /// As [`SignedIn::check_fresh`].
+    /// Like [`SignedIn::check_fresh`].
     pub fn check_fresh(&self, app: &App) -> Result<(), ApiError> {
         check_fresh(self.session.as_ref(), app)
     }
@@ -184,60 +209,60 @@ impl<N: Needed> FromRequestParts<Arc<App>> for SignedIn<N> {
         let caller = caller(parts, app).await?;
         caller.permit::<N>(About::Person, app)?;
         let Caller { user, from, via, session } = caller;
-        Ok(SignedIn { user, from, via, session, need: PhantomData })
+        Ok(SignedIn { user, from, via, session, permission: PhantomData })
     }
 }
 
-impl FromRequestParts<Arc<App>> for InPerson {
+impl FromRequestParts<Arc<App>> for LoginUser {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<InPerson, ApiError> {
-        let caller = SignedIn::<InPersonAs<Read>>::from_request_parts(parts, app).await?;
-        Ok(InPerson(caller.plain()))
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<LoginUser, ApiError> {
+        let caller = SignedIn::<ViaLogin<Read>>::from_request_parts(parts, app).await?;
+        Ok(LoginUser(caller.plain()))
     }
 }
 
-impl FromRequestParts<Arc<App>> for FreshInPerson {
+impl FromRequestParts<Arc<App>> for FreshLoginUser {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<FreshInPerson, ApiError> {
-        let caller = SignedIn::<FreshAs<Read>>::from_request_parts(parts, app).await?;
-        Ok(FreshInPerson(caller.plain()))
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<FreshLoginUser, ApiError> {
+        let caller = SignedIn::<ViaFreshLogin<Read>>::from_request_parts(parts, app).await?;
+        Ok(FreshLoginUser(caller.plain()))
     }
 }
 
 impl<N> SignedIn<N> {
     fn plain(self) -> SignedIn {
         let SignedIn { user, from, via, session, .. } = self;
-        SignedIn { user, from, via, session, need: PhantomData }
+        SignedIn { user, from, via, session, permission: PhantomData }
     }
 }
 
-/// Whose credential a request carries, from where, and what kind it is.
+/// An authenticated request.
 struct Caller {
     user: Arc<User>,
-    from: Origin,
+    from: ClientInfo,
     via: Via,
-    session: Option<HeldSession>,
+    session: Option<ActiveSession>,
 }
 
 impl Caller {
-    /// What the need asks of the credential; the person's role is checked apart from it.
+    /// Checks the credential against `N`. The user's role is checked separately.
     fn permit<N: Needed>(&self, about: About, app: &App) -> Result<(), ApiError> {
         permit(&self.via, N::SCOPE, about)?;
         if N::FRESH { check_fresh(self.session.as_ref(), app) } else { Ok(()) }
     }
 }
 
-fn check_fresh(session: Option<&HeldSession>, app: &App) -> Result<(), ApiError> {
+fn check_fresh(session: Option<&ActiveSession>, app: &App) -> Result<(), ApiError> {
     let life_ns = limits::STEP_UP_LIFE.as_nanos() as i64;
     let is_fresh = session.is_some_and(|session| app.clock.now_ns().saturating_sub(session.proved_ns) < life_ns);
     if is_fresh { Ok(()) } else { Err(ApiError::StepUpRequired) }
 }
 
-/// By bearer token; without one, by the cookie of a page. Says nothing about what the credential may do.
+/// Authenticates a request by its bearer token, or without one by its session cookie. Does not authorize it.
 async fn caller(parts: &Parts, app: &App) -> Result<Caller, ApiError> {
-    let from = Origin::of(&parts.headers, &parts.extensions, app);
+    let from = ClientInfo::of(&parts.headers, &parts.extensions, app);
     let found = match bearer(&parts.headers) {
         Some(token) => person(token, parts.uri.path(), &from, app).await?,
         None => by_cookie(parts, &from, app).await?,
@@ -246,14 +271,14 @@ async fn caller(parts: &Parts, app: &App) -> Result<Caller, ApiError> {
     Ok(Caller { user, from, via, session })
 }
 
-type Found = (Arc<User>, Via, Option<HeldSession>);
+type Found = (Arc<User>, Via, Option<ActiveSession>);
 
 impl<N: Needed> FromRequestParts<Arc<App>> for ProjectAccess<N> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<ProjectAccess<N>, ApiError> {
         let caller = caller(parts, app).await?;
-        // What the credential may do at all comes before what it is asked about.
+        // An insufficient scope is reported before an invalid project id.
         permit(&caller.via, N::SCOPE, About::Anything)?;
         let id = project_id(&parts.uri)?;
         caller.permit::<N>(About::Project(id), app)?;
@@ -263,8 +288,8 @@ impl<N: Needed> FromRequestParts<Arc<App>> for ProjectAccess<N> {
             Some((project, role))
         });
         let (project, role) = allowed.ok_or(ApiError::Forbidden("you are not a member of this project"))?;
-        require(role, N::NEED)?;
-        Ok(ProjectAccess { user, project, role, from, via, need: PhantomData })
+        require(role, N::PERMISSION)?;
+        Ok(ProjectAccess { user, project, role, from, via, permission: PhantomData })
     }
 }
 
@@ -281,25 +306,25 @@ impl<N: Needed> FromRequestParts<Arc<App>> for OrganizationAccess<N> {
         let member = app.control.membership(user.id, id);
         let member = member.ok_or(ApiError::Forbidden("you are not a member of this organization"))?;
         check_two_factor(&user, &member.organization)?;
-        require(member.role, N::NEED)?;
+        require(member.role, N::PERMISSION)?;
         let (organization, role) = (member.organization, member.role);
-        Ok(OrganizationAccess { user, organization, role, from, session, need: PhantomData })
+        Ok(OrganizationAccess { user, organization, role, from, session, permission: PhantomData })
     }
 }
 
-/// What a request is about, as far as scopes know it.
+/// The object of a request, as far as scopes distinguish it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum About {
     Project(Uuid),
     Organization,
-    /// The person, and the projects the person may open: answers leave out those that the token does not.
+    /// The user and their projects. Responses leave out projects that the token does not cover.
     Person,
-    /// Not known yet.
+    /// Not determined yet.
     Anything,
 }
 
-/// 403 where the kind of credential or its scope does not reach: the one place where both are enforced. `needed` is the
-/// route's; the person's role is checked apart from it.
+/// Fails with 403 if the kind of credential or its scope is insufficient; only this function enforces both. `needed` is
+/// the route's scope. The user's role is checked separately.
 fn permit(via: &Via, needed: Option<ScopeLevel>, about: About) -> Result<(), ApiError> {
     let Via::Token(scope) = via else { return Ok(()) };
     let Some(needed) = needed else { return Err(ApiError::Forbidden("this needs a login, not a token")) };
@@ -318,7 +343,7 @@ fn permit(via: &Via, needed: Option<ScopeLevel>, about: About) -> Result<(), Api
     if reaches { Ok(()) } else { Err(ApiError::Forbidden("this token is for other projects alone")) }
 }
 
-/// 403 for members without a second factor, where the organisation asks for one.
+/// Fails with 403 if the organization requires a second factor and the user has none.
 pub fn check_two_factor(user: &User, organization: &Organization) -> Result<(), ApiError> {
     if organization.requires_two_factor && !user.meets_two_factor() {
         let message = "this organization asks for two-factor sign-in; turn it on for your account";
@@ -327,19 +352,19 @@ pub fn check_two_factor(user: &User, organization: &Organization) -> Result<(), 
     Ok(())
 }
 
-/// 403 for a role that is too little.
-pub fn require(role: Role, need: Need) -> Result<(), ApiError> {
-    let message = match need {
-        _ if role.meets(need) => return Ok(()),
-        Need::Read | Need::Write => "this needs more than read access",
-        Need::Admin => "this is for owners and admins",
-        Need::Owner => "this is for the owner",
+/// Fails with 403 if `role` does not meet `permission`.
+pub fn require(role: Role, permission: Permission) -> Result<(), ApiError> {
+    let message = match permission {
+        _ if role.permits(permission) => return Ok(()),
+        Permission::Read | Permission::Write => "this needs more than read access",
+        Permission::Admin => "this is for owners and admins",
+        Permission::Owner => "this is for the owner",
     };
     Err(ApiError::Forbidden(message))
 }
 
-/// Whose credential it is. Every kind that stands for a person is listed here; a new kind is a prefix and its look-up.
-async fn person(token: &str, path: &str, from: &Origin, app: &App) -> Result<Option<Found>, ApiError> {
+/// The user of a bearer token. Every kind of token is listed here; a new kind has a prefix and a look-up.
+async fn person(token: &str, path: &str, from: &ClientInfo, app: &App) -> Result<Option<Found>, ApiError> {
     if token.starts_with(PERSONAL_PREFIX) {
         let found = app.control.user_of_personal_token(token, app.clock.now_ns()).await?;
         let known = found.and_then(|(id, scope)| Some((app.control.user(id)?, scope)));
@@ -348,15 +373,15 @@ async fn person(token: &str, path: &str, from: &Origin, app: &App) -> Result<Opt
     login(token, path, from, app).await
 }
 
-/// A login whose session holds and whose user has not ended all sessions since; or a client's access token whose sign-in still holds, at the
-/// resource that it was asked for.
-async fn login(token: &str, path: &str, from: &Origin, app: &App) -> Result<Option<Found>, ApiError> {
+/// The user of a login whose session is active, or of a client's access token whose grant is active, if its resource
+/// covers `path`. Both end when the user ends all sessions.
+async fn login(token: &str, path: &str, from: &ClientInfo, app: &App) -> Result<Option<Found>, ApiError> {
     let Some(claims) = app.logins.check(token, app.clock.now_ns()) else { return Ok(None) };
     let user = app.control.user(claims.user_id).filter(|user| user.session_epoch == claims.epoch);
     let Some(user) = user else { return Ok(None) };
     let Some(grant) = claims.grant else {
         let Some(sid) = claims.sid else { return Ok(None) };
-        let session = app.control.session_of_login(&from.by(app, &user.email), sid).await?;
+        let session = app.control.session_of_login(&from.actor(app, &user.email), sid).await?;
         let session = session.filter(|session| session.user == user.id && session.session_epoch == user.session_epoch);
         return Ok(session.map(|session| (user, Via::Login, Some(session))));
     };
@@ -369,9 +394,9 @@ async fn login(token: &str, path: &str, from: &Origin, app: &App) -> Result<Opti
     Ok(scope.map(|scope| (user, Via::Token(Arc::new(scope)), None)))
 }
 
-/// The session of a page of this server. What changes something is refused unless the browser says that it comes from
-/// there: `SameSite` alone leaves out other hosts of the same site, and old browsers.
-async fn by_cookie(parts: &Parts, from: &Origin, app: &App) -> Result<Option<Found>, ApiError> {
+/// The user of a session cookie. A request that changes state must come from a page of this server: `SameSite` alone
+/// does not protect against other hosts of the same site, nor in old browsers.
+async fn by_cookie(parts: &Parts, from: &ClientInfo, app: &App) -> Result<Option<Found>, ApiError> {
     let Some(cookie) = from.cookies.read(Cookie::Session, &parts.headers) else { return Ok(None) };
     match from.page {
         Page::Own => {}
@@ -379,7 +404,7 @@ async fn by_cookie(parts: &Parts, from: &Origin, app: &App) -> Result<Option<Fou
         Page::Foreign if is_safe(&parts.method) => return Ok(None),
         _ => return Err(ApiError::Forbidden("this request does not come from a page of this server")),
     }
-    let found = app.control.session_of_cookie(&from.by(app, "page"), cookie).await?;
+    let found = app.control.session_of_cookie(&from.actor(app, "page"), cookie).await?;
     let Some((session, next)) = found else { return Ok(None) };
     let user = app.control.user(session.user).filter(|user| user.session_epoch == session.session_epoch);
     let Some(user) = user else { return Ok(None) };
@@ -389,7 +414,7 @@ async fn by_cookie(parts: &Parts, from: &Origin, app: &App) -> Result<Option<Fou
     Ok(Some((user, Via::Login, Some(session))))
 }
 
-/// The token of `Authorization: Bearer <token>`. The scheme is taken in any case of letters, as RFC 9110 has it.
+/// The token of `Authorization: Bearer <token>`. The scheme is case-insensitive (RFC 9110).
 pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     let token = token.trim();

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn what_tokens_may_do() {
+fn tokens_are_limited_to_their_scope() {
     let (one, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
     let token = |level, projects| Via::Token(Arc::new(Scope { level, projects }));
     let all = |level| token(level, None);

@@ -1,50 +1,58 @@
-//! `multipart/form-data`, as it comes: bytes in, events out. RFC 7578 and what of RFC 2046 its senders use.
+//! An incremental parser of `multipart/form-data`: RFC 7578, and the subset of RFC 2046 that clients use.
 //!
-//! Holds at most one pushed piece, a boundary and the headers of one part, whatever the sender says.
+//! It buffers at most the bytes of one push, a boundary and the headers of one part.
 
 use bytes::{Bytes, BytesMut};
 use memchr::memmem::{self, Finder};
 
 use tidewatch_limits as limits;
 
-/// Why a body is no multipart body.
+/// Why a body cannot be parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MultipartError {
+    /// The content type is not multipart, or its boundary is missing, empty or too long.
     #[error("the content type must be multipart/form-data with a boundary")]
     NoBoundary,
+    /// The headers of a part exceed [`limits::PART_HEADER_BYTES_MAX`].
     #[error("the headers of a part are too long")]
     LongHeaders,
+    /// A part has no `Content-Disposition` with a name.
     #[error("a part has no content disposition with a name")]
     NoName,
+    /// Unexpected bytes follow a boundary.
     #[error("a boundary is followed by neither a part nor the end")]
     BadBoundary,
+    /// The body ends before the final boundary.
     #[error("the last boundary is missing")]
     Unfinished,
 }
 
-/// What a part says of itself.
+/// The headers of a part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartHead {
+    /// The name of the form field.
     pub name: String,
-    /// Set for files.
+    /// The file name. `None` if the part is not a file.
     pub file_name: Option<String>,
 }
 
+/// An event of the parser.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
+    /// A part begins.
     Part(PartHead),
-    /// Of the part begun last; never empty.
+    /// Data of the current part. Never empty.
     Data(Bytes),
-    /// The part begun last is whole.
+    /// The current part is complete.
     PartEnd,
-    /// After the last part. What follows it is ignored.
+    /// The final boundary. Bytes after it are ignored.
     End,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Preamble,
-    /// Just after a boundary.
+    /// Directly after a boundary.
     Boundary,
     Head,
     Data,
@@ -53,7 +61,7 @@ enum State {
 
 /// The parser of one body.
 pub struct Multipart {
-    /// CR LF, two dashes, the boundary.
+    /// CR LF, two dashes and the boundary.
     delimiter: Finder<'static>,
     buffer: BytesMut,
     state: State,
@@ -64,20 +72,20 @@ const HEAD_END: &[u8] = b"\r\n\r\n";
 const DASHES: &[u8] = b"--";
 
 impl Multipart {
-    /// `content_type`: the request's header.
+    /// A parser for a request with this `Content-Type`. Fails without a valid boundary.
     pub fn new(content_type: &str) -> Result<Multipart, MultipartError> {
         let boundary = boundary(content_type).ok_or(MultipartError::NoBoundary)?;
         let delimiter = Finder::new(&[LINE_END, DASHES, boundary.as_bytes()].concat()).into_owned();
-        // The first boundary may stand at the very beginning, without a line end before it.
+        // The first boundary may begin the body, without a preceding line end.
         Ok(Multipart { delimiter, buffer: BytesMut::from(LINE_END), state: State::Preamble })
     }
 
-    /// More bytes of the body. Take the events before pushing again.
+    /// Appends bytes of the body. Call [`Multipart::event`] until it returns `None` before the next push.
     pub fn push(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// The next event in the bytes pushed so far; `None`: push more.
+    /// The next event in the bytes pushed so far. `None` if more bytes are needed.
     pub fn event(&mut self) -> Result<Option<Event>, MultipartError> {
         loop {
             match self.state {
@@ -102,7 +110,7 @@ impl Multipart {
                     let (data, ended) = self.until_delimiter();
                     if !data.is_empty() {
                         if ended {
-                            // The delimiter is taken again, now without data before it.
+                            // The next call consumes the delimiter again, without preceding data.
                             self.unread_delimiter();
                         }
                         return Ok(Some(Event::Data(data)));
@@ -121,19 +129,20 @@ impl Multipart {
         }
     }
 
-    /// The body has ended: was it whole?
+    /// Fails if the body has ended before the final boundary.
     pub fn finish(&self) -> Result<(), MultipartError> {
         if self.state == State::End { Ok(()) } else { Err(MultipartError::Unfinished) }
     }
 
-    /// What certainly lies before the next delimiter, and whether that has come; both are taken.
+    /// Consumes the data before the next delimiter, and the delimiter if it is complete. Returns the data, and whether
+    /// the delimiter was consumed.
     fn until_delimiter(&mut self) -> (Bytes, bool) {
         if let Some(at) = self.delimiter.find(&self.buffer) {
             let data = self.buffer.split_to(at).freeze();
             let _ = self.buffer.split_to(self.delimiter.needle().len());
             return (data, true);
         }
-        // A delimiter may have begun in the last bytes.
+        // The last bytes may be the beginning of a delimiter.
         let safe = (self.buffer.len() + 1).saturating_sub(self.delimiter.needle().len());
         (self.buffer.split_to(safe).freeze(), false)
     }
@@ -144,7 +153,7 @@ impl Multipart {
         self.buffer = buffer;
     }
 
-    /// The end, another part, or not known yet. Blanks after a boundary are allowed and mean nothing.
+    /// The state after a boundary; `None` if more bytes are needed. Blanks after a boundary are ignored.
     fn after_boundary(&mut self) -> Result<Option<State>, MultipartError> {
         if self.buffer.starts_with(DASHES) {
             return Ok(Some(State::End));
@@ -152,12 +161,12 @@ impl Multipart {
         let blanks = self.buffer.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
         let rest = &self.buffer[blanks..];
         if rest.starts_with(LINE_END) {
-            // Kept: an empty head ends with the same bytes.
+            // The line end stays in the buffer: it may be the beginning of the end of an empty head.
             let _ = self.buffer.split_to(blanks);
             return Ok(Some(State::Head));
         }
-        let may_come = LINE_END.starts_with(rest) || (blanks == 0 && DASHES.starts_with(rest));
-        if may_come && blanks <= limits::PART_HEADER_BYTES_MAX { Ok(None) } else { Err(MultipartError::BadBoundary) }
+        let may_follow = LINE_END.starts_with(rest) || (blanks == 0 && DASHES.starts_with(rest));
+        if may_follow && blanks <= limits::PART_HEADER_BYTES_MAX { Ok(None) } else { Err(MultipartError::BadBoundary) }
     }
 
     fn head(&mut self) -> Result<Option<PartHead>, MultipartError> {
@@ -171,7 +180,7 @@ impl Multipart {
     }
 }
 
-/// The boundary a content type of `multipart/form-data` names.
+/// The boundary parameter of a `multipart/form-data` content type. `None` if it is missing or invalid.
 fn boundary(content_type: &str) -> Option<String> {
     let (essence, parameters) = content_type.split_once(';')?;
     if !essence.trim().eq_ignore_ascii_case("multipart/form-data") {
@@ -190,7 +199,7 @@ fn part_head(head: &str) -> Option<PartHead> {
     Some(PartHead { name: parameter(parameters, "name")?, file_name: parameter(parameters, "filename") })
 }
 
-/// The value of one of `a=b; c="d"`. Quoted text may escape quotes and backslashes.
+/// The value of a parameter in `a=b; c="d"`. Quoted values may escape quotes and backslashes.
 fn parameter(text: &str, name: &str) -> Option<String> {
     let mut rest = text;
     loop {
@@ -204,7 +213,7 @@ fn parameter(text: &str, name: &str) -> Option<String> {
     }
 }
 
-/// A value, quoted or not, and what follows it.
+/// A value, quoted or not, and the rest of the input.
 fn value(text: &str) -> (String, &str) {
     let text = text.trim_start();
     let Some(quoted) = text.strip_prefix('"') else {
@@ -218,7 +227,7 @@ fn value(text: &str) -> (String, &str) {
             '"' => return (value, &quoted[at + character.len_utf8()..]),
             '\\' => match characters.next() {
                 Some((_, escaped @ ('"' | '\\'))) => value.push(escaped),
-                // A path of Windows: nothing was escaped.
+                // A Windows path, in which backslashes are not escaped.
                 Some((_, other)) => value.extend(['\\', other]),
                 None => break,
             },

@@ -1,15 +1,15 @@
-//! RFC 7578 as browsers, curl and upload tools write it; then whatever comes.
+//! RFC 7578 as browsers, curl and upload tools write it; then random input.
 
 use super::*;
 use proptest::prelude::*;
 
 const TYPE: &str = "multipart/form-data; boundary=XX";
 
-/// Events with the data of a part joined, from the body in pieces of `piece` bytes.
-fn read(body: &[u8], piece: usize) -> Result<Vec<Event>, MultipartError> {
+/// The events of a body that is pushed `step` bytes at a time, with the data of each part joined.
+fn read(body: &[u8], step: usize) -> Result<Vec<Event>, MultipartError> {
     let mut parser = Multipart::new(TYPE)?;
     let mut events: Vec<Event> = Vec::new();
-    for bytes in body.chunks(piece.max(1)) {
+    for bytes in body.chunks(step.max(1)) {
         parser.push(bytes);
         while let Some(event) = parser.event()? {
             match (events.last_mut(), event) {
@@ -17,7 +17,7 @@ fn read(body: &[u8], piece: usize) -> Result<Vec<Event>, MultipartError> {
                 (_, event) => events.push(event),
             }
         }
-        assert!(parser.buffer.len() <= limits::PART_HEADER_BYTES_MAX + piece + 100, "{}", parser.buffer.len());
+        assert!(parser.buffer.len() <= limits::PART_HEADER_BYTES_MAX + step + 100, "{}", parser.buffer.len());
     }
     parser.finish()?;
     Ok(events)
@@ -32,7 +32,7 @@ fn data(text: &str) -> Event {
 }
 
 #[test]
-fn bodies_in_pieces_of_any_size() {
+fn bodies_can_be_split_anywhere() {
     let two = "--XX\r\nContent-Disposition: form-data; name=\"files\"; filename=\"a.map\"\r\nContent-Type: text/plain\r\n\r\n\
                one\r\n--X\r\n\r\n--XX\r\ncontent-disposition:form-data;name=files;filename=b\r\n\r\n\r\n--XX--\r\nepilogue --XX";
     let events = [
@@ -43,8 +43,8 @@ fn bodies_in_pieces_of_any_size() {
         Event::PartEnd,
         Event::End,
     ];
-    for piece in 1..=two.len() {
-        assert_eq!(read(two.as_bytes(), piece).as_deref(), Ok(&events[..]), "{piece}");
+    for step in 1..=two.len() {
+        assert_eq!(read(two.as_bytes(), step).as_deref(), Ok(&events[..]), "{step}");
     }
     for (body, expected) in [
         ("--XX--", Ok(vec![Event::End])),
@@ -62,8 +62,8 @@ fn bodies_in_pieces_of_any_size() {
         ("", Err(MultipartError::Unfinished)),
         ("nothing", Err(MultipartError::Unfinished)),
     ] {
-        for piece in 1..=body.len().max(1) {
-            assert_eq!(read(body.as_bytes(), piece), expected, "{body:?} in pieces of {piece}");
+        for step in 1..=body.len().max(1) {
+            assert_eq!(read(body.as_bytes(), step), expected, "{body:?} in steps of {step}");
         }
     }
 }
@@ -109,7 +109,7 @@ fn headers_without_end_are_refused_early() {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read(parts in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 0..5), piece in 1usize..400) {
+    fn written_parts_are_read_back(parts in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 0..5), step in 1usize..400) {
         // The boundary occurs in no part.
         let parts: Vec<Vec<u8>> = parts.into_iter().map(|part| part.into_iter().map(|byte| if byte == b'X' { b'Y' } else { byte }).collect()).collect();
         let mut body = Vec::new();
@@ -126,17 +126,17 @@ proptest! {
         }
         body.extend_from_slice(b"--XX--");
         expected.push(Event::End);
-        prop_assert_eq!(read(&body, piece), Ok(expected));
+        prop_assert_eq!(read(&body, step), Ok(expected));
     }
 
     #[test]
     fn any_bytes_are_read_or_refused(words in prop::collection::vec(prop_oneof![
         Just(b"--XX".to_vec()), Just(b"\r\n".to_vec()), Just(b"\r\n--XX".to_vec()), Just(b"--".to_vec()), Just(b"\r\n\r\n".to_vec()),
         Just(b"Content-Disposition: form-data; name=\"a".to_vec()), Just(b"\"".to_vec()), prop::collection::vec(any::<u8>(), 0..5),
-    ], 0..30), piece in 1usize..50) {
+    ], 0..30), step in 1usize..50) {
         let body = words.concat();
-        // However it is cut, it is read the same.
-        prop_assert_eq!(read(&body, piece), read(&body, body.len()));
+        // The result does not depend on how the body is split.
+        prop_assert_eq!(read(&body, step), read(&body, body.len()));
     }
 
     #[test]

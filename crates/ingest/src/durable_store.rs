@@ -1,0 +1,314 @@
+//! The store of telemetry: a journal in front of the lake. An acknowledged request is durable and visible.
+//!
+//! A request's record is appended to the journal. Once it is durable, its rows are applied to the lake in the journal's
+//! order, and then the client receives 200. At start, records that no part covers yet are prepared and applied the same
+//! way ([`super::replay`]). The journal is trimmed up to the position that parts cover.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use tidewatch_store::TelemetryStore;
+
+use bytes::Bytes;
+use tidewatch_domain::model::Signal;
+use tidewatch_journal::disk::Disk;
+use tidewatch_journal::heartbeat::Heartbeat;
+use tidewatch_journal::{AppendError, Backlog, DurableSegment, Journal, Latencies, Options, Position, TrimGuard};
+use tidewatch_lake::{DiskBudget, FreeBytes, KeepRecords, Lake, LakeOptions, OnFatal};
+use tidewatch_store::Outcome;
+use tidewatch_store::columns::Rows;
+use tidewatch_store::days::day_of;
+use tidewatch_store::retention::{ProjectRetention, Retention};
+use tokio::sync::oneshot;
+
+use super::enrichment::EnrichmentSource;
+use super::error::ExportError;
+use super::outcome::{Refused, RejectReason};
+use super::pipeline::{self, Prepared};
+use super::prices::{self, PriceTable};
+use super::record::{self, Header};
+use super::replay::{Replay, Replayed};
+use super::set_aside::{self, Reason};
+use crate::symbols::Symbols;
+use tidewatch_limits as limits;
+use tidewatch_limits::admission::body_permit::BodyPermit;
+use tidewatch_limits::clock::Clock;
+use tidewatch_runtime::files;
+
+/// The telemetry store with its journal.
+pub struct DurableStore {
+    /// Declared before the lake, so it is dropped first: its thread applies rows to the lake until it has ended.
+    journal: Arc<Journal<Pending>>,
+    lake: Arc<Lake>,
+    enrichment: EnrichmentSource,
+    /// Counts of what the replay at start set aside, by reason.
+    set_aside: BTreeMap<Reason, u64>,
+}
+
+/// The clock and the disk that the store uses.
+pub struct StoreEnvironment {
+    /// Source of receive times, and of the lake's day.
+    pub clock: Clock,
+    /// The disk of journal and parts. The catalog always uses the real disk.
+    pub disk: Arc<dyn Disk>,
+    /// Ends the process when the state in memory can no longer be trusted.
+    pub on_fatal: OnFatal,
+}
+
+/// An operator's settings of the store. Sizes are in bytes.
+#[derive(Debug, Clone)]
+pub struct DurableStoreOptions {
+    /// The data directory. The journal is in `journal/` below it.
+    pub data_dir: PathBuf,
+    /// Maximum size of one export, inflated.
+    pub body_bytes_max: usize,
+    /// Rows in a memtable that trigger a flush.
+    pub flush_rows: usize,
+    /// Memory for rows, dedup keys and flushes.
+    pub memtable_bytes: usize,
+    /// Maximum age of a memtable before it is flushed.
+    pub flush_age: Duration,
+    /// Days that telemetry is kept by default; 0: for ever.
+    pub retention_days: u32,
+    /// Whether retention follows a forward jump of the clock at once.
+    pub trusts_clock: bool,
+    /// Maximum number of names that a service may have on one day; 0: no limit. DECISIONS 27.
+    pub names_max: usize,
+    /// Memory for all running queries.
+    pub query_memory_bytes: usize,
+    /// Maximum size of stored telemetry on disk; 0: no limit.
+    pub disk_bytes_max: u64,
+    /// Bytes of the file system to keep free; 0: it may become full.
+    pub disk_free_min: u64,
+}
+
+/// An export whose record is not durable yet.
+struct Pending {
+    rows: Rows,
+    request_key: u128,
+    received_ns: i64,
+    acknowledge: oneshot::Sender<Result<(), AppendError>>,
+}
+
+impl DurableStore {
+    /// Opens the store under `data_dir` and replays the journal. Blocks for as long as that takes.
+    pub fn open(
+        settings: &DurableStoreOptions,
+        project_retention: ProjectRetention,
+        environment: StoreEnvironment,
+        symbols: Arc<Symbols>,
+    ) -> anyhow::Result<DurableStore> {
+        let StoreEnvironment { clock, disk, on_fatal } = environment;
+        let record_bytes_max = settings.body_bytes_max + record::HEADER_BYTES_MAX;
+        let gives_up = on_fatal.clone();
+        let options = Options {
+            disk: disk.clone(),
+            bytes_max: limits::JOURNAL_BYTES_MAX,
+            queue_bytes_max: limits::JOURNAL_QUEUE_BYTES_MAX,
+            record_bytes_max: record_bytes_max.max(limits::JOURNAL_QUEUE_BYTES_MAX),
+            // A record may be durable with only half of its rows in memory. Only a replay can restore a consistent
+            // state.
+            on_panic: Arc::new(move || gives_up("the journal's thread has panicked")),
+            ..Options::new(settings.data_dir.join("journal"))
+        };
+        let (kept_of, at) = (options.clone(), clock.clone());
+        let keep_records: KeepRecords =
+            Arc::new(move |lost, from, to| set_aside::records(lost, &kept_of, from, to, day_of(at.now_ns())));
+        let lake_options = || LakeOptions {
+            disk: disk.clone(),
+            flush_rows: settings.flush_rows,
+            memory_bytes: settings.memtable_bytes,
+            flush_age: settings.flush_age,
+            retention: Retention::all(settings.retention_days),
+            project_retention: project_retention.clone(),
+            names_max: settings.names_max,
+            query_bytes_max: settings.query_memory_bytes,
+            clock: Some(Arc::new(LakeClock(clock.clone()))),
+            trusts_clock: settings.trusts_clock,
+            budget: budget(settings),
+            keep_records: Some(keep_records.clone()),
+            on_fatal: on_fatal.clone(),
+            ..LakeOptions::new(&settings.data_dir)
+        };
+        let (prices, before) = prices::open(&settings.data_dir)?;
+        let enrichment = EnrichmentSource { prices, symbols: Some(symbols) };
+        let prepare = |header: &Header, body: &[u8]| {
+            let then = before.get(&header.prices).map(|prices| PriceTable { prices, id: header.prices });
+            let known = EnrichmentSource { prices: then.unwrap_or(enrichment.prices), ..enrichment.clone() };
+            // The limit was checked when the body was accepted. A smaller limit now must not lose the record.
+            pipeline::prepare(header, body, usize::MAX, &known)
+        };
+        let on_durable = |lake: Arc<Lake>| move |pending: Pending, outcome| on_durable(&lake, pending, outcome);
+        let replay = Replay { lake_options: &lake_options, journal: &options, prepare: &prepare, clock: &clock };
+        let Replayed { lake, journal, report, set_aside } = replay.open(on_durable)?;
+        if report.records > 0 {
+            let (records, bytes) = (report.records, report.bytes);
+            tracing::info!(records, bytes, "replayed {records} requests from the journal");
+        }
+        // The run that accepted these records counted them. Retry keys may expire only from here: the replay needed
+        // them.
+        lake.replayed();
+        let journal = Arc::new(journal);
+        let trimmed: Weak<Journal<Pending>> = Arc::downgrade(&journal);
+        lake.set_on_covered(move |covered| {
+            if let Some(journal) = trimmed.upgrade()
+                && let Err(error) = journal.trim(covered)
+            {
+                tracing::warn!(%error, "cannot trim the journal: {error}");
+            }
+        });
+        Ok(DurableStore { journal, lake, enrichment, set_aside })
+    }
+
+    /// Inputs of the rules besides the request.
+    pub fn enrichment(&self) -> &EnrichmentSource {
+        &self.enrichment
+    }
+
+    /// The lake, for queries and maintenance.
+    pub fn lake(&self) -> &Arc<Lake> {
+        &self.lake
+    }
+
+    /// Heartbeats of the journal's thread and of the lake's threads.
+    pub fn heartbeats(&self) -> impl Iterator<Item = &Heartbeat> {
+        std::iter::once(self.journal.heartbeat()).chain(self.lake.heartbeats())
+    }
+
+    /// Whether exports can be made durable, as far as is known. See [`Journal::is_writable`].
+    pub fn is_writable(&self) -> bool {
+        self.journal.is_writable()
+    }
+
+    /// Counts of what was set aside in `lost/` since the start, by reason: journal records, damaged ranges and
+    /// memtables.
+    pub fn set_aside(&self) -> impl Iterator<Item = (Reason, u64)> {
+        let count = |reason| match reason {
+            Reason::Unencodable => (reason, self.lake.set_aside()),
+            _ => (reason, self.set_aside.get(&reason).copied().unwrap_or(0)),
+        };
+        Reason::ALL.into_iter().map(count)
+    }
+
+    /// Latencies of writing and syncing each group of journal records.
+    pub fn commit_latencies(&self) -> Latencies {
+        self.journal.commit_latencies()
+    }
+
+    /// Records and bytes that are not durable yet.
+    pub fn journal_backlog(&self) -> Backlog {
+        self.journal.backlog()
+    }
+
+    /// Pauses trimming of the journal while the guard lives.
+    pub fn pause_trim(&self) -> TrimGuard {
+        self.journal.pause_trim()
+    }
+
+    /// The journal's segments, up to where they are durable now.
+    pub fn durable_segments(&self) -> Vec<DurableSegment> {
+        self.journal.durable_segments()
+    }
+
+    /// Size of the journal on disk in bytes.
+    pub fn journal_bytes(&self) -> u64 {
+        self.journal.bytes()
+    }
+
+    /// Removes journal segments that parts cover. With `all`, the current segment is closed first, so it can be removed
+    /// too once it is covered.
+    pub fn tidy_journal(&self, all: bool) {
+        if all {
+            self.journal.rotate();
+        }
+        if let Err(error) = self.journal.trim(self.lake.covered()) {
+            tracing::warn!(%error, "cannot trim the journal: {error}");
+        }
+    }
+
+    /// Whether unflushed rows exceed their limit, so exports should be refused for now.
+    pub fn is_behind(&self) -> bool {
+        self.lake.is_behind()
+    }
+
+    /// Stores one export. When this returns `Ok`, it is durable and visible to every query.
+    ///
+    /// The body and its admission permit are released once the journal has its copy: waiting for the disk holds
+    /// neither.
+    pub async fn store(&self, header: &Header, body: (Bytes, BodyPermit), prepared: Prepared) -> Result<(), Refused> {
+        let (acknowledge, wait) = oneshot::channel();
+        let Prepared { rows, request_key, .. } = prepared;
+        let pending = Pending { rows, request_key, received_ns: header.received_ns, acknowledge };
+        self.journal
+            .append(&[&header.encode(), header.paths(), &body.0], pending)
+            .map_err(|(error, _)| refuse(&error))?;
+        drop(body);
+        match wait.await {
+            Ok(outcome) => outcome.map_err(|error| refuse(&error)),
+            Err(_) => Err(Refused::overloaded("the server is stopping")),
+        }
+    }
+
+    /// Counts a refused request. Spec: errors; DECISIONS 4.
+    pub fn count_refused(&self, project: u32, signal: Signal, reason: RejectReason, now_ns: i64) {
+        self.lake.count(project, now_ns, signal, Outcome::Rejected, reason.as_str().into(), 1);
+    }
+
+    /// Stops accepting, stores pending exports, and flushes all rows into parts. Blocks.
+    pub fn close(&self) {
+        self.journal.shutdown();
+        if let Err(error) = self.lake.flush() {
+            // Nothing is lost: the journal has it, and the next start replays it.
+            tracing::warn!(%error, "could not flush while stopping: {error}");
+        }
+    }
+}
+
+/// The service's clock, as the lake reads it.
+struct LakeClock(Clock);
+
+impl tidewatch_lake::Clock for LakeClock {
+    fn now_ns(&self) -> i64 {
+        self.0.now_ns()
+    }
+
+    fn uptime(&self) -> Duration {
+        self.0.uptime()
+    }
+}
+
+/// The disk budget of stored telemetry.
+fn budget(settings: &DurableStoreOptions) -> DiskBudget {
+    let folder = settings.data_dir.clone();
+    let free: FreeBytes = Arc::new(move || files::free_bytes(&folder));
+    let set = |bytes: u64| (bytes > 0).then_some(bytes);
+    DiskBudget { bytes_max: set(settings.disk_bytes_max), free_min: set(settings.disk_free_min), free: Some(free) }
+}
+
+/// Called on the journal's thread, in the journal's order: applies the rows, which makes them visible, and then
+/// completes the request.
+fn on_durable(lake: &Lake, pending: Pending, outcome: Result<Position, AppendError>) {
+    let Pending { rows, request_key, received_ns, acknowledge } = pending;
+    let outcome = outcome.map(|position| {
+        lake.apply(position, request_key, received_ns, rows);
+    });
+    // A client that has disconnected retries, and the retry is recognized by its request key.
+    let _ = acknowledge.send(outcome);
+}
+
+/// The refusal for a failed append. Never 500: clients keep the data and retry. OTLP.md, row "Retryable".
+fn refuse(error: &AppendError) -> Refused {
+    match error {
+        AppendError::Full => Refused::overloaded("the journal is full; try again later"),
+        AppendError::NoSpace => Refused::overloaded("no space left on the server's disk"),
+        AppendError::Io(cause) => {
+            tracing::error!(%cause, "cannot write the journal: {cause}");
+            Refused::overloaded("the server cannot write to its disk")
+        }
+        AppendError::Closed => Refused::overloaded("the server is stopping"),
+        AppendError::TooLarge { bytes_max, .. } => {
+            Refused::new(RejectReason::TooLarge, ExportError::TooLarge(*bytes_max))
+        }
+    }
+}
