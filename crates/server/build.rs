@@ -1,12 +1,16 @@
-//! Finds the built web UI and writes the table of files that `http/ui.rs` embeds. Never runs npm.
+//! Finds the built web UI and writes the table of files that `http/ui.rs` embeds. Never runs npm. Compresses the OpenAPI
+//! document that `http/openapi.rs` embeds. Chooses options of the linker.
 //!
 //! Without `web/dist/index.html` the table holds one page that says how to build the UI; the API works all the same.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 
 const PLACEHOLDER: &str = "<!doctype html>
@@ -28,6 +32,8 @@ fn main() {
     if dist.is_dir() {
         println!("cargo:rerun-if-changed={}", dist.display());
     }
+    fold_identical_code();
+    compress(&package.join("../../docs/openapi.json"), &out.join("openapi.json.gz"));
     let mut files = BTreeMap::new();
     if dist.join("index.html").is_file() {
         warn_when_stale(&web, &dist);
@@ -39,6 +45,26 @@ fn main() {
         files.insert("index.html".to_owned(), page);
     }
     write_if_changed(&out.join("ui_files.rs"), &table(&files));
+}
+
+/// Merges functions with identical code in release binaries: 1.1 MB. Only where rustc's own linker, LLD, is the default
+/// and no other one is configured, because GNU ld has no such option.
+fn fold_identical_code() {
+    let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
+    let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    let has_other_linker = env::var_os("RUSTC_LINKER").is_some() || flags.contains("link");
+    if is("TARGET", "x86_64-unknown-linux-gnu") && is("PROFILE", "release") && !has_other_linker {
+        println!("cargo:rustc-link-arg-bins=-Wl,--icf=all");
+    }
+}
+
+/// Writes the gzip form of `from`.
+fn compress(from: &Path, to: &Path) {
+    println!("cargo:rerun-if-changed={}", from.display());
+    let text = fs::read(from).expect("docs/openapi.json can be read");
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(&text).expect("writing to memory");
+    fs::write(to, encoder.finish().expect("writing to memory")).expect("OUT_DIR can be written");
 }
 
 /// Every file under `folder`, by its path relative to `root`.

@@ -181,8 +181,7 @@ or sample traffic: {program} demo --url {url}"
 }
 
 fn print_openapi() -> anyhow::Result<()> {
-    let document = http::routes::document().to_pretty_json()?;
-    writeln!(std::io::stdout(), "{document}")?;
+    write!(std::io::stdout(), "{}", http::openapi::document())?;
     Ok(())
 }
 

@@ -1,5 +1,7 @@
 //! Typed views of the columns of a batch.
 
+use std::cmp::Ordering;
+
 use arrow::array::{
     Array, AsArray, BinaryArray, BooleanArray, FixedSizeBinaryArray, Float64Array, Int16Array, Int32Array, Int64Array,
     RecordBatch, StringArray, UInt8Array, UInt32Array, UInt64Array,
@@ -153,6 +155,23 @@ impl<'a> Cells<'a> {
             numbers.iter_mut().zip(valid.iter()).filter(|(_, valid)| !valid).for_each(|(number, _)| *number = f64::NAN);
         }
         numbers
+    }
+
+    /// Compares two rows like [`Datum::order`]; nulls sort first.
+    pub fn compare(&self, a: usize, b: usize) -> Ordering {
+        if self.is_null(a) || self.is_null(b) {
+            return self.is_null(b).cmp(&self.is_null(a));
+        }
+        match self {
+            Cells::Bool(array) => array.value(a).cmp(&array.value(b)),
+            Cells::U8(array) => array.value(a).cmp(&array.value(b)),
+            Cells::I16(array) => array.value(a).cmp(&array.value(b)),
+            Cells::U32(array) => array.value(a).cmp(&array.value(b)),
+            Cells::U64(array) => array.value(a).cmp(&array.value(b)),
+            Cells::I64(array) => array.value(a).cmp(&array.value(b)),
+            Cells::F64(array) => array.value(a).total_cmp(&array.value(b)),
+            _ => self.bytes(a).cmp(self.bytes(b)),
+        }
     }
 
     /// The value of a row; `None` for a null.

@@ -3,11 +3,13 @@
 
 use std::cmp::Ordering;
 
-use arrow::array::{BooleanArray, DynComparator, RecordBatch, UInt32Array, make_comparator};
+use arrow::array::{Array, AsArray, BooleanArray, Float64Array, ListArray, RecordBatch, UInt32Array};
 use arrow::buffer::BooleanBuffer;
-use arrow::compute::{SortOptions, concat_batches, filter_record_batch, take_record_batch};
+use arrow::compute::{concat_batches, filter_record_batch, take_record_batch};
+use arrow::datatypes::Float64Type;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::batch::cells::Cells;
 use crate::batch::datum::Datum;
 use crate::batch::keys::{Groups, Key};
 use crate::scan::plan_check::OutputOrder;
@@ -60,6 +62,42 @@ pub(crate) fn partition_key(keys: &[Key]) -> Option<&Key> {
     keys.iter().find(|key| !matches!(key, Key::TimeBucket { .. }))
 }
 
+/// A column of an answer.
+enum Output<'a> {
+    Cells(Cells<'a>),
+    /// Quantiles.
+    List(&'a ListArray, &'a Float64Array),
+}
+
+impl<'a> Output<'a> {
+    fn of(array: &'a dyn Array) -> Result<Output<'a>, StoreError> {
+        let Some(list) = array.as_list_opt::<i32>() else { return Ok(Output::Cells(Cells::of(array)?)) };
+        let values = list.values().as_primitive_opt::<Float64Type>();
+        let why = || StoreError::Internal { what: "put groups together", why: "a list is not of numbers".to_owned() };
+        Ok(Output::List(list, values.ok_or_else(why)?))
+    }
+
+    /// Compares two rows; nulls sort first.
+    fn compare(&self, a: usize, b: usize) -> Ordering {
+        match self {
+            Output::Cells(cells) => cells.compare(a, b),
+            Output::List(list, values) => {
+                let of = |row: usize| {
+                    let offsets = list.value_offsets();
+                    list.is_valid(row).then(|| &values.values()[offsets[row] as usize..offsets[row + 1] as usize])
+                };
+                match (of(a), of(b)) {
+                    (Some(a), Some(b)) => {
+                        let first = a.iter().zip(b).map(|(a, b)| a.total_cmp(b)).find(|order| order.is_ne());
+                        first.unwrap_or_else(|| a.len().cmp(&b.len()))
+                    }
+                    (a, b) => a.is_some().cmp(&b.is_some()),
+                }
+            }
+        }
+    }
+}
+
 /// Merges the answers of the passes: by the requested order, then all keys ascending. Applies offset, then limit.
 pub(crate) fn merge_answers(
     answers: Vec<RecordBatch>,
@@ -74,18 +112,16 @@ pub(crate) fn merge_answers(
     let all = concat_batches(first.schema_ref(), &answers).map_err(internal())?;
     drop(answers);
     let requested = order.iter().map(|OutputOrder { output, descending }| (*output, *descending));
-    let compare: Vec<DynComparator> = requested
+    let columns: Vec<(Output<'_>, bool)> = requested
         .chain((0..keys).map(|key| (key, false)))
-        .map(|(column, descending)| {
-            let column = all.column(column);
-            // A null comes before every value.
-            make_comparator(column, column, SortOptions { descending, nulls_first: !descending })
-        })
-        .collect::<Result<_, _>>()
-        .map_err(internal())?;
+        .map(|(column, descending)| Ok((Output::of(all.column(column).as_ref())?, descending)))
+        .collect::<Result<_, StoreError>>()?;
     let mut rows: Vec<u32> = (0..all.num_rows() as u32).collect();
     let order = |a: &u32, b: &u32| {
-        let orders = compare.iter().map(|compare| compare(*a as usize, *b as usize));
+        let orders = columns.iter().map(|(column, descending)| {
+            let order = column.compare(*a as usize, *b as usize);
+            if *descending { order.reverse() } else { order }
+        });
         orders.into_iter().find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
     };
     rows.sort_unstable_by(order);

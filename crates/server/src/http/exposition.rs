@@ -17,6 +17,7 @@ use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::Registry;
 use tidewatch_store::Outcome;
 
+use super::api::NoDescriptions;
 use super::connection::connections::ConnectionCounts;
 use super::routes;
 use crate::app::App;
@@ -75,7 +76,7 @@ impl Default for Traffic {
             patterns: Vec::new(),
             routes: vec![Route::new("other")],
         };
-        for path in routes::api().paths() {
+        for path in routes::api::<NoDescriptions>().paths() {
             let at = traffic.routes.len();
             if path.contains('{') {
                 traffic.patterns.push((path.split('/').map(str::to_owned).collect(), at));

@@ -1,7 +1,11 @@
 //! The OpenAPI document, and the parts that all operations share.
 //!
-//! It is served at `/api/openapi.json`; a test compares it with `docs/openapi.json`.
+//! `docs/openapi.json` is generated from the routes, which a test verifies. The binary embeds it, serves it at
+//! `/api/openapi.json`, and prints it with `tidewatch openapi`.
 
+use std::io::Read;
+
+use flate2::read::GzDecoder;
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::openapi::schema::{ArrayItems, OneOfBuilder, Type};
@@ -10,6 +14,16 @@ use utoipa::openapi::{Object, OpenApi as Document, Ref, RefOr, Schema};
 use utoipa::{IntoParams, IntoResponses, Modify, OpenApi};
 
 pub use crate::error::ErrorBody;
+
+/// `docs/openapi.json`, compressed with gzip.
+const DOCUMENT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/openapi.json.gz"));
+
+/// The OpenAPI document, JSON.
+pub fn document() -> String {
+    let mut text = String::new();
+    GzDecoder::new(DOCUMENT).read_to_string(&mut text).expect("the embedded document is valid gzip of UTF-8");
+    text
+}
 
 /// The project of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, IntoParams)]

@@ -19,12 +19,12 @@ use axum::body::HttpBody;
 use axum::http::HeaderValue;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::{MethodRouter, get, post};
-use axum::{Json, Router, http};
+use axum::{Router, http};
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{And, Predicate, SizeAbove};
 use utoipa::openapi::OpenApi;
 
-use super::api::{Api, routes};
+use super::api::{AllDescriptions, Api, Descriptions, NoDescriptions, routes};
 use super::ingest::{cors, grpc, otlp, starting};
 use super::{account, auth, dashboard, health, openapi, ui, uploads};
 use crate::app::App;
@@ -32,7 +32,7 @@ use crate::error::ApiError;
 use tidewatch_limits as limits;
 
 /// The routes with OpenAPI descriptions, and their undocumented spellings.
-pub fn api() -> Api {
+pub fn api<D: Descriptions>() -> Api<D> {
     Api::new()
         .merge(account::routes())
         .merge(auth::routes())
@@ -44,7 +44,7 @@ pub fn api() -> Api {
 }
 
 /// The OTLP paths: the documented ones, and the variants that exporters use.
-fn telemetry() -> Api {
+fn telemetry<D: Descriptions>() -> Api<D> {
     let with_preflight =
         |handler: MethodRouter<Arc<App>>| handler.options(cors::preflight).fallback(otlp::wrong_method);
     let mut router = Router::new();
@@ -66,11 +66,11 @@ fn telemetry() -> Api {
 
 /// The router of the public listeners.
 pub fn router(app: Arc<App>) -> Router {
-    api()
+    api::<NoDescriptions>()
         .into_router()
         .route("/livez", get(health::alive))
         .route("/readyz", get(health::ready))
-        .route("/api/openapi.json", get(async || Json(document())))
+        .route("/api/openapi.json", get(async || ([(CONTENT_TYPE, "application/json")], openapi::document())))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed("this path does not take this method"))
         .fallback(ui::serve)
         .layer(compression())
@@ -93,9 +93,9 @@ impl Predicate for JsonResponses {
     }
 }
 
-/// The OpenAPI document, as served at `/api/openapi.json` and printed by `tidewatch openapi`.
-pub fn document() -> OpenApi {
-    openapi::complete(api().document())
+/// Generates the OpenAPI document. A test compares it with `docs/openapi.json`, which the binary embeds.
+pub fn generate_document() -> OpenApi {
+    openapi::complete(api::<AllDescriptions>().document())
 }
 
 /// The router while the store is opened and the journal is replayed.

@@ -25,10 +25,10 @@ pub use password::check_of as check_password_of;
 pub use projects::{check_framework, check_name as check_project_name, membership as writable_membership};
 pub use view::{NEVER, begin_proved_session, bundle, project_view, renew_session, session};
 
-use crate::http::api::{Api, routes};
+use crate::http::api::{Api, Descriptions, routes};
 
 /// The routes of accounts, organizations and projects.
-pub fn routes() -> Api {
+pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new()
         .routes(routes!(register::has_organizations))
         .routes(routes!(register::register))
@@ -50,7 +50,7 @@ pub fn routes() -> Api {
 }
 
 /// The routes of organizations, invitations, password reset and the audit log.
-fn organization_routes() -> Api {
+fn organization_routes<D: Descriptions>() -> Api<D> {
     Api::new()
         .routes(routes!(organizations::create))
         .routes(routes!(organizations::settings, organizations::change_settings))

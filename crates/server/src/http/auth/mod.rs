@@ -24,13 +24,13 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::api::{Api, routes};
+use crate::http::api::{Api, Descriptions, routes};
 use crate::http::gate::auth::SignedIn;
 use tidewatch_accounts::Scope;
 use tidewatch_limits as limits;
 
 /// The routes of credentials and sign-in.
-pub fn routes() -> Api {
+pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new()
         .routes(routes!(personal_tokens::list, personal_tokens::create))
         .routes(routes!(personal_tokens::delete))

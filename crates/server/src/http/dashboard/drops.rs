@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::http::api::{Api, routes};
+use crate::http::api::{Api, Descriptions, routes};
 use axum::Json;
 use axum::extract::State;
 
@@ -19,7 +19,7 @@ use tidewatch_query::executor::Executor;
 use tidewatch_query::time;
 use tidewatch_query::views::drops::*;
 
-pub fn routes() -> Api {
+pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new().routes(routes!(drops)).routes(routes!(refusals))
 }
 

@@ -1,8 +1,8 @@
 //! Endpoints, Tasks and AI Traces: `/api/endpoints…`, `/api/tasks…`, `/api/ai-traces…`.
 
-use crate::http::api::Api;
+use crate::http::api::{Api, Descriptions};
 
-pub fn routes() -> Api {
+pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new().merge(endpoints::routes()).merge(tasks::routes()).merge(ai_traces::routes())
 }
 
@@ -25,7 +25,7 @@ macro_rules! entity_routes {
 
         use crate::app::App;
         use crate::error::ApiError;
-        use crate::http::api::{Api, routes};
+        use crate::http::api::{Api, Descriptions, routes};
         use crate::http::gate::auth::ProjectAccess;
         use crate::http::gate::body::JsonBody;
         use crate::http::openapi::{Failures, NotFound, ProjectQuery};
@@ -35,7 +35,7 @@ macro_rules! entity_routes {
         use tidewatch_query::views::page::*;
         use tidewatch_query::{entities, ids, time};
 
-        pub fn routes() -> Api {
+        pub fn routes<D: Descriptions>() -> Api<D> {
             Api::new()
                 .routes(routes!(list))
                 .routes(routes!(groups))

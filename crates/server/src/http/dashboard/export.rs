@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::api::{Api, routes};
+use crate::http::api::{Api, Descriptions, routes};
 use crate::http::connection::streamed_body::{self, BodySender, SendError, StreamedRequest};
 use crate::http::gate::auth::ProjectAccess;
 use crate::http::openapi::{Failures, ProjectQuery};
@@ -29,7 +29,7 @@ use tidewatch_query::export::{self, Export, Format};
 use tidewatch_query::projects::Projects;
 use tidewatch_query::time::{self, Range};
 
-pub fn routes() -> Api {
+pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new().routes(routes!(export_table))
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::http::api::{Api, routes};
+use crate::http::api::{Api, Descriptions, routes};
 use axum::Json;
 use axum::extract::{Path, State};
 
@@ -17,7 +17,7 @@ use tidewatch_query::views::issue::*;
 use tidewatch_query::views::page::*;
 use tidewatch_query::{ids, issues, time};
 
-pub fn routes() -> Api {
+pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new()
         .routes(routes!(list))
         .routes(routes!(archive))

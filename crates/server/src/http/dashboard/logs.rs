@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::http::api::{Api, routes};
+use crate::http::api::{Api, Descriptions, routes};
 use axum::Json;
 use axum::extract::State;
 
@@ -18,7 +18,7 @@ use tidewatch_query::projects::Projects;
 use tidewatch_query::views::log::*;
 use tidewatch_query::views::page::*;
 
-pub fn routes() -> Api {
+pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new().routes(routes!(list)).routes(routes!(histogram))
 }
 

@@ -15,12 +15,12 @@ mod traces;
 
 use axum::middleware::from_fn;
 
-use crate::http::api::Api;
+use crate::http::api::{Api, Descriptions};
 use crate::http::incomplete;
 
 /// All dashboard routes. They take the JWT and `?projectId=` (see `gate::auth::ProjectAccess`), and mark responses that
 /// lack rows (see `http::incomplete`).
-pub fn routes() -> Api {
+pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new()
         .merge(drops::routes())
         .merge(entities::routes())

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::http::api::{Api, routes};
+use crate::http::api::{Api, Descriptions, routes};
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
@@ -16,7 +16,7 @@ use tidewatch_query::executor::Executor;
 use tidewatch_query::overview;
 use tidewatch_query::views::overview::*;
 
-pub fn routes() -> Api {
+pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new().routes(routes!(overview))
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::http::api::{Api, routes};
+use crate::http::api::{Api, Descriptions, routes};
 use axum::Json;
 use axum::extract::{Query, State};
 use serde::Deserialize;
@@ -20,7 +20,7 @@ use tidewatch_query::page::Paging;
 use tidewatch_query::views::page::{OrderBy, Page, PageRequest, SortDirection};
 use tidewatch_query::views::symbols::*;
 
-pub fn routes() -> Api {
+pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new().routes(routes!(list, remove)).routes(routes!(missing)).routes(routes!(resolve)).routes(routes!(sources))
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::http::api::{Api, routes};
+use crate::http::api::{Api, Descriptions, routes};
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
@@ -19,7 +19,7 @@ use tidewatch_query::views::span::*;
 use tidewatch_query::views::trace::*;
 use tidewatch_query::{distributed, ids, spans, time};
 
-pub fn routes() -> Api {
+pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new().routes(routes!(spans)).routes(routes!(span)).routes(routes!(distributed))
 }
 
