@@ -33,6 +33,8 @@ pub struct IngestContext {
     pub hints: Arc<Hints>,
     /// Maximum size of a body, inflated.
     pub body_bytes_max: usize,
+    /// Maximum size of a native report in bytes, after decompression.
+    pub report_bytes_max: usize,
     /// Maximum number of Endpoint names of a service on one day; 0: no limit.
     pub names_max: usize,
     /// Retention of projects without a setting of their own, in days; 0: for ever.
@@ -75,7 +77,7 @@ pub async fn accept(context: &IngestContext, mut export: Export<'_>) -> Result<A
         }));
     }
     let received_ns = context.clock.now_ns();
-    let mut settings = export.project.settings.ingest_of(export.signal);
+    let mut settings = export.project.ingest_settings(export.signal);
     // Retention decides what is too old, and it does not follow a clock that jumped. DECISIONS 25.
     let today_ns = context.durable_store.lake().trusted_now().unwrap_or(received_ns);
     settings.oldest_ns = tidewatch_store::retention::kept_from_ns(
@@ -93,7 +95,10 @@ pub async fn accept(context: &IngestContext, mut export: Export<'_>) -> Result<A
         prices: context.durable_store.enrichment().prices.id,
         names_max: Some(context.names_max),
     };
-    let bytes_max = context.body_bytes_max;
+    let bytes_max = match export.signal {
+        Signal::Reports => context.report_bytes_max,
+        Signal::Traces | Signal::Metrics | Signal::Logs => context.body_bytes_max,
+    };
     let prepared = if is_small(&header, &export.body) {
         let (received, body_permit) = (export.body.len(), &mut export.body_permit);
         let reserve = &mut |bytes| body_permit.grow_to(received + bytes);

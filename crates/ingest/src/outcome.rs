@@ -146,6 +146,7 @@ fn records(signal: Signal, count: u64) -> String {
         Signal::Traces => "span",
         Signal::Metrics => "data point",
         Signal::Logs => "log record",
+        Signal::Reports => "item",
     };
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{plural}")

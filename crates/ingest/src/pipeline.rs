@@ -8,7 +8,7 @@ use std::cell::RefCell;
 
 use bumpalo::Bump;
 use tidewatch_domain::decode;
-use tidewatch_domain::model::{LogBatch, MetricBatch, Signal, TraceBatch};
+use tidewatch_domain::model::{LogBatch, MetricBatch, Signal, Span, TraceBatch};
 use tidewatch_domain::project::{self, DropReason, Dropped, ProjectContext, TraceProjection};
 use tidewatch_store::columns::Rows;
 use xxhash_rust::xxh3::Xxh3Default;
@@ -192,6 +192,16 @@ fn rows(
             }
             rows
         }
+        Signal::Reports => {
+            let batch = decode::report_within(body, memory.records_max, arena).map_err(malformed)?;
+            let items = batch.runs.len() + batch.spans.len() + batch.exceptions.len() + batch.metrics.len();
+            // Each item is copied into the lists of spans or points, with its attributes.
+            let list_bytes = items * size_of::<Span<'_>>() + 3 * size_of_val(batch.attributes.as_slice());
+            memory.take_for(body, items, list_bytes)?;
+            let projection = project::report(&batch, &context, enrichment.with_symbols(&symbolicator), arena);
+            let dropped = [projection.rows.dropped.as_slice(), &projection.metric_rows.dropped].concat();
+            (Rows::report(number, &context, &projection), rejections(&dropped))
+        }
         Signal::Logs => {
             let mut batch = std::mem::take(&mut lists.logs).recycle();
             decode::logs_into(header.encoding, body, memory.records_max, arena, &mut batch).map_err(malformed)?;
@@ -232,6 +242,8 @@ fn rejections(dropped: &[Dropped]) -> Rejections {
             | DropReason::EmptyPoint
             | DropReason::Sampled
             | DropReason::Healthcheck
+            | DropReason::InvalidItem
+            | DropReason::UnsupportedItem
             | DropReason::Duplicate => {}
         }
     }

@@ -11,7 +11,7 @@
 //!                                                                       72  own paths, then the body
 //! ```
 //!
-//! When health checks are excluded (WIRE 8.6, a flag), 33 is the number of the list of well-known paths (u8) and 34 the
+//! Bits 4 to 6 of the flags are the number of the project's framework. When health checks are excluded (WIRE 8.6, a flag), 33 is the number of the list of well-known paths (u8) and 34 the
 //! length of the project's own paths in bytes (u16); else both are zero. 52 is the id of the price table of AI models
 //! that costs were computed with (`prices`); 0: no particular table. Records older than 60 are too old. 68 is the
 //! maximum number of names of a service on one day, 0 for no limit; all bits set: the limit that the store is opened
@@ -25,6 +25,7 @@ use std::sync::Arc;
 use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::{ProjectId, Signal};
 use tidewatch_domain::project::IngestSettings;
+use tidewatch_domain::rules::framework::Framework;
 use tidewatch_domain::rules::healthcheck::{self, Healthchecks};
 
 use super::coding::Coding;
@@ -45,6 +46,9 @@ const KEEP_UNMATCHED_ROOTS: u8 = 1;
 const ISSUES_FROM_LOGS: u8 = 2;
 const HEALTHCHECKS: u8 = 4;
 const AI_CONVENTIONS: u8 = 8;
+/// Lowest bit of the framework, which has three.
+const FRAMEWORK_SHIFT: u32 = 4;
+const FRAMEWORK_MAX: u8 = 7;
 
 /// The metadata of a request.
 #[derive(Debug, Clone, PartialEq)]
@@ -109,6 +113,7 @@ impl Header {
             Signal::Traces => 1,
             Signal::Metrics => 2,
             Signal::Logs => 3,
+            Signal::Reports => 4,
         };
         bytes[2] = match self.encoding {
             Encoding::Protobuf => 1,
@@ -126,7 +131,7 @@ impl Header {
         let keep = if self.settings.keep_unmatched_roots { KEEP_UNMATCHED_ROOTS } else { 0 };
         let issues = if self.settings.issues_from_logs { ISSUES_FROM_LOGS } else { 0 };
         let ai = if self.settings.ai_conventions { AI_CONVENTIONS } else { 0 };
-        bytes[32] = keep | issues | ai;
+        bytes[32] = keep | issues | ai | (self.settings.framework as u8) << FRAMEWORK_SHIFT;
         if self.settings.healthchecks.is_some() {
             bytes[32] |= HEALTHCHECKS;
             bytes[33] = healthcheck::LIST;
@@ -176,6 +181,7 @@ pub fn decode(record: &[u8]) -> Result<(Header, &[u8]), RecordError> {
         1 => Signal::Traces,
         2 => Signal::Metrics,
         3 => Signal::Logs,
+        4 => Signal::Reports,
         value => return Err(RecordError::Unknown { field: "signal", value }),
     };
     let encoding = match header[2] {
@@ -183,6 +189,9 @@ pub fn decode(record: &[u8]) -> Result<(Header, &[u8]), RecordError> {
         2 => Encoding::Json,
         value => return Err(RecordError::Unknown { field: "encoding", value }),
     };
+    let framework = header[32] >> FRAMEWORK_SHIFT & FRAMEWORK_MAX;
+    let framework =
+        Framework::from_number(framework).ok_or(RecordError::Unknown { field: "framework", value: framework })?;
     let coding = match header[3] {
         0 => Coding::Identity,
         1 => Coding::Gzip,
@@ -204,6 +213,7 @@ pub fn decode(record: &[u8]) -> Result<(Header, &[u8]), RecordError> {
             sample_rate: f64::from_le_bytes(at(header, 36)),
             error_sample_rate: f64::from_le_bytes(at(header, 44)),
             healthchecks,
+            framework,
             oldest_ns: if header_bytes > OLD_HEADER_BYTES { i64::from_le_bytes(at(header, 60)) } else { i64::MIN },
         },
         prices: u64::from_le_bytes(at(header, 52)),
@@ -237,11 +247,14 @@ mod tests {
     use proptest::prelude::*;
 
     fn header() -> impl Strategy<Value = Header> {
-        let signal = prop_oneof![Just(Signal::Traces), Just(Signal::Metrics), Just(Signal::Logs)];
+        let signal =
+            prop_oneof![Just(Signal::Traces), Just(Signal::Metrics), Just(Signal::Logs), Just(Signal::Reports)];
         let encoding = prop_oneof![Just(Encoding::Protobuf), Just(Encoding::Json)];
         let coding = prop_oneof![Just(Coding::Identity), Just(Coding::Gzip), Just(Coding::Deflate), Just(Coding::Zstd)];
         let paths = proptest::option::of("[/a-zé*\n]{0,40}");
-        let settings = (any::<bool>(), any::<bool>(), 0.0..=1.0, 0.0..=1.0, paths, any::<bool>(), any::<i64>());
+        let framework = (0..7_u8).prop_map(|number| Framework::from_number(number).expect("a framework"));
+        let settings =
+            (any::<bool>(), any::<bool>(), 0.0..=1.0, 0.0..=1.0, paths, any::<bool>(), any::<i64>(), framework);
         (
             any::<u32>(),
             any::<[u8; 16]>(),
@@ -269,6 +282,7 @@ mod tests {
                             error_sample_rate: settings.3,
                             healthchecks: settings.4.map(|paths| Arc::new(Healthchecks::new(&paths))),
                             oldest_ns: settings.6,
+                            framework: settings.7,
                         },
                         prices,
                         names_max,
@@ -337,6 +351,7 @@ mod tests {
             (&filtered[..74], "a record of 74 bytes is too short"),
             (&changed(filtered.clone(), 74, b'a'), "the paths of health checks are no text"),
             (&with(1, 9), "signal 9 is not known"),
+            (&with(32, 0x70), "framework 7 is not known"),
             (&with(2, 0), "encoding 0 is not known"),
             (&with(3, 4), "content coding 4 is not known"),
         ] {

@@ -207,6 +207,7 @@ impl App {
             metrics: Arc::new(IngestMetrics::default()),
             hints: hints.clone(),
             body_bytes_max: config.otlp_body_bytes_max,
+            report_bytes_max: config.report().body_bytes_max,
             names_max: config.names_max,
             retention_days: config.retention_days,
         };

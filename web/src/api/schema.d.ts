@@ -1836,6 +1836,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stores a native report: requests, task runs, spans, exceptions and metrics. */
+        post: operations["report"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/services": {
         parameters: {
             query?: never;
@@ -3013,13 +3030,13 @@ export interface components {
             count: number;
             /**
              * @description Why: `unmatched_root`, `invalid_id`, `unsupported_metric_type`, `empty_point`, `not_finite`, `sampled`,
-             *     `healthcheck`, `invalid_time`, `too_old`, `duplicate`; `disk_budget`: the record was stored and removed later to
+             *     `healthcheck`, `invalid_time`, `too_old`, `duplicate`, `invalid_item`, `unsupported_item`; `disk_budget`: the record was stored and removed later to
              *     free disk space; `shared_attributes_too_large`: the record is stored without some attributes of its resource or
              *     scope; `too_many_names`: its Endpoint, Task or AI Trace is stored as `(other)`; for a request, why it was
              *     refused.
              */
             reason: string;
-            /** @description `traces`, `metrics` or `logs`. */
+            /** @description `traces`, `metrics`, `logs` or `reports`. */
             signal: string;
         };
         /** @description Count of one outcome in one minute. */
@@ -3033,7 +3050,7 @@ export interface components {
             outcome: string;
             /** @description Why records were dropped or trimmed, or requests rejected; else empty. */
             reason: string;
-            /** @description `traces`, `metrics` or `logs`. */
+            /** @description `traces`, `metrics`, `logs` or `reports`. */
             signal: string;
             /**
              * Format: date-time
@@ -3649,7 +3666,7 @@ export interface components {
              * @description Number of records.
              */
             count: number;
-            /** @description `traces`, `metrics` or `logs`. */
+            /** @description `traces`, `metrics`, `logs` or `reports`. */
             signal: string;
         };
         /** @description The latest span of the project, at any time. */
@@ -5028,7 +5045,7 @@ export interface components {
             outcome: string;
             /** @description Why the requests were rejected; empty when accepted. */
             reason: string;
-            /** @description `traces`, `metrics` or `logs`. */
+            /** @description `traces`, `metrics`, `logs` or `reports`. */
             signal: string;
         };
         /** @description `PublicKeyCredentialRequestOptionsJSON` of WebAuthn. */
@@ -15695,6 +15712,58 @@ export interface operations {
             };
             /** @description The query exceeded its deadline. */
             504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    report: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The report; unknown fields are ignored */
+        requestBody: {
+            content: {
+                "application/json": unknown;
+            };
+        };
+        responses: {
+            /** @description Stored */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description Malformed JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too large after decompression */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too slow or too many; retry after `Retry-After` */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -16,6 +16,7 @@ it("describes dropped records and refused requests", () => {
   expect(droppedSentence("traces", "too_many_names", 2)).toBe(
     "2 spans stored under the name (other): the service has too many names on one day",
   );
+  expect(droppedSentence("reports", "invalid_item", 2)).toBe("2 items not stored: items that could not be read");
   expect(rejectedSentence("traces", "bad_token", 3)).toBe(
     "3 trace requests refused because of a wrong or missing token",
   );

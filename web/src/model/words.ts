@@ -49,6 +49,8 @@ const REASONS: Record<string, string> = {
   too_old: "older than the project keeps telemetry",
   disk_budget: "the oldest days, dropped to make room on the disk",
   duplicate: "already received (a retried export)",
+  invalid_item: "items that could not be read",
+  unsupported_item: "sessions and recordings are not supported yet",
   bad_token: "a wrong or missing token",
   too_large: "a body that is too large (10 MB)",
   malformed: "a body that could not be read",
@@ -65,7 +67,13 @@ export function reasonWords(reason: string): string {
   return REASONS[reason] ?? reason.replaceAll("_", " ");
 }
 
-const RECORDS: Record<string, string> = { traces: "span", spans: "span", logs: "log record", metrics: "metric point" };
+const RECORDS: Record<string, string> = {
+  traces: "span",
+  spans: "span",
+  logs: "log record",
+  metrics: "metric point",
+  reports: "item",
+};
 
 export function droppedSentence(signal: string, reason: string, amount: number): string {
   const records = plural(amount, RECORDS[signal] ?? signal);

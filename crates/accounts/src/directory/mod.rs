@@ -12,6 +12,7 @@ use std::sync::{Arc, Weak};
 
 use tidewatch_domain::model::Signal;
 use tidewatch_domain::project::IngestSettings;
+use tidewatch_domain::rules::framework::Framework;
 use tidewatch_domain::rules::healthcheck::Healthchecks;
 use tokio::runtime::Handle;
 use uuid::Uuid;
@@ -144,14 +145,18 @@ pub struct ProjectSettings {
     pub allowed_origins: Vec<String>,
 }
 
-impl ProjectSettings {
-    /// Returns the settings for a request of `signal`. Only traces include the health check filter. The caller sets the
-    /// time before which records are too old.
-    pub fn ingest_of(&self, signal: Signal) -> IngestSettings {
-        let healthchecks = self.ingest.healthchecks.as_ref().filter(|_| signal == Signal::Traces).cloned();
-        IngestSettings { healthchecks, ..self.ingest }
+impl Project {
+    /// Returns the settings for a request of `signal`. Only signals with spans include the health check filter. The caller
+    /// sets the time before which records are too old.
+    pub fn ingest_settings(&self, signal: Signal) -> IngestSettings {
+        let has_spans = matches!(signal, Signal::Traces | Signal::Reports);
+        let settings = &self.settings.ingest;
+        let healthchecks = settings.healthchecks.as_ref().filter(|_| has_spans).cloned();
+        IngestSettings { healthchecks, framework: Framework::of_project(&self.framework), ..*settings }
     }
+}
 
+impl ProjectSettings {
     /// Returns the filter for these two settings; `None` if it drops nothing. Paths beyond
     /// [`limits::HEALTHCHECK_PATHS_BYTES_MAX`], stored before that limit existed, are ignored.
     pub fn healthchecks(drop_healthy: bool, paths: &[String]) -> Option<Arc<Healthchecks>> {

@@ -55,6 +55,7 @@ pub fn unit(signal: Signal) -> &'static str {
         Signal::Traces => "spans",
         Signal::Logs => "records",
         Signal::Metrics => "points",
+        Signal::Reports => "items",
     }
 }
 

@@ -16,7 +16,7 @@ pub(crate) mod values;
 
 use bumpalo::Bump;
 
-use crate::model::{LogBatch, MetricBatch, TraceBatch};
+use crate::model::{LogBatch, MetricBatch, ReportBatch, TraceBatch};
 pub use batch::{RECORDS_MAX, records_max};
 use fault::{Fault, fault};
 
@@ -102,6 +102,20 @@ pub fn metrics_into<'a>(
     *batch = std::mem::take(batch).recycle();
     batch.body.records_max = records_max.min(RECORDS_MAX);
     request(encoding, body, arena, batch)
+}
+
+/// Decodes a native report (`POST /api/report`), JSON. WIRE 1.
+pub fn report<'a>(body: &'a [u8], arena: &'a Bump) -> Result<ReportBatch<'a>, DecodeError> {
+    report_within(body, records_max(body.len()), arena)
+}
+
+/// Like [`report`], but reads at most `records_max` items of a kind.
+pub fn report_within<'a>(body: &'a [u8], records_max: usize, arena: &'a Bump) -> Result<ReportBatch<'a>, DecodeError> {
+    let mut batch = ReportBatch::default();
+    check_size(body)
+        .and_then(|()| json::report(body, records_max.min(RECORDS_MAX), arena, &mut batch))
+        .map_err(|fault| *fault)?;
+    Ok(batch)
 }
 
 fn request<'a>(

@@ -7,31 +7,38 @@ mod ids;
 mod log;
 mod metric;
 mod recycle;
+mod report;
 mod trace;
 mod value;
 
 pub use ids::{InvalidId, ProjectId, RowId, SpanId, TraceId};
 pub use log::{LogBatch, LogRecord};
 pub use metric::{HistogramPoint, Metric, MetricBatch, MetricKind, Point, PointData, Temporality};
+pub use report::{
+    InvalidItems, NativeId, Recording, ReportBatch, ReportedException, ReportedMetric, Run, RunSpan, Session,
+};
 pub use trace::{Event, Link, Resource, Scope, Span, SpanKind, StatusCode, TraceBatch};
 pub use value::{AnyValue, Attributes, Body, KeyValue, Layout, Slice, is_blank, share_keys};
 
-/// The three OTLP signals.
+/// The three OTLP signals, and native reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "named as in OTLP")]
 pub enum Signal {
     Traces,
     Metrics,
     Logs,
+    /// `/api/report`: traces, exceptions, metrics and sessions in one body.
+    Reports,
 }
 
 impl Signal {
-    /// `traces`, `metrics` or `logs`: the last segment of the export path.
+    /// The name in the API: `traces`, `metrics`, `logs` or `reports`.
     pub fn as_str(self) -> &'static str {
         match self {
             Signal::Traces => "traces",
             Signal::Metrics => "metrics",
             Signal::Logs => "logs",
+            Signal::Reports => "reports",
         }
     }
 }

@@ -1,15 +1,17 @@
 //! Projects a decoded batch into rows by applying the rules in order.
 //!
 //! Every input record is accounted for exactly once: in a list of rows, or in `dropped` with a reason. This file defines
-//! the rows; [`traces`], [`logs`] and [`metrics`] build them.
+//! the rows; [`traces`], [`logs`], [`metrics`] and [`report`] build them.
 
 mod healthchecks;
 mod logs;
 mod metrics;
+mod report;
 mod traces;
 
 pub use logs::{logs, logs_with};
 pub use metrics::metrics;
+pub use report::{NativeSpanIds, ReportProjection, report};
 pub use traces::{traces, traces_with};
 
 use std::sync::Arc;
@@ -18,6 +20,7 @@ use crate::model::{InvalidId, KeyValue, ProjectId, RowId, Slice, SpanId};
 pub use crate::rules::classify::Promoted;
 pub use crate::rules::drop_reason::DropReason;
 use crate::rules::exception::{AsReceived, Symbolicate};
+use crate::rules::framework::Framework;
 use crate::rules::healthcheck::Healthchecks;
 use crate::rules::prices::{self, Price};
 
@@ -63,6 +66,8 @@ pub struct IngestSettings {
     pub ai_conventions: bool,
     /// Drops successful health checks. WIRE 8.6; off by default.
     pub healthchecks: Option<Arc<Healthchecks>>,
+    /// The framework of the project: symbolication of native reports, and whether OTLP spans make entities. WIRE 4.3, 5.6.
+    pub framework: Framework,
     /// Start of the project's retention, nanoseconds since the epoch. Older records are dropped. DECISIONS 25;
     /// `i64::MIN` by default.
     pub oldest_ns: i64,
@@ -77,6 +82,7 @@ impl Default for IngestSettings {
             sample_rate: 1.0,
             error_sample_rate: 1.0,
             healthchecks: None,
+            framework: Framework::Other,
             oldest_ns: i64::MIN,
         }
     }

@@ -172,6 +172,9 @@ impl<'b, 'a> Projector<'b, 'a> {
         let is_root = span.parent_span_id.is_none();
         let entry_point = || is_root || is_entry_point(self.batch, &self.facts, self.index(), span);
         match classify(span.kind, facts, is_root, entry_point) {
+            Class::Kept(promoted) if self.context.settings.framework.is_front_end() => {
+                Class::Kept(Promoted { endpoint: false, task: false, ..promoted })
+            }
             Class::Dropped(DropReason::UnmatchedRoot) if self.context.settings.keep_unmatched_roots => {
                 Class::Kept(Promoted::default())
             }

@@ -23,6 +23,10 @@ pub enum DropReason {
     TooOld,
     /// Already stored, as the store detects. DECISIONS 11.
     Duplicate,
+    /// An item of a native report that cannot be read. WIRE 1.1.
+    InvalidItem,
+    /// A session, or a segment of its recording, in a native report: not stored yet.
+    UnsupportedItem,
 }
 
 impl DropReason {
@@ -39,6 +43,8 @@ impl DropReason {
             DropReason::InvalidTime => "invalid_time",
             DropReason::TooOld => "too_old",
             DropReason::Duplicate => "duplicate",
+            DropReason::InvalidItem => "invalid_item",
+            DropReason::UnsupportedItem => "unsupported_item",
         }
     }
 }

@@ -20,6 +20,12 @@ pub fn issue_group(exception_type: &str, message: &str, stack_trace: &str) -> u6
     })
 }
 
+/// The group of a captured message: like [`issue_group`], of the trimmed text without normalization. WIRE 1.4.
+pub fn message_group(text: &str) -> u64 {
+    let digest = Sha256::digest(text.trim());
+    u64::from_be_bytes(*digest.first_chunk().expect("a SHA-256 digest has 32 bytes"))
+}
+
 /// Cuts `type: message` at the start of the trace down to `type`. Returns the remaining parts; `None` when the trace
 /// starts otherwise or has no frames. Where the trace repeats the message at its end (Python), only its first line stays.
 fn without_message<'a>(exception_type: &'a str, message: &'a str, stack_trace: &'a str) -> Option<[&'a str; 3]> {

@@ -11,7 +11,7 @@
 //! 6. [`exception`], [`stack_normalize`], [`issue_group`], [`owner`]: Issues.
 //! 7. [`row_id`]: deterministic row ids.
 //!
-//! [`metric_names`] and [`log_mapping`] are for metrics and logs; [`record_time`] is for all signals.
+//! [`native_ids`] and [`framework`] are for native reports; [`metric_names`] and [`log_mapping`] are for metrics and logs; [`record_time`] is for all signals.
 
 pub mod ai_trace;
 pub mod classify;
@@ -20,12 +20,14 @@ pub mod edge_platform;
 pub mod endpoint_name;
 pub mod entry_point;
 pub mod exception;
+pub mod framework;
 mod group_memo;
 pub mod healthcheck;
 pub mod http;
 pub mod issue_group;
 pub mod log_mapping;
 pub mod metric_names;
+pub mod native_ids;
 pub mod owner;
 pub mod prices;
 pub mod record_time;

@@ -45,7 +45,7 @@ fn span_name(trace_id: TraceId, span_id: SpanId) -> [u8; 24] {
     name
 }
 
-fn v5(project: ProjectId, name: &[u8]) -> RowId {
+pub(super) fn v5(project: ProjectId, name: &[u8]) -> RowId {
     let hash = Sha1::new().chain_update(project.0).chain_update(name).finalize();
     let first = hash.first_chunk().expect("a SHA-1 digest has 20 bytes");
     RowId(Builder::from_sha1_bytes(*first).into_uuid().into_bytes())

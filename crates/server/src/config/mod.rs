@@ -188,7 +188,7 @@ impl Config {
     pub fn durable_store_options(&self) -> DurableStoreOptions {
         DurableStoreOptions {
             data_dir: self.data_dir.clone(),
-            body_bytes_max: self.otlp_body_bytes_max,
+            body_bytes_max: self.otlp_body_bytes_max.max(self.report().body_bytes_max),
             flush_rows: self.flush_rows,
             memtable_bytes: self.memtable_mb.saturating_mul(1024 * 1024),
             flush_age: Duration::from_secs(self.flush_seconds),

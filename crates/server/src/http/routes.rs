@@ -3,6 +3,7 @@
 //! | path | authorization | body |
 //! |---|---|---|
 //! | `POST /api/otel/v1/{traces,metrics,logs}`, also with a trailing slash and without `/api/otel` | a project token | `limits::OTLP` |
+//! | `POST /api/report` | a project token | `limits::REPORT` |
 //! | `OPTIONS` of these | none | |
 //! | `GET /health`, `/readyz`, `/livez`, `GET /api/openapi.json` | none | |
 //! | `GET /api/has-organizations`, `POST /api/register`, `POST /api/login` | none | `limits::ANONYMOUS` |
@@ -25,7 +26,7 @@ use tower_http::compression::predicate::{And, Predicate, SizeAbove};
 use utoipa::openapi::OpenApi;
 
 use super::api::{AllDescriptions, Api, Descriptions, NoDescriptions, routes};
-use super::ingest::{cors, grpc, otlp, starting};
+use super::ingest::{cors, grpc, otlp, report, starting};
 use super::{account, auth, dashboard, health, openapi, ui, uploads};
 use crate::app::App;
 use crate::error::ApiError;
@@ -56,7 +57,10 @@ fn telemetry<D: Descriptions>() -> Api<D> {
                 .route(&format!("{base}/v1/logs{end}"), with_preflight(post(otlp::logs)));
         }
     }
+    let native = post(report::report).options(cors::preflight).fallback(report::wrong_method);
+    let router = router.route("/api/report", native);
     Api::new()
+        .described(routes!(report::report))
         .described(routes!(otlp::traces))
         .described(routes!(otlp::metrics))
         .described(routes!(otlp::logs))

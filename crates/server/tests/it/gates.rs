@@ -15,7 +15,7 @@ use tidewatch_limits::Window;
 use tidewatch_limits::per_ip::Token;
 use tidewatch_server::app::App;
 use tidewatch_server::error::ApiError;
-use tidewatch_server::http::gate::body::{AnonymousBody, JsonBody, admit};
+use tidewatch_server::http::gate::body::{AnonymousBody, JsonBody};
 use tidewatch_server::http::gate::per_ip::{PerIp, client_address};
 use tidewatch_server::http::gate::upload;
 use tidewatch_server::http::routes;
@@ -24,7 +24,6 @@ use tokio::sync::mpsc;
 /// The real routes with these added.
 pub fn router(app: Arc<App>) -> Router {
     let tests = Router::new()
-        .route("/test/report", post(report))
         .route("/test/upload", post(uploaded))
         .route("/test/json", post(async |JsonBody(body): JsonBody<Value>| Json(body)))
         .route("/test/anonymous", post(async |AnonymousBody(body): AnonymousBody<Value>| Json(body)))
@@ -35,11 +34,6 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/status/{slug}", get(async || "a status page"))
         .with_state(app.clone());
     routes::router(app).merge(tests)
-}
-
-async fn report(State(app): State<Arc<App>>, request: Request) -> Result<Json<Value>, ApiError> {
-    let admitted = admit(&app, 1, request, &app.config.report()).await?;
-    Ok(Json(json!({ "bytes": admitted.bytes.len() })))
 }
 
 async fn uploaded(State(app): State<Arc<App>>, request: Request) -> Result<Json<Value>, ApiError> {

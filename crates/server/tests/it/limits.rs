@@ -31,6 +31,13 @@ fn snapshot_of_the_limits() {
     assert!(written == text, "docs/limits.md is old: run `make snapshots`");
 }
 
+/// An empty native report of this size.
+fn report_of(bytes: usize) -> Vec<u8> {
+    let mut body = b"{}".to_vec();
+    body.resize(bytes, b' ');
+    body
+}
+
 /// Every class of bodies on its own route: a body at the limit passes, and one byte more is 413 in every encoding.
 // Spec: limits, rows "OTLP body", "Report and profile body", "Database-writing endpoints body", "Anonymous auth endpoint
 // bodies"; errors, row 413; DECISIONS 21.
@@ -41,7 +48,7 @@ async fn at_the_limit_passes_and_one_byte_over_does_not() {
         let max = class.body_bytes_max;
         let (path, bodies) = match name {
             "OTLP" => ("/api/otel/v1/traces", [traces_of_bytes(max), traces_of_bytes(max + 1)]),
-            "report and profile" => ("/test/report", [vec![b' '; max], vec![b' '; max + 1]]),
+            "report and profile" => ("/api/report", [report_of(max), report_of(max + 1)]),
             "JSON" => ("/test/json", [json_of(max), json_of(max + 1)]),
             "anonymous" => ("/test/anonymous", [json_of(max), json_of(max + 1)]),
             "upload" => continue, // `uploads.rs`
@@ -70,7 +77,7 @@ async fn a_declared_length_over_the_limit_is_refused_at_once() {
     let (harness, project) = Harness::with_project().await;
     for (path, class) in [
         ("/api/otel/v1/traces", limits::OTLP),
-        ("/test/report", limits::REPORT),
+        ("/api/report", limits::REPORT),
         ("/test/json", limits::JSON),
         ("/test/anonymous", limits::ANONYMOUS),
         ("/test/upload", limits::UPLOAD),
@@ -93,9 +100,11 @@ async fn a_declared_length_over_the_limit_is_refused_at_once() {
 #[tokio::test]
 async fn the_report_limit_is_a_setting() {
     let mut harness = Harness::start_with(|config| config.report_body_mb_max = 1).await;
-    harness.register().await;
+    let project = harness.register().await;
+    let authorization = format!("Bearer {}", project.token);
     for (bytes, expected) in [(1 << 20, 200), ((1 << 20) + 1, 413)] {
-        let answer = client::send(harness.address(), "POST", "/test/report", &[], &vec![0; bytes]).await;
+        let headers = [("Authorization", authorization.as_str())];
+        let answer = client::send(harness.address(), "POST", "/api/report", &headers, &report_of(bytes)).await;
         assert_eq!(answer.status, expected, "{bytes}");
     }
 }

@@ -59,6 +59,7 @@ mod project_numbers;
 mod quotas;
 mod release;
 mod replay;
+mod report;
 mod requests;
 mod retention;
 mod retries;

@@ -60,7 +60,7 @@ fn routes(project: &Project) -> [(&'static str, String, RouteLimits); 5] {
     [
         ("/api/otel/v1/traces", project.token.clone(), limits::OTLP),
         ("/api/otel/v1/logs", project.token.clone(), limits::OTLP),
-        ("/test/report", String::new(), limits::REPORT),
+        ("/api/report", project.token.clone(), limits::REPORT),
         ("/test/anonymous", String::new(), limits::ANONYMOUS),
         ("/test/json", String::new(), limits::JSON),
     ]

@@ -14,6 +14,7 @@ mod keys;
 mod logs;
 mod metrics;
 mod pick;
+mod report;
 mod row;
 mod senders;
 mod traces;

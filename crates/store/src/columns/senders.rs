@@ -103,6 +103,17 @@ impl Senders {
         senders
     }
 
+    /// Adds the senders of other records of the same request; `base`: the number of records before them.
+    pub fn append(&mut self, other: Senders, base: u32) {
+        let offset = self.strings.len();
+        self.strings.push_str(&other.strings);
+        self.runs.extend(other.runs.into_iter().map(|run| SenderRun {
+            records: run.records.start + base..run.records.end + base,
+            text: run.text.start + offset..run.text.end + offset,
+            ..run
+        }));
+    }
+
     /// Senders, each encoded for [`Sender::parse`], with the number of their stored records. A sender can occur more
     /// than once. `is_stored`: whether a record is stored; `None`: every record that has rows is.
     pub fn counts(&self, is_stored: Option<impl Fn(usize) -> bool>) -> impl Iterator<Item = (&str, u64)> {

@@ -93,7 +93,7 @@ fn number_length(bytes: &[u8]) -> Option<usize> {
 }
 
 /// The exact value of a JSON number that is an integer of at most 38 digits; `None` for any other text.
-fn whole(text: &str) -> Option<i128> {
+pub(super) fn whole(text: &str) -> Option<i128> {
     // The fast path for digits that fit into 64 bits.
     if text.len() <= 19 && !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Some(text.bytes().fold(0u64, |number, digit| number * 10 + u64::from(digit - b'0')).into());

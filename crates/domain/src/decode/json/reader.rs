@@ -44,7 +44,7 @@ impl<'a> Reader<'a> {
     }
 
     #[inline]
-    fn expect(&mut self, byte: u8) -> Result<(), Fault> {
+    pub(super) fn expect(&mut self, byte: u8) -> Result<(), Fault> {
         if self.take(byte) { Ok(()) } else { Err(self.unexpected(&format_args!("'{}'", char::from(byte)))) }
     }
 
@@ -93,8 +93,7 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         loop {
-            let key = self.string("a key")?;
-            self.expect(b':')?;
+            let key = self.key()?;
             if !self.take_null() {
                 field(self, key)?;
             }
@@ -103,6 +102,14 @@ impl<'a> Reader<'a> {
             }
             self.expect(b',')?;
         }
+    }
+
+    /// Reads a key and the colon after it.
+    #[inline]
+    pub(super) fn key(&mut self) -> Result<&'a str, Fault> {
+        let key = self.string("a key")?;
+        self.expect(b':')?;
+        Ok(key)
     }
 
     /// Calls `element` for each element of an array, `null` included. `element` must read the value.

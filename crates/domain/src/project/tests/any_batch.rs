@@ -11,6 +11,7 @@ use crate::model::{
     StatusCode, TraceBatch,
 };
 use crate::project::{IngestSettings, TraceProjection, metrics, traces};
+use crate::rules::framework::Framework;
 use crate::rules::healthcheck::Healthchecks;
 
 const KEYS: [&str; 14] = [
@@ -67,6 +68,8 @@ fn settings() -> impl Strategy<Value = IngestSettings> {
             error_sample_rate,
             healthchecks,
             oldest_ns,
+            // With any of the other settings.
+            framework: if oldest_ns == 1_500 { Framework::Browser } else { Framework::Other },
         },
     )
 }

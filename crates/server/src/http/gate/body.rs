@@ -1,5 +1,4 @@
-//! Whole request bodies within the limits of their route: extractors for JSON and forms, and bodies behind the ingest
-//! gate.
+//! Whole request bodies within the limits of their route: extractors for JSON and forms.
 //!
 //! 400: malformed. 408 or 503: too slow. 413: too large after decompression. 415: an unsupported content encoding. 503:
 //! no slot or no memory. The content type of JSON is not checked.
@@ -18,8 +17,6 @@ use tidewatch_ingest::coding;
 use tidewatch_ingest::coding::{Coding, InflateError};
 use tidewatch_limits as limits;
 use tidewatch_limits::admission::FULL;
-use tidewatch_limits::admission::body_permit::BodyPermit;
-use tidewatch_limits::admission::slots::Full;
 use tidewatch_limits::admission::slow_client;
 use tidewatch_limits::admission::slow_client::BodyError;
 use tidewatch_limits::{RouteLimits, SlowResponse};
@@ -101,29 +98,6 @@ async fn read(request: Request, app: &App, limits: &RouteLimits) -> Result<Bytes
 
 /// JSON bodies of all projects share one budget.
 const NO_PROJECT: u32 = 0;
-
-/// A body that was admitted by the ingest gate.
-pub struct Admitted {
-    /// The decompressed body.
-    pub bytes: Bytes,
-    /// The slot and the memory of the body.
-    pub body_permit: BodyPermit,
-}
-
-/// Admits and reads a request body for `project`, on routes behind the ingest gate (reports, profiles).
-///
-/// Spec: limits, "Report and profile body": the limit holds after decompression.
-pub async fn admit(app: &App, project: u32, request: Request, limits: &RouteLimits) -> Result<Admitted, ApiError> {
-    let coding = content_coding(request.headers())?;
-    let declared = declared_length(request.headers());
-    let entered = BodyPermit::enter(&app.admission, &app.bodies, project).await;
-    let mut body_permit = entered.map_err(|Full| ApiError::Overloaded(FULL))?;
-    let body =
-        body_permit.read(request.into_body(), declared, limits).await.map_err(|error| body_error(error, limits))?;
-    let received = body.len();
-    let bytes = inflate(coding, body, limits, |inflated| body_permit.grow_to(received + inflated)).await?;
-    Ok(Admitted { bytes, body_permit })
-}
 
 /// Decompresses a body on a blocking thread. `holds` reserves the memory of the result and returns false if there is
 /// none.

@@ -1,7 +1,8 @@
-//! The OTLP endpoints.
+//! The OTLP endpoints and native reports.
 
 pub mod cors;
 pub mod grpc;
 pub mod otlp;
+pub mod report;
 mod response;
 pub mod starting;

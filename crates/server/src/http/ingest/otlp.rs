@@ -96,7 +96,8 @@ async fn export_response(app: Arc<App>, signal: Signal, request: Request) -> Res
     }
 }
 
-async fn accept(
+/// Checks, reads and stores a request. `content_type`: `None` if it is not one of the signal.
+pub async fn accept(
     app: &Arc<App>,
     signal: Signal,
     content_type: Option<Encoding>,
@@ -114,7 +115,10 @@ async fn accept(
     let encoding = content_type
         .ok_or_else(|| unsupported("the content type must be application/x-protobuf or application/json".to_owned()))?;
     let coding = coding::of(request.headers()).map_err(|name| unsupported(coding::unknown(&name)))?;
-    let limits = RouteLimits { body_bytes_max: app.config.otlp_body_bytes_max, ..limits::OTLP };
+    let limits = match signal {
+        Signal::Reports => app.config.report(),
+        _ => RouteLimits { body_bytes_max: app.config.otlp_body_bytes_max, ..limits::OTLP },
+    };
     let declared = declared_length(request.headers());
     let wait_start = Instant::now();
     let entered = BodyPermit::enter(&app.admission, &app.bodies, project.number).await;

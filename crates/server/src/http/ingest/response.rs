@@ -45,7 +45,7 @@ pub fn success(signal: Signal, encoding: Encoding, partial: Option<&PartialSucce
             let rejected = match signal {
                 Signal::Traces => "rejectedSpans",
                 Signal::Metrics => "rejectedDataPoints",
-                Signal::Logs => "rejectedLogRecords",
+                Signal::Logs | Signal::Reports => "rejectedLogRecords",
             };
             // int64 is a string in OTLP JSON.
             json!({ "partialSuccess": { rejected: partial.rejected.to_string(), "errorMessage": partial.message } })

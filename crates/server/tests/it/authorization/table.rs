@@ -183,6 +183,7 @@ pub const TABLE: &[Row] = &[
     row("POST", "/api/otel/v1/logs", RuntimeToken, NoPerson, "{}", 200),
     row("POST", "/api/otel/v1/metrics", RuntimeToken, NoPerson, "{}", 200),
     row("POST", "/api/otel/v1/traces", RuntimeToken, NoPerson, "{}", 200),
+    row("POST", "/api/report", RuntimeToken, NoPerson, "{}", 200),
     row("GET", "/api/password-reset", Nothing, NoPerson, "", 400),
     row("POST", "/api/password-reset", Nothing, NoPerson, r#"{"password":"12345678"}"#, 400),
     row("GET", "/api/password-reset/{token}", Nothing, NoPerson, "", 200),
