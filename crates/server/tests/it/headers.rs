@@ -48,7 +48,7 @@ async fn every_route_and_every_method() {
                 let answer = client::send(harness.address(), method, &target, headers, b"").await;
                 let what = format!("{method} {target}: {}", answer.status);
                 assert_security_headers(&answer, &what);
-                let is_ingest = path.contains("/v1/");
+                let is_ingest = path.contains("/v1/") || path == "/api/report";
                 let allowed = answer.header("Access-Control-Allow-Origin");
                 assert_eq!(allowed, is_ingest.then_some("*"), "CORS is for ingest alone: {what}");
                 if path.starts_with("/api/") {
@@ -67,6 +67,8 @@ async fn refusals_have_the_security_headers() {
     for (path, token, body, expected) in [
         ("/api/otel/v1/traces", project.token.as_str(), vec![0; (10 << 20) + 1], 413),
         ("/api/otel/v1/traces", "wrong", vec![], 401),
+        ("/api/report", "wrong", vec![], 401),
+        ("/api/report", project.token.as_str(), vec![0xff], 400),
         ("/api/otel/v1/traces", project.token.as_str(), vec![0xff], 400),
         ("/test/anonymous", "", vec![0; 1 << 20], 413),
     ] {
