@@ -32,6 +32,7 @@ use tidewatch_ingest::pipeline;
 use tidewatch_ingest::prices;
 use tidewatch_ingest::prices::PriceTable;
 use tidewatch_ingest::record::Header;
+use tidewatch_ingest::request_attributes::RequestAttributes;
 use tidewatch_limits::clock::Clock;
 use tidewatch_runtime::files;
 
@@ -306,13 +307,14 @@ fn header(signal: Signal, received_ns: i64) -> Header {
     Header {
         project_number: PROJECT,
         project: ProjectId([7; 16]),
-        signal,
+        kind: signal.into(),
         encoding: Encoding::Protobuf,
         coding: Coding::Identity,
         received_ns,
         settings: IngestSettings::default(),
         prices: prices::NO_TABLE,
         names_max: None,
+        attributes: RequestAttributes::default(),
     }
 }
 

@@ -104,8 +104,6 @@ fn sites(signal: Signal, body: &[u8], ids: &mut Vec<(usize, usize)>, times: &mut
                     }
                 }
             }
-            // Reports have no protobuf form.
-            Signal::Reports => return None,
             Signal::Logs => {
                 units += 1;
                 fields(body, record.start, record.end)?.iter().for_each(|field| note(field, &[9, 10], &[1, 11]));
@@ -148,7 +146,6 @@ fn count_json(signal: Signal, body: &[u8]) -> anyhow::Result<usize> {
         Signal::Traces => ["resourceSpans", "scopeSpans", "spans"],
         Signal::Logs => ["resourceLogs", "scopeLogs", "logRecords"],
         Signal::Metrics => ["resourceMetrics", "scopeMetrics", "metrics"],
-        Signal::Reports => anyhow::bail!("only OTLP payloads are counted"),
     };
     let mut level = vec![&value];
     for name in names {

@@ -6,7 +6,7 @@ use tidewatch_store::TelemetryStore;
 
 use bytes::Bytes;
 use tidewatch_domain::decode::Encoding;
-use tidewatch_domain::model::{ProjectId, Signal};
+use tidewatch_domain::model::{ProjectId, RequestKind};
 
 use super::coding::Coding;
 use super::durable_store::DurableStore;
@@ -15,6 +15,7 @@ use super::hints::Hints;
 use super::outcome::{Refused, RejectReason, Rejections};
 use super::pipeline::prepare_within;
 use super::record::Header;
+use super::request_attributes::RequestAttributes;
 use crate::metrics::IngestMetrics;
 use tidewatch_accounts::Project;
 use tidewatch_limits as limits;
@@ -56,12 +57,14 @@ pub struct Accepted {
 pub struct Export<'a> {
     /// The project it is stored in.
     pub project: &'a Project,
-    /// Spans, metric points or log records.
-    pub signal: Signal,
+    /// What the body contains.
+    pub kind: RequestKind,
     /// Protobuf or JSON.
     pub encoding: Encoding,
     /// Compression of `body`.
     pub coding: Coding,
+    /// Inputs from the request's headers and address.
+    pub attributes: RequestAttributes,
     /// The body, still compressed.
     pub body: Bytes,
     /// Admission permit of the body: its slot and memory. Released with the body, once the journal has its copy.
@@ -77,7 +80,7 @@ pub async fn accept(context: &IngestContext, mut export: Export<'_>) -> Result<A
         }));
     }
     let received_ns = context.clock.now_ns();
-    let mut settings = export.project.ingest_settings(export.signal);
+    let mut settings = export.project.ingest_settings(export.kind);
     // Retention decides what is too old, and it does not follow a clock that jumped. DECISIONS 25.
     let today_ns = context.durable_store.lake().trusted_now().unwrap_or(received_ns);
     settings.oldest_ns = tidewatch_store::retention::kept_from_ns(
@@ -87,17 +90,18 @@ pub async fn accept(context: &IngestContext, mut export: Export<'_>) -> Result<A
     let header = Header {
         project_number: export.project.number,
         project: ProjectId(*export.project.id.as_bytes()),
-        signal: export.signal,
+        kind: export.kind,
         encoding: export.encoding,
         coding: export.coding,
         received_ns,
         settings,
         prices: context.durable_store.enrichment().prices.id,
         names_max: Some(context.names_max),
+        attributes: export.attributes,
     };
-    let bytes_max = match export.signal {
-        Signal::Reports => context.report_bytes_max,
-        Signal::Traces | Signal::Metrics | Signal::Logs => context.body_bytes_max,
+    let bytes_max = match export.kind {
+        RequestKind::Report => context.report_bytes_max,
+        RequestKind::Otlp(_) => context.body_bytes_max,
     };
     let prepared = if is_small(&header, &export.body) {
         let (received, body_permit) = (export.body.len(), &mut export.body_permit);

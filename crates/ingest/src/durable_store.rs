@@ -11,7 +11,7 @@ use std::time::Duration;
 use tidewatch_store::TelemetryStore;
 
 use bytes::Bytes;
-use tidewatch_domain::model::Signal;
+use tidewatch_domain::model::RequestKind;
 use tidewatch_journal::disk::Disk;
 use tidewatch_journal::heartbeat::Heartbeat;
 use tidewatch_journal::{AppendError, Backlog, DurableSegment, Journal, Latencies, Options, Position, TrimGuard};
@@ -241,7 +241,7 @@ impl DurableStore {
         let Prepared { rows, request_key, .. } = prepared;
         let pending = Pending { rows, request_key, received_ns: header.received_ns, acknowledge };
         self.journal
-            .append(&[&header.encode(), header.paths(), &body.0], pending)
+            .append(&[&header.encode(), header.paths(), &header.attributes.encode(), &body.0], pending)
             .map_err(|(error, _)| refuse(&error))?;
         drop(body);
         match wait.await {
@@ -251,8 +251,8 @@ impl DurableStore {
     }
 
     /// Counts a refused request. Spec: errors; DECISIONS 4.
-    pub fn count_refused(&self, project: u32, signal: Signal, reason: RejectReason, now_ns: i64) {
-        self.lake.count(project, now_ns, signal, Outcome::Rejected, reason.as_str().into(), 1);
+    pub fn count_refused(&self, project: u32, kind: RequestKind, reason: RejectReason, now_ns: i64) {
+        self.lake.count(project, now_ns, kind, Outcome::Rejected, reason.as_str().into(), 1);
     }
 
     /// Stops accepting, stores pending exports, and flushes all rows into parts. Blocks.

@@ -3,7 +3,7 @@
 //! - [`origins`]: web pages that may send with a project's token. [`refusals`], [`rejection_log`], [`hints`],
 //!   [`metrics`]: what operators and members see of it.
 //! - [`enrichment`]: inputs of the rules besides the request; [`prices`]: of AI calls; [`symbols`]: of stack traces.
-//!   [`record`]: the format of a journal record. [`coding`]: content encodings. [`outcome`], [`error`]: why something
+//!   [`record`], [`request_attributes`]: the format of a journal record. [`coding`]: content encodings. [`outcome`], [`error`]: why something
 //!   is not stored.
 
 #![forbid(unsafe_code)]
@@ -24,5 +24,6 @@ pub mod record;
 pub mod refusals;
 pub mod rejection_log;
 pub mod replay;
+pub mod request_attributes;
 pub mod set_aside;
 pub mod symbols;

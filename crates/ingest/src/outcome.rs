@@ -2,7 +2,7 @@
 //!
 //! Spec: errors; DECISIONS 4. `POST /api/drops` shows the sums.
 
-use tidewatch_domain::model::Signal;
+use tidewatch_domain::model::{RequestKind, Signal};
 
 use super::error::ExportError;
 
@@ -124,8 +124,8 @@ impl Rejections {
 
     /// The message for the client: `3 spans rejected: trace id is not 16 bytes (2), span id is all zero (1)`, most
     /// frequent first, and the number of trimmed records; `None` when everything is stored.
-    pub fn message(&self, signal: Signal) -> Option<String> {
-        let records = |count| records(signal, count);
+    pub fn message(&self, kind: RequestKind) -> Option<String> {
+        let records = |count| records(kind, count);
         let total = self.total();
         let trimmed = (self.trimmed > 0)
             .then(|| format!("{} stored without some resource or scope attributes: too large", records(self.trimmed)));
@@ -141,12 +141,12 @@ impl Rejections {
 }
 
 /// `1 span`, `2 data points`.
-fn records(signal: Signal, count: u64) -> String {
-    let noun = match signal {
-        Signal::Traces => "span",
-        Signal::Metrics => "data point",
-        Signal::Logs => "log record",
-        Signal::Reports => "item",
+fn records(kind: RequestKind, count: u64) -> String {
+    let noun = match kind {
+        RequestKind::Otlp(Signal::Traces) => "span",
+        RequestKind::Otlp(Signal::Metrics) => "data point",
+        RequestKind::Otlp(Signal::Logs) => "log record",
+        RequestKind::Report => "item",
     };
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{plural}")
@@ -170,7 +170,7 @@ mod tests {
         ] {
             let mut rejections = Rejections { trimmed: trims, ..Rejections::default() };
             clauses.iter().for_each(|clause| rejections.add(clause));
-            assert_eq!(rejections.message(signal), expected);
+            assert_eq!(rejections.message(signal.into()), expected);
         }
     }
 }

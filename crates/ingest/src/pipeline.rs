@@ -8,7 +8,7 @@ use std::cell::RefCell;
 
 use bumpalo::Bump;
 use tidewatch_domain::decode;
-use tidewatch_domain::model::{LogBatch, MetricBatch, Signal, Span, TraceBatch};
+use tidewatch_domain::model::{LogBatch, MetricBatch, RequestKind, Signal, Span, TraceBatch};
 use tidewatch_domain::project::{self, DropReason, Dropped, ProjectContext, TraceProjection};
 use tidewatch_store::columns::Rows;
 use xxhash_rust::xxh3::Xxh3Default;
@@ -161,8 +161,8 @@ fn rows(
     let symbolicator = enrichment.symbolicator(header);
     let number = header.project_number;
     let mut other_ai = 0;
-    let (rows, mut rejections) = match header.signal {
-        Signal::Traces => {
+    let (rows, mut rejections) = match header.kind {
+        RequestKind::Otlp(Signal::Traces) => {
             let mut batch = std::mem::take(&mut lists.traces).recycle();
             decode::traces_into(header.encoding, body, memory.records_max, arena, &mut batch).map_err(malformed)?;
             let events = size_of_val(batch.events.as_slice()) + size_of_val(batch.links.as_slice());
@@ -180,7 +180,7 @@ fn rows(
             }
             rows
         }
-        Signal::Metrics => {
+        RequestKind::Otlp(Signal::Metrics) => {
             let mut batch = std::mem::take(&mut lists.metrics).recycle();
             decode::metrics_into(header.encoding, body, memory.records_max, arena, &mut batch).map_err(malformed)?;
             let list_bytes = size_of_val(batch.points.as_slice()) + size_of_val(batch.attributes.as_slice());
@@ -192,7 +192,7 @@ fn rows(
             }
             rows
         }
-        Signal::Reports => {
+        RequestKind::Report => {
             let batch = decode::report_within(body, memory.records_max, arena).map_err(malformed)?;
             let items = batch.runs.len() + batch.spans.len() + batch.exceptions.len() + batch.metrics.len();
             // Each item is copied into the lists of spans or points, with its attributes.
@@ -202,7 +202,7 @@ fn rows(
             let dropped = [projection.rows.dropped.as_slice(), &projection.metric_rows.dropped].concat();
             (Rows::report(number, &context, &projection), rejections(&dropped))
         }
-        Signal::Logs => {
+        RequestKind::Otlp(Signal::Logs) => {
             let mut batch = std::mem::take(&mut lists.logs).recycle();
             decode::logs_into(header.encoding, body, memory.records_max, arena, &mut batch).map_err(malformed)?;
             let list_bytes = size_of_val(batch.records.as_slice()) + size_of_val(batch.attributes.as_slice());
@@ -250,11 +250,11 @@ fn rejections(dropped: &[Dropped]) -> Rejections {
     rejections
 }
 
-/// The key by which a retried request is recognized: project, signal and body. DECISIONS 11.
+/// The key by which a retried request is recognized: project, kind and body. DECISIONS 11.
 fn request_key(header: &Header, body: &[u8]) -> u128 {
     let mut hash = Xxh3Default::new();
     hash.update(&header.project.0);
-    hash.update(header.signal.as_str().as_bytes());
+    hash.update(header.kind.as_str().as_bytes());
     hash.update(&[0]);
     hash.update(body);
     hash.digest128()
@@ -267,6 +267,7 @@ mod tests {
     use tidewatch_domain::project::IngestSettings;
 
     use super::super::prices::{NO_TABLE, PriceTable};
+    use super::super::request_attributes::RequestAttributes;
     use super::*;
 
     const RECORDS: usize = 1000;
@@ -298,13 +299,14 @@ mod tests {
             let header = Header {
                 project_number: 1,
                 project: ProjectId([1; 16]),
-                signal,
+                kind: signal.into(),
                 encoding: Encoding::Protobuf,
                 coding: Coding::Identity,
                 received_ns: 1,
                 settings: IngestSettings::default(),
                 prices: NO_TABLE,
                 names_max: None,
+                attributes: RequestAttributes::default(),
             };
             let enrichment = EnrichmentSource { prices: PriceTable { prices: &[], id: NO_TABLE }, symbols: None };
             let mut held = 0;

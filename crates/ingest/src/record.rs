@@ -8,7 +8,8 @@
 //! 2  encoding                                   33  see below           52  price table u64
 //! 3  content coding                                                     60  oldest time kept, ns i64
 //!                                                                       68  names kept u32
-//!                                                                       72  own paths, then the body
+//!                                                                       72  bytes of request attributes u32
+//!                                                                       76  own paths, attributes, the body
 //! ```
 //!
 //! Bits 4 to 6 of the flags are the number of the project's framework. When health checks are excluded (WIRE 8.6, a flag), 33 is the number of the list of well-known paths (u8) and 34 the
@@ -17,31 +18,35 @@
 //! maximum number of names of a service on one day, 0 for no limit; all bits set: the limit that the store is opened
 //! with.
 //!
-//! Version 3 ends at 68: the store's own limit of names applies. Versions 1 and 2 end at 52: there is no price table
+//! Version 4 ends at 72: there are no request attributes. Version 3 ends at 68: the store's own limit of names applies. Versions 1 and 2 end at 52: there is no price table
 //! and no record is too old. Version 2 itself stands for the flag of health checks.
 
 use std::sync::Arc;
 
 use tidewatch_domain::decode::Encoding;
-use tidewatch_domain::model::{ProjectId, Signal};
+use tidewatch_domain::model::{ProjectId, RequestKind, Signal};
 use tidewatch_domain::project::IngestSettings;
 use tidewatch_domain::rules::framework::Framework;
 use tidewatch_domain::rules::healthcheck::{self, Healthchecks};
 
 use super::coding::Coding;
+use super::request_attributes::{ATTRIBUTE_BYTES_MAX, AttributeError, RequestAttributes};
 
-const VERSION: u8 = 4;
+const VERSION: u8 = 5;
+const VERSION_WITHOUT_ATTRIBUTES: u8 = 4;
 const VERSION_WITHOUT_NAMES: u8 = 3;
 const VERSION_WITHOUT_PRICES: u8 = 1;
 const VERSION_WITH_HEALTHCHECKS: u8 = 2;
-/// Bytes before the project's own paths and the body.
-pub const HEADER_BYTES: usize = 72;
+/// Bytes before the project's own paths, the request attributes and the body.
+pub const HEADER_BYTES: usize = 76;
+/// [`HEADER_BYTES`] of version 4.
+const HEADER_BYTES_WITHOUT_ATTRIBUTES: usize = 72;
 /// [`HEADER_BYTES`] of version 3.
 const HEADER_BYTES_WITHOUT_NAMES: usize = 68;
 /// [`HEADER_BYTES`] of versions 1 and 2.
 const OLD_HEADER_BYTES: usize = 52;
-/// Bytes before the body, with the longest paths that a record can have.
-pub const HEADER_BYTES_MAX: usize = HEADER_BYTES + u16::MAX as usize;
+/// Bytes before the body, with the longest paths and attributes that a record can have.
+pub const HEADER_BYTES_MAX: usize = HEADER_BYTES + u16::MAX as usize + ATTRIBUTE_BYTES_MAX;
 const KEEP_UNMATCHED_ROOTS: u8 = 1;
 const ISSUES_FROM_LOGS: u8 = 2;
 const HEALTHCHECKS: u8 = 4;
@@ -57,8 +62,8 @@ pub struct Header {
     pub project_number: u32,
     /// The project's id.
     pub project: ProjectId,
-    /// Spans, metric points or log records.
-    pub signal: Signal,
+    /// What the body contains.
+    pub kind: RequestKind,
     /// Protobuf or JSON.
     pub encoding: Encoding,
     /// Compression of the body.
@@ -72,6 +77,8 @@ pub struct Header {
     /// Maximum number of Endpoint names of a service on one day, and the same of Tasks and of AI Traces; 0: no limit.
     /// `None`: the limit that the store is opened with.
     pub names_max: Option<usize>,
+    /// Inputs from the request's headers and address.
+    pub attributes: RequestAttributes,
 }
 
 /// The encoding of `None` in [`Header::names_max`].
@@ -89,6 +96,9 @@ pub enum RecordError {
     /// The paths of health checks are not UTF-8.
     #[error("the paths of health checks are no text")]
     Paths,
+    /// The request attributes cannot be read.
+    #[error(transparent)]
+    Attributes(#[from] AttributeError),
     /// A field has an unknown value.
     #[error("{field} {value} is not known")]
     Unknown {
@@ -109,11 +119,11 @@ impl Header {
     pub fn encode(&self) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
         bytes[0] = VERSION;
-        bytes[1] = match self.signal {
-            Signal::Traces => 1,
-            Signal::Metrics => 2,
-            Signal::Logs => 3,
-            Signal::Reports => 4,
+        bytes[1] = match self.kind {
+            RequestKind::Otlp(Signal::Traces) => 1,
+            RequestKind::Otlp(Signal::Metrics) => 2,
+            RequestKind::Otlp(Signal::Logs) => 3,
+            RequestKind::Report => 4,
         };
         bytes[2] = match self.encoding {
             Encoding::Protobuf => 1,
@@ -145,6 +155,7 @@ impl Header {
         let most = NAMES_OF_THE_STORE - 1;
         let names = self.names_max.map_or(NAMES_OF_THE_STORE, |names| u32::try_from(names).unwrap_or(most).min(most));
         bytes[68..72].copy_from_slice(&names.to_le_bytes());
+        bytes[72..76].copy_from_slice(&(self.attributes.encode().len() as u32).to_le_bytes());
         bytes
     }
 }
@@ -154,6 +165,7 @@ pub fn decode(record: &[u8]) -> Result<(Header, &[u8]), RecordError> {
     let Some((&version, _)) = record.split_first() else { return Err(RecordError::Short(0)) };
     let header_bytes = match version {
         VERSION => HEADER_BYTES,
+        VERSION_WITHOUT_ATTRIBUTES => HEADER_BYTES_WITHOUT_ATTRIBUTES,
         VERSION_WITHOUT_NAMES => HEADER_BYTES_WITHOUT_NAMES,
         VERSION_WITHOUT_PRICES | VERSION_WITH_HEALTHCHECKS => OLD_HEADER_BYTES,
         _ => return Err(RecordError::Version(version)),
@@ -163,7 +175,7 @@ pub fn decode(record: &[u8]) -> Result<(Header, &[u8]), RecordError> {
     };
     // Fields that an old header lacks are zero, except for the names.
     let mut whole = [0; HEADER_BYTES];
-    whole[68..].copy_from_slice(&NAMES_OF_THE_STORE.to_le_bytes());
+    whole[68..72].copy_from_slice(&NAMES_OF_THE_STORE.to_le_bytes());
     whole[..header_bytes].copy_from_slice(head);
     let header = &whole;
     let has_healthchecks = match version {
@@ -177,12 +189,14 @@ pub fn decode(record: &[u8]) -> Result<(Header, &[u8]), RecordError> {
             (Some(checks), body)
         }
     };
-    let signal = match header[1] {
-        1 => Signal::Traces,
-        2 => Signal::Metrics,
-        3 => Signal::Logs,
-        4 => Signal::Reports,
-        value => return Err(RecordError::Unknown { field: "signal", value }),
+    let attribute_bytes = u32::from_le_bytes(at(header, 72)) as usize;
+    let (attributes, body) = body.split_at_checked(attribute_bytes).ok_or(RecordError::Short(record.len()))?;
+    let kind = match header[1] {
+        1 => RequestKind::Otlp(Signal::Traces),
+        2 => RequestKind::Otlp(Signal::Metrics),
+        3 => RequestKind::Otlp(Signal::Logs),
+        4 => RequestKind::Report,
+        value => return Err(RecordError::Unknown { field: "kind", value }),
     };
     let encoding = match header[2] {
         1 => Encoding::Protobuf,
@@ -202,7 +216,7 @@ pub fn decode(record: &[u8]) -> Result<(Header, &[u8]), RecordError> {
     let header = Header {
         project_number: u32::from_le_bytes(at(header, 4)),
         project: ProjectId(at(header, 8)),
-        signal,
+        kind,
         encoding,
         coding,
         received_ns: i64::from_le_bytes(at(header, 24)),
@@ -221,6 +235,7 @@ pub fn decode(record: &[u8]) -> Result<(Header, &[u8]), RecordError> {
             NAMES_OF_THE_STORE => None,
             names => Some(names as usize),
         },
+        attributes: RequestAttributes::decode(attributes)?,
     };
     Ok((header, body))
 }
@@ -246,9 +261,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    use super::super::request_attributes::tests::attributes;
+
     fn header() -> impl Strategy<Value = Header> {
-        let signal =
-            prop_oneof![Just(Signal::Traces), Just(Signal::Metrics), Just(Signal::Logs), Just(Signal::Reports)];
+        let otlp = prop_oneof![Just(Signal::Traces), Just(Signal::Metrics), Just(Signal::Logs)];
+        let kind = prop_oneof![otlp.prop_map(RequestKind::Otlp), Just(RequestKind::Report)];
         let encoding = prop_oneof![Just(Encoding::Protobuf), Just(Encoding::Json)];
         let coding = prop_oneof![Just(Coding::Identity), Just(Coding::Gzip), Just(Coding::Deflate), Just(Coding::Zstd)];
         let paths = proptest::option::of("[/a-zé*\n]{0,40}");
@@ -258,50 +275,54 @@ mod tests {
         (
             any::<u32>(),
             any::<[u8; 16]>(),
-            signal,
+            kind,
             encoding,
             coding,
             any::<i64>(),
             settings,
-            (any::<u64>(), proptest::option::of(0..9_usize)),
+            (any::<u64>(), proptest::option::of(0..9_usize), attributes()),
         )
-            .prop_map(
-                |(project_number, project, signal, encoding, coding, received_ns, settings, (prices, names_max))| {
-                    Header {
-                        project_number,
-                        project: ProjectId(project),
-                        signal,
-                        encoding,
-                        coding,
-                        received_ns,
-                        settings: IngestSettings {
-                            keep_unmatched_roots: settings.0,
-                            issues_from_logs: settings.1,
-                            ai_conventions: settings.5,
-                            sample_rate: settings.2,
-                            error_sample_rate: settings.3,
-                            healthchecks: settings.4.map(|paths| Arc::new(Healthchecks::new(&paths))),
-                            oldest_ns: settings.6,
-                            framework: settings.7,
-                        },
-                        prices,
-                        names_max,
-                    }
-                },
-            )
+            .prop_map(|(project_number, project, kind, encoding, coding, received_ns, settings, rest)| {
+                Header {
+                    project_number,
+                    project: ProjectId(project),
+                    kind,
+                    encoding,
+                    coding,
+                    received_ns,
+                    settings: IngestSettings {
+                        keep_unmatched_roots: settings.0,
+                        issues_from_logs: settings.1,
+                        ai_conventions: settings.5,
+                        sample_rate: settings.2,
+                        error_sample_rate: settings.3,
+                        healthchecks: settings.4.map(|paths| Arc::new(Healthchecks::new(&paths))),
+                        oldest_ns: settings.6,
+                        framework: settings.7,
+                    },
+                    prices: rest.0,
+                    names_max: rest.1,
+                    attributes: rest.2,
+                }
+            })
     }
 
     proptest! {
         #[test]
         fn decoding_inverts_encoding(header in header(), body: Vec<u8>) {
-            let record = [header.encode().as_slice(), header.paths(), &body].concat();
+            let record = [header.encode().as_slice(), header.paths(), &header.attributes.encode(), &body].concat();
             prop_assert_eq!(decode(&record), Ok((header, body.as_slice())));
         }
 
-        /// Records of versions 1 to 3.
+        /// Records of versions 1 to 4.
         #[test]
         fn old_records_are_read(mut header in header(), body: Vec<u8>) {
+            header.attributes = RequestAttributes::default();
             let mut bytes = header.encode();
+            bytes[0] = VERSION_WITHOUT_ATTRIBUTES;
+            let record = [&bytes[..HEADER_BYTES_WITHOUT_ATTRIBUTES], header.paths(), &body].concat();
+            prop_assert_eq!(decode(&record), Ok((header.clone(), body.as_slice())));
+
             bytes[0] = VERSION_WITHOUT_NAMES;
             let record = [&bytes[..HEADER_BYTES_WITHOUT_NAMES], header.paths(), &body].concat();
             header.names_max = None;
@@ -325,13 +346,14 @@ mod tests {
         let mut header = Header {
             project_number: 1,
             project: ProjectId([1; 16]),
-            signal: Signal::Traces,
+            kind: RequestKind::Otlp(Signal::Traces),
             encoding: Encoding::Json,
             coding: Coding::Gzip,
             received_ns: 1,
             settings: IngestSettings::default(),
             prices: 7,
             names_max: Some(usize::MAX),
+            attributes: RequestAttributes::default(),
         };
         let good = header.encode();
         header.settings.healthchecks = Some(Arc::new(Healthchecks::new("/é")));
@@ -343,14 +365,17 @@ mod tests {
         let with = |at, value| changed(good.to_vec(), at, value);
         for (record, expected) in [
             (&[][..], "a record of 0 bytes is too short"),
-            (&good[..71], "a record of 71 bytes is too short"),
+            (&good[..75], "a record of 75 bytes is too short"),
+            (&changed(good[..71].to_vec(), 0, 4), "a record of 71 bytes is too short"),
+            (&with(72, 1), "a record of 76 bytes is too short"),
+            (&changed([&good[..], &[9, 0, 0, 0, 0]].concat(), 72, 5), "request attribute 9 is not known"),
             (&changed(good[..67].to_vec(), 0, 3), "a record of 67 bytes is too short"),
             (&changed(good[..51].to_vec(), 0, 1), "a record of 51 bytes is too short"),
-            (&with(0, 5), "record version 5 is not known"),
+            (&with(0, 6), "record version 6 is not known"),
             (&with(0, 2), "list of paths 0 is not known"),
-            (&filtered[..74], "a record of 74 bytes is too short"),
-            (&changed(filtered.clone(), 74, b'a'), "the paths of health checks are no text"),
-            (&with(1, 9), "signal 9 is not known"),
+            (&filtered[..78], "a record of 78 bytes is too short"),
+            (&changed(filtered.clone(), 78, b'a'), "the paths of health checks are no text"),
+            (&with(1, 9), "kind 9 is not known"),
             (&with(32, 0x70), "framework 7 is not known"),
             (&with(2, 0), "encoding 0 is not known"),
             (&with(3, 4), "content coding 4 is not known"),

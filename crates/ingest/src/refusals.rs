@@ -9,7 +9,7 @@ use std::net::IpAddr;
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use parking_lot::Mutex;
-use tidewatch_domain::model::Signal;
+use tidewatch_domain::model::RequestKind;
 
 use super::outcome::{Refused, RejectReason};
 use tidewatch_limits as limits;
@@ -42,15 +42,15 @@ pub struct LastMessage {
     pub message: String,
 }
 
-/// The last messages of one project, by signal and reason.
-type Messages = HashMap<(Signal, RejectReason), LastMessage>;
+/// The last messages of one project, by kind of request and reason.
+type Messages = HashMap<(RequestKind, RejectReason), LastMessage>;
 
 /// Refused requests since the start of the process.
 #[derive(Default)]
 pub struct Refusals {
     /// Oldest first; at most [`limits::REFUSALS_KEPT_MAX`].
     unknown: Mutex<VecDeque<UnknownSender>>,
-    /// By project, signal and reason, for at most [`limits::REFUSED_PROJECTS_MAX`] projects.
+    /// By project, kind of request and reason, for at most [`limits::REFUSED_PROJECTS_MAX`] projects.
     messages: Mutex<HashMap<u32, Messages>>,
 }
 
@@ -69,9 +69,9 @@ impl Refusals {
         self.unknown.lock().iter().rev().filter(|sender| is_shown(sender)).cloned().collect()
     }
 
-    /// Replaces the last message of a project for this signal and reason. When the limit is reached, the project with
+    /// Replaces the last message of a project for this kind of request and reason. When the limit is reached, the project with
     /// the oldest messages is removed.
-    pub fn add_message(&self, project: u32, signal: Signal, refused: &Refused, now_ns: i64) {
+    pub fn add_message(&self, project: u32, kind: RequestKind, refused: &Refused, now_ns: i64) {
         let mut messages = self.messages.lock();
         if messages.len() >= limits::REFUSED_PROJECTS_MAX && !messages.contains_key(&project) {
             let oldest = |kinds: &Messages| kinds.values().map(|last| last.at_ns).max();
@@ -79,7 +79,7 @@ impl Refusals {
             oldest.map(|project| messages.remove(&project));
         }
         let last = LastMessage { at_ns: now_ns, message: refused.error.to_string() };
-        messages.entry(project).or_default().insert((signal, refused.reason), last);
+        messages.entry(project).or_default().insert((kind, refused.reason), last);
     }
 
     /// The last message of a project. `signal` and `reason` are the API's names.
@@ -109,6 +109,8 @@ pub fn unknown_credential(headers: &HeaderMap, is_upload_token: impl Fn(&str) ->
 
 #[cfg(test)]
 mod tests {
+    use tidewatch_domain::model::Signal;
+
     use super::*;
     use crate::error::ExportError;
 
@@ -139,16 +141,16 @@ mod tests {
     fn the_last_message_of_a_project_and_reason_is_kept() {
         let refusals = Refusals::default();
         let refused = |message: &str| Refused::malformed(message);
-        refusals.add_message(1, Signal::Logs, &refused("first"), 1);
-        refusals.add_message(1, Signal::Logs, &refused("second"), 2);
-        refusals.add_message(2, Signal::Logs, &Refused::new(RejectReason::Slow, ExportError::Slow), 3);
+        refusals.add_message(1, Signal::Logs.into(), &refused("first"), 1);
+        refusals.add_message(1, Signal::Logs.into(), &refused("second"), 2);
+        refusals.add_message(2, Signal::Logs.into(), &Refused::new(RejectReason::Slow, ExportError::Slow), 3);
         let found = |project, reason| refusals.last_message(project, "logs", reason).map(|last| last.message);
         assert_eq!(found(1, "malformed"), Some("second".to_owned()));
         assert_eq!(found(1, "slow"), None);
         assert_eq!(found(2, "malformed"), None);
         // The number of projects is bounded: the one with the oldest messages is removed.
         for project in 3..3 + limits::REFUSED_PROJECTS_MAX as u32 {
-            refusals.add_message(project, Signal::Logs, &refused("x"), i64::from(project) + 10);
+            refusals.add_message(project, Signal::Logs.into(), &refused("x"), i64::from(project) + 10);
         }
         assert_eq!((found(1, "malformed"), found(2, "slow")), (None, None));
         assert!(found(3, "malformed").is_some());

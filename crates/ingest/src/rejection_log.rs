@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
-use tidewatch_domain::model::Signal;
+use tidewatch_domain::model::RequestKind;
 
 use super::outcome::{Refused, RejectReason};
 use tidewatch_limits as limits;
@@ -14,7 +14,7 @@ use tidewatch_limits as limits;
 #[derive(Default)]
 pub struct RejectionLog {
     total: AtomicU64,
-    kinds: Mutex<HashMap<(RejectReason, Signal), Kind>>,
+    kinds: Mutex<HashMap<(RejectReason, RequestKind), Kind>>,
 }
 
 struct Kind {
@@ -26,10 +26,10 @@ struct Kind {
 
 impl RejectionLog {
     /// Counts a refused export, and logs it if a line is due.
-    pub fn add(&self, project: u32, signal: Signal, refused: &Refused, now_ns: i64) {
+    pub fn add(&self, project: u32, kind: RequestKind, refused: &Refused, now_ns: i64) {
         self.total.fetch_add(1, Ordering::Relaxed);
-        let Some(others) = self.due((refused.reason, signal), now_ns) else { return };
-        let (reason, signal) = (refused.reason.as_str(), signal.as_str());
+        let Some(others) = self.due((refused.reason, kind), now_ns) else { return };
+        let (reason, signal) = (refused.reason.as_str(), kind.as_str());
         let error = &refused.error;
         tracing::warn!(project, signal, reason, others, "refused an export of {signal}: {error} ({reason})");
     }
@@ -49,7 +49,7 @@ impl RejectionLog {
     }
 
     /// Number of refusals not logged since the last line, when another line is due.
-    fn due(&self, kind: (RejectReason, Signal), now_ns: i64) -> Option<u64> {
+    fn due(&self, kind: (RejectReason, RequestKind), now_ns: i64) -> Option<u64> {
         let mut kinds = self.kinds.lock();
         let known = kinds.entry(kind).or_insert(Kind { logged_ns: i64::MIN, suppressed: 0, total: 0 });
         known.total += 1;
@@ -65,16 +65,18 @@ impl RejectionLog {
 
 #[cfg(test)]
 mod tests {
+    use tidewatch_domain::model::Signal;
+
     use super::*;
 
     #[test]
     fn one_line_a_minute_for_each_kind() {
         let log = RejectionLog::default();
-        let bad_token = (RejectReason::BadToken, Signal::Traces);
+        let bad_token = (RejectReason::BadToken, RequestKind::from(Signal::Traces));
         let second = 1_000_000_000;
         for (at, kind, expected) in [
             (0, bad_token, Some(0)),
-            (0, (RejectReason::BadToken, Signal::Logs), Some(0)),
+            (0, (RejectReason::BadToken, Signal::Logs.into()), Some(0)),
             (second, bad_token, None),
             (59 * second, bad_token, None),
             (60 * second, bad_token, Some(2)),

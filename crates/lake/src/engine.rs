@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use arrow::array::RecordBatch;
-use tidewatch_domain::model::Signal;
+use tidewatch_domain::model::RequestKind;
 use tidewatch_store::plan::{Filter, Plan, Shape};
 use tidewatch_store::query_memory::{QueryMemoryUse, RequestMemory};
 use tidewatch_store::retention::ProjectRetention;
@@ -72,7 +72,7 @@ impl TelemetryStore for Lake {
         &self,
         project: u32,
         time_ns: i64,
-        signal: Signal,
+        kind: RequestKind,
         outcome: Outcome,
         reason: Cow<'static, str>,
         count: u64,
@@ -80,7 +80,7 @@ impl TelemetryStore for Lake {
         self.shared.highest_project.fetch_max(project, Ordering::Relaxed);
         let mut state = self.shared.state.lock();
         let minute = counts::minute(time_ns);
-        state.active.counts().add(project, minute, signal, outcome, reason, count);
+        state.active.counts().add(project, minute, kind, outcome, reason, count);
         state.active.since.get_or_insert_with(Instant::now);
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, mpsc};
 
 use anyhow::{Context, bail};
-use tidewatch_domain::model::Signal;
+use tidewatch_domain::model::RequestKind;
 use tidewatch_journal::disk::{Disk, RealDisk};
 use tidewatch_lake::OnFatal;
 use tidewatch_store::TelemetryStore;
@@ -255,12 +255,12 @@ impl App {
     }
 
     /// Counts and logs a refused export. `project` 0: its token belongs to no project.
-    pub fn refused(&self, project: u32, signal: Signal, refused: &Refused) {
-        let now_ns = self.clock.now_ns();
-        self.durable_store.count_refused(project, signal, refused.reason, now_ns);
-        self.rejection_log.add(project, signal, refused, now_ns);
+    pub fn refused(&self, project: u32, kind: impl Into<RequestKind>, refused: &Refused) {
+        let (kind, now_ns) = (kind.into(), self.clock.now_ns());
+        self.durable_store.count_refused(project, kind, refused.reason, now_ns);
+        self.rejection_log.add(project, kind, refused, now_ns);
         if project != 0 {
-            self.refusals.add_message(project, signal, refused, now_ns);
+            self.refusals.add_message(project, kind, refused, now_ns);
         }
     }
 

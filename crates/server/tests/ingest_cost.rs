@@ -17,6 +17,7 @@ use tidewatch_ingest::enrichment::EnrichmentSource;
 use tidewatch_ingest::pipeline::prepare;
 use tidewatch_ingest::prices::{NO_TABLE, PriceTable};
 use tidewatch_ingest::record::Header;
+use tidewatch_ingest::request_attributes::RequestAttributes;
 use tidewatch_journal::Position;
 use tidewatch_lake::{Lake, LakeOptions};
 use tidewatch_store::columns::NO_KEY;
@@ -56,13 +57,14 @@ fn header(signal: Signal) -> Header {
     Header {
         project_number: 1,
         project: ProjectId([7; 16]),
-        signal,
+        kind: signal.into(),
         encoding: Encoding::Protobuf,
         coding: Coding::Identity,
         received_ns: 1_800_000_000_000_000_000,
         settings: IngestSettings::default(),
         prices: NO_TABLE,
         names_max: None,
+        attributes: RequestAttributes::default(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use arrow::array::RecordBatch;
-use tidewatch_domain::model::Signal;
+use tidewatch_domain::model::RequestKind;
 
 use crate::plan::Plan;
 use crate::query_memory::{QueryMemoryUse, RequestMemory};
@@ -68,7 +68,7 @@ pub trait TelemetryStore: Send + Sync {
         &self,
         project: u32,
         time_ns: i64,
-        signal: Signal,
+        kind: RequestKind,
         outcome: Outcome,
         reason: Cow<'static, str>,
         count: u64,

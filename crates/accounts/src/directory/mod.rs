@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Weak};
 
-use tidewatch_domain::model::Signal;
+use tidewatch_domain::model::RequestKind;
 use tidewatch_domain::project::IngestSettings;
 use tidewatch_domain::rules::framework::Framework;
 use tidewatch_domain::rules::healthcheck::Healthchecks;
@@ -146,12 +146,11 @@ pub struct ProjectSettings {
 }
 
 impl Project {
-    /// Returns the settings for a request of `signal`. Only signals with spans include the health check filter. The caller
+    /// Returns the settings for a request of this kind. Only kinds with spans include the health check filter. The caller
     /// sets the time before which records are too old.
-    pub fn ingest_settings(&self, signal: Signal) -> IngestSettings {
-        let has_spans = matches!(signal, Signal::Traces | Signal::Reports);
+    pub fn ingest_settings(&self, kind: RequestKind) -> IngestSettings {
         let settings = &self.settings.ingest;
-        let healthchecks = settings.healthchecks.as_ref().filter(|_| has_spans).cloned();
+        let healthchecks = settings.healthchecks.as_ref().filter(|_| kind.has_spans()).cloned();
         IngestSettings { healthchecks, framework: Framework::of_project(&self.framework), ..*settings }
     }
 }

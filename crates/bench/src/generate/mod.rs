@@ -55,7 +55,6 @@ pub fn unit(signal: Signal) -> &'static str {
         Signal::Traces => "spans",
         Signal::Logs => "records",
         Signal::Metrics => "points",
-        Signal::Reports => "items",
     }
 }
 

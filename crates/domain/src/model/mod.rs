@@ -20,25 +20,52 @@ pub use report::{
 pub use trace::{Event, Link, Resource, Scope, Span, SpanKind, StatusCode, TraceBatch};
 pub use value::{AnyValue, Attributes, Body, KeyValue, Layout, Slice, is_blank, share_keys};
 
-/// The three OTLP signals, and native reports.
+/// The three OTLP signals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "named as in OTLP")]
 pub enum Signal {
     Traces,
     Metrics,
     Logs,
-    /// `/api/report`: traces, exceptions, metrics and sessions in one body.
-    Reports,
 }
 
 impl Signal {
-    /// The name in the API: `traces`, `metrics`, `logs` or `reports`.
+    /// The name in the API: `traces`, `metrics` or `logs`.
     pub fn as_str(self) -> &'static str {
         match self {
             Signal::Traces => "traces",
             Signal::Metrics => "metrics",
             Signal::Logs => "logs",
-            Signal::Reports => "reports",
         }
+    }
+}
+
+/// The content of an accepted request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum RequestKind {
+    /// An OTLP export request.
+    Otlp(Signal),
+    /// A native report: traces, exceptions, metrics and sessions in one body.
+    Report,
+}
+
+impl RequestKind {
+    /// The name in the API, where it is called the signal: `traces`, `metrics`, `logs` or `reports`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RequestKind::Otlp(signal) => signal.as_str(),
+            RequestKind::Report => "reports",
+        }
+    }
+
+    /// Whether the request can have spans.
+    pub fn has_spans(self) -> bool {
+        matches!(self, RequestKind::Otlp(Signal::Traces) | RequestKind::Report)
+    }
+}
+
+impl From<Signal> for RequestKind {
+    fn from(signal: Signal) -> RequestKind {
+        RequestKind::Otlp(signal)
     }
 }

@@ -42,7 +42,6 @@ fn is_accounted_for(request: &Request) -> bool {
     let settings = IngestSettings { issues_from_logs: true, ..IngestSettings::default() };
     let context = ProjectContext { project: ProjectId([3; 16]), received_ns: 1, settings };
     let (mut records, all) = match request.signal {
-        Signal::Reports => panic!("the corpora are OTLP exports"),
         Signal::Traces => {
             let Ok(batch) = decode::traces(request.encoding, &request.body, &arena) else { return false };
             let rows = project::traces(&batch, &context, &arena);

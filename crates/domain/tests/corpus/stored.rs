@@ -97,7 +97,6 @@ impl Stored {
             settings: IngestSettings::default(),
         };
         match request.signal {
-            Signal::Reports => panic!("the corpora are OTLP exports"),
             Signal::Traces => {
                 let batch = decode::traces(request.encoding, &request.body, &arena).expect("a readable body");
                 self.take_traces(&batch, &project::traces(&batch, &context, &arena));

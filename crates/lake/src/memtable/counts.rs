@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::{Int64Type, UInt32Type, UInt64Type};
-use tidewatch_domain::model::Signal;
+use tidewatch_domain::model::RequestKind;
 use tidewatch_domain::project::DropReason;
 
 use crate::OTHER_NAME;
@@ -17,7 +17,7 @@ const MINUTE_NS: i64 = 60 * 1_000_000_000;
 
 type CowStr = Cow<'static, str>;
 
-/// Counts by project, minute, signal, outcome and reason: the sort order of the table.
+/// Counts by project, minute, kind, outcome and reason: the sort order of the table.
 #[derive(Debug, Clone, Default)]
 pub struct Counts(BTreeMap<Key, u64>);
 
@@ -43,9 +43,17 @@ pub fn minute(time_ns: i64) -> i64 {
 
 impl Counts {
     /// Adds `count` records. `minute_ns` is the start of a minute.
-    pub fn add(&mut self, project: u32, minute_ns: i64, signal: Signal, outcome: Outcome, reason: CowStr, count: u64) {
+    pub fn add(
+        &mut self,
+        project: u32,
+        minute_ns: i64,
+        kind: RequestKind,
+        outcome: Outcome,
+        reason: CowStr,
+        count: u64,
+    ) {
         if count > 0 {
-            let key = (project, minute_ns, Cow::Borrowed(signal.as_str()), Cow::Borrowed(outcome.as_str()), reason);
+            let key = (project, minute_ns, Cow::Borrowed(kind.as_str()), Cow::Borrowed(outcome.as_str()), reason);
             *self.0.entry(key).or_default() += count;
         }
     }
@@ -62,9 +70,9 @@ impl Counts {
         renamed: u64,
     ) {
         let minute = minute(received_ns);
-        let Rows { project, signal, ref fates, .. } = *rows;
-        self.add(project, minute, signal, Outcome::Accepted, Cow::Borrowed(""), 1);
-        self.add(project, minute, signal, Outcome::Bytes, Cow::Borrowed(""), rows.body_bytes);
+        let Rows { project, kind, ref fates, .. } = *rows;
+        self.add(project, minute, kind, Outcome::Accepted, Cow::Borrowed(""), 1);
+        self.add(project, minute, kind, Outcome::Bytes, Cow::Borrowed(""), rows.body_bytes);
         let mut kept = 0;
         let mut dropped: Vec<(DropReason, u64)> = Vec::new();
         let refused = (rows.refused - refused_before) as u64;
@@ -84,34 +92,34 @@ impl Counts {
                 None => dropped.push((reason, 1)),
             }
         }
-        self.add(project, minute, signal, Outcome::Kept, Cow::Borrowed(""), kept);
+        self.add(project, minute, kind, Outcome::Kept, Cow::Borrowed(""), kept);
         let trimmed = rows.trimmed.iter().filter(|record| !duplicate(**record as usize)).count() as u64;
         let reason = Cow::Borrowed(SHARED_ATTRIBUTES_TOO_LARGE);
-        self.add(project, minute, signal, Outcome::Trimmed, reason, trimmed);
-        self.add(project, minute, signal, Outcome::Trimmed, Cow::Borrowed(TOO_MANY_NAMES), renamed);
+        self.add(project, minute, kind, Outcome::Trimmed, reason, trimmed);
+        self.add(project, minute, kind, Outcome::Trimmed, Cow::Borrowed(TOO_MANY_NAMES), renamed);
         // A request whose records are all stored needs no second pass over them.
         let is_stored = |record: usize| fates[record] == Fate::Kept && !duplicate(record);
         let is_whole = kept == fates.len() as u64;
         for (sender, count) in rows.senders.counts((!is_whole).then_some(is_stored)) {
-            self.add_sent(project, minute, signal, sender, count);
+            self.add_sent(project, minute, kind, sender, count);
         }
         for (reason, count) in dropped {
-            self.add(project, minute, signal, Outcome::Dropped, Cow::Borrowed(reason.as_str()), count);
+            self.add(project, minute, kind, Outcome::Dropped, Cow::Borrowed(reason.as_str()), count);
         }
     }
 
-    fn add_sent(&mut self, project: u32, minute: i64, signal: Signal, sender: &str, count: u64) {
-        let key = |sender: CowStr| (project, minute, Cow::Borrowed(signal.as_str()), SENT, sender);
+    fn add_sent(&mut self, project: u32, minute: i64, kind: RequestKind, sender: &str, count: u64) {
+        let key = |sender: CowStr| (project, minute, Cow::Borrowed(kind.as_str()), SENT, sender);
         let mut sender: CowStr = Cow::Owned(sender.to_owned());
         if count > 0 && !self.0.contains_key(&key(sender.clone())) {
             let others = self.0.range(key(Cow::Borrowed(""))..).map(|(known, _)| known);
-            let is_alike = |known: &&Key| (known.0, known.1) == (project, minute) && known.2 == signal.as_str();
+            let is_alike = |known: &&Key| (known.0, known.1) == (project, minute) && known.2 == kind.as_str();
             let known = others.take_while(|known| is_alike(known) && known.3 == SENT).take(SENDERS_MAX);
             if known.count() == SENDERS_MAX {
                 sender = Cow::Borrowed(OTHER_NAME);
             }
         }
-        self.add(project, minute, signal, Outcome::Sent, sender, count);
+        self.add(project, minute, kind, Outcome::Sent, sender, count);
     }
 
     /// Adds rows of the table.

@@ -137,7 +137,14 @@ impl Shared {
             for (signal, rows) in lost {
                 for (project, rows) in rows {
                     let minute = counts::minute(now_ns);
-                    state.active.counts().add(project, minute, signal, Outcome::Dropped, DISK_BUDGET.into(), rows);
+                    state.active.counts().add(
+                        project,
+                        minute,
+                        signal.into(),
+                        Outcome::Dropped,
+                        DISK_BUDGET.into(),
+                        rows,
+                    );
                     state.active.since.get_or_insert_with(Instant::now);
                 }
             }

@@ -256,7 +256,14 @@ fn counts_of_several_flushes_are_summed() {
     let bench = Bench::new(1);
     let lake = bench.open();
     for minute in 0..9 {
-        lake.count(4, TODAY_NS + minute % 2 * 60 * SECOND_NS, Signal::Traces, Outcome::Rejected, "too_large".into(), 3);
+        lake.count(
+            4,
+            TODAY_NS + minute % 2 * 60 * SECOND_NS,
+            Signal::Traces.into(),
+            Outcome::Rejected,
+            "too_large".into(),
+            3,
+        );
         lake.flush().unwrap();
     }
     lake.merge(TODAY_NS).unwrap();

@@ -146,7 +146,7 @@ impl Process {
                 appended.is_ok() && settled.recv() == Ok(true)
             }
             Step::Flush => {
-                self.lake.count(1, TODAY_NS, Signal::Traces, Outcome::Rejected, "too_large".into(), 1);
+                self.lake.count(1, TODAY_NS, Signal::Traces.into(), Outcome::Rejected, "too_large".into(), 1);
                 self.lake.flush().is_ok()
             }
             Step::Merge => self.lake.merge(TODAY_NS + 2 * DAY_NS).is_ok(),

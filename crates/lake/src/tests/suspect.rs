@@ -328,7 +328,7 @@ fn counts_survive_beside_rows_that_are_set_aside() {
     });
     let lake = Lake::open(LakeOptions { keep_records: Some(Arc::new(|_, _, _| Ok(()))), ..options }).unwrap();
     lake.apply(Position(1), NO_KEY, TODAY_NS, log_request(1, "poison"));
-    lake.count(1, TODAY_NS, Signal::Logs, Outcome::Rejected, "overloaded".into(), 7);
+    lake.count(1, TODAY_NS, Signal::Logs.into(), Outcome::Rejected, "overloaded".into(), 7);
     while lake.flush().is_err() {}
     assert_eq!((counted(&lake, "rejected", "overloaded"), lake.stats().sealed), (7, 0));
 }

@@ -207,12 +207,12 @@ fn the_journal_is_notified_of_covered_positions() {
 fn refused_requests_are_counted() {
     let bench = Bench::new(1);
     let lake = bench.open();
-    lake.count(0, TODAY_NS + 59 * SECOND_NS, Signal::Logs, Outcome::Rejected, "unknown_token".into(), 2);
-    lake.count(0, TODAY_NS, Signal::Logs, Outcome::Rejected, "unknown_token".into(), 1);
+    lake.count(0, TODAY_NS + 59 * SECOND_NS, Signal::Logs.into(), Outcome::Rejected, "unknown_token".into(), 2);
+    lake.count(0, TODAY_NS, Signal::Logs.into(), Outcome::Rejected, "unknown_token".into(), 1);
     assert_eq!(contents(&lake, Table::IngestCounts).len(), 1, "one row per minute");
     assert_eq!(counted(&lake, "rejected", "unknown_token"), 3);
     lake.flush().unwrap();
-    lake.count(0, TODAY_NS, Signal::Logs, Outcome::Rejected, "unknown_token".into(), 1);
+    lake.count(0, TODAY_NS, Signal::Logs.into(), Outcome::Rejected, "unknown_token".into(), 1);
     assert_eq!(counted(&lake, "rejected", "unknown_token"), 4);
 }
 

@@ -115,12 +115,9 @@ pub fn stages(payload: &Payload) -> Vec<Stage<'_>> {
     stages
 }
 
-const NO_REPORTS: &str = "the payloads are OTLP exports";
-
 fn prost_decode(payload: &Payload) {
     let body = payload.protobuf.as_slice();
     match payload.signal {
-        Signal::Reports => panic!("{NO_REPORTS}"),
         Signal::Traces => drop(black_box(ExportTraceServiceRequest::decode(body).expect("a valid fixture"))),
         Signal::Logs => drop(black_box(ExportLogsServiceRequest::decode(body).expect("a valid fixture"))),
         Signal::Metrics => drop(black_box(ExportMetricsServiceRequest::decode(body).expect("a valid fixture"))),
@@ -129,7 +126,6 @@ fn prost_decode(payload: &Payload) {
 
 fn serde_decode(payload: &Payload, json: &[u8]) {
     match payload.signal {
-        Signal::Reports => panic!("{NO_REPORTS}"),
         Signal::Traces => drop(black_box(serde_json::from_slice::<ExportTraceServiceRequest>(json))),
         Signal::Logs => drop(black_box(serde_json::from_slice::<ExportLogsServiceRequest>(json))),
         Signal::Metrics => drop(black_box(serde_json::from_slice::<ExportMetricsServiceRequest>(json))),
@@ -159,7 +155,6 @@ macro_rules! decoded {
 
 fn decode_only(payload: &Payload, encoding: Encoding, body: &[u8], workspace: &mut Workspace) {
     match payload.signal {
-        Signal::Reports => panic!("{NO_REPORTS}"),
         Signal::Traces => decoded!(decode::traces_into, workspace.traces, encoding, body, |batch, arena| &batch),
         Signal::Logs => decoded!(decode::logs_into, workspace.logs, encoding, body, |batch, arena| &batch),
         Signal::Metrics => decoded!(decode::metrics_into, workspace.metrics, encoding, body, |batch, arena| &batch),
@@ -169,7 +164,6 @@ fn decode_only(payload: &Payload, encoding: Encoding, body: &[u8], workspace: &m
 fn decode_and_rules(payload: &Payload, context: &ProjectContext, workspace: &mut Workspace) {
     let (encoding, body) = (Encoding::Protobuf, payload.protobuf.as_slice());
     match payload.signal {
-        Signal::Reports => panic!("{NO_REPORTS}"),
         Signal::Traces => {
             decoded!(decode::traces_into, workspace.traces, encoding, body, |batch, arena| project::traces(
                 &batch, context, arena
@@ -189,7 +183,6 @@ fn decode_and_rules(payload: &Payload, context: &ProjectContext, workspace: &mut
 fn whole(payload: &Payload, context: &ProjectContext, workspace: &mut Workspace) {
     let (encoding, body) = (Encoding::Protobuf, payload.protobuf.as_slice());
     match payload.signal {
-        Signal::Reports => panic!("{NO_REPORTS}"),
         Signal::Traces => decoded!(decode::traces_into, workspace.traces, encoding, body, |batch, arena| {
             Rows::traces(1, context, &batch, &project::traces(&batch, context, arena))
         }),

@@ -20,6 +20,7 @@ use tidewatch_ingest::accept;
 use tidewatch_ingest::accept::Export;
 use tidewatch_ingest::coding::Coding;
 use tidewatch_ingest::outcome::{Refused, RejectReason};
+use tidewatch_ingest::request_attributes::RequestAttributes;
 use tidewatch_limits as limits;
 use tidewatch_limits::admission::FULL;
 use tidewatch_limits::admission::body_permit::BodyPermit;
@@ -137,7 +138,15 @@ async fn export(app: &Arc<App>, project: &Project, signal: Signal, body: Bytes) 
     if !body_permit.grow_to(body.len()) {
         return Err(full());
     }
-    let export = Export { project, signal, encoding: Encoding::Protobuf, coding: Coding::Identity, body, body_permit };
+    let export = Export {
+        project,
+        kind: signal.into(),
+        encoding: Encoding::Protobuf,
+        coding: Coding::Identity,
+        attributes: RequestAttributes::default(),
+        body,
+        body_permit,
+    };
     let accepted = accept::accept(&app.ingest, export).await?;
     app.quotas.charge(project.number, accepted.bytes, accepted.records);
     Ok(())

@@ -28,6 +28,7 @@ use tidewatch_ingest::enrichment::EnrichmentSource;
 use tidewatch_ingest::pipeline::prepare;
 use tidewatch_ingest::prices::{NO_TABLE, PriceTable};
 use tidewatch_ingest::record::Header;
+use tidewatch_ingest::request_attributes::RequestAttributes;
 use tidewatch_query::export::columns::ProjectIds;
 use tidewatch_query::export::{Export, Format, plan};
 use tidewatch_query::time::Range;
@@ -48,13 +49,14 @@ fn apply(lake: &Lake, kind: Kind, encoding: Encoding, body: &[u8], position: u64
     let header = Header {
         project_number: project,
         project: ProjectId([7; 16]),
-        signal: kind.signal(),
+        kind: kind.signal().into(),
         encoding,
         coding: Coding::Identity,
         received_ns: NOON,
         settings: IngestSettings::default(),
         prices: NO_TABLE,
         names_max: None,
+        attributes: RequestAttributes::default(),
     };
     let enrichment = EnrichmentSource { prices: PriceTable { prices: &[], id: NO_TABLE }, symbols: None };
     let prepared = prepare(&header, body, usize::MAX, &enrichment).map_err(|refused| refused.error).expect("an export");

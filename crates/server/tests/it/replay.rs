@@ -9,7 +9,7 @@ use tidewatch_store::TelemetryStore;
 
 use tempfile::TempDir;
 use tidewatch_domain::decode::Encoding;
-use tidewatch_domain::model::{ProjectId, Signal};
+use tidewatch_domain::model::{ProjectId, RequestKind, Signal};
 use tidewatch_domain::project::IngestSettings;
 use tidewatch_ingest::coding::Coding;
 use tidewatch_ingest::enrichment::EnrichmentSource;
@@ -20,6 +20,7 @@ use tidewatch_ingest::prices;
 use tidewatch_ingest::prices::PriceTable;
 use tidewatch_ingest::record::Header;
 use tidewatch_ingest::replay::{Prepare, Replay, Replayed};
+use tidewatch_ingest::request_attributes::RequestAttributes;
 use tidewatch_journal::disk::hooked::{HookedDisk, Operation};
 use tidewatch_journal::disk::{Disk, RealDisk};
 use tidewatch_journal::{Journal, Options, Position};
@@ -89,13 +90,14 @@ fn header() -> Header {
     Header {
         project_number: 1,
         project: ProjectId([1; 16]),
-        signal: Signal::Logs,
+        kind: RequestKind::Otlp(Signal::Logs),
         encoding: Encoding::Json,
         coding: Coding::Identity,
         received_ns: 1_795_219_200_000_000_000,
         settings: IngestSettings::default(),
         prices: prices::NO_TABLE,
         names_max: None,
+        attributes: RequestAttributes::default(),
     }
 }
 

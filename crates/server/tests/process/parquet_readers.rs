@@ -17,6 +17,7 @@ use tidewatch_ingest::enrichment::EnrichmentSource;
 use tidewatch_ingest::pipeline;
 use tidewatch_ingest::prices::{NO_TABLE, PriceTable};
 use tidewatch_ingest::record::Header;
+use tidewatch_ingest::request_attributes::RequestAttributes;
 use tidewatch_journal::Position;
 use tidewatch_lake::{Lake, LakeOptions};
 use tidewatch_store::columns::NO_KEY;
@@ -49,13 +50,14 @@ fn apply(lake: &Lake, signal: Signal, encoding: Encoding, body: &[u8], position:
     let header = Header {
         project_number: 1 + (position % 2) as u32,
         project: ProjectId([7; 16]),
-        signal,
+        kind: signal.into(),
         encoding,
         coding: Coding::Identity,
         received_ns: NOON,
         settings: IngestSettings::default(),
         prices: NO_TABLE,
         names_max: None,
+        attributes: RequestAttributes::default(),
     };
     let enrichment = EnrichmentSource { prices: PriceTable { prices: &[], id: NO_TABLE }, symbols: None };
     let prepared = pipeline::prepare(&header, body, usize::MAX, &enrichment);

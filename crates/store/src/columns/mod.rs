@@ -23,7 +23,7 @@ mod vectors;
 #[cfg(test)]
 mod tests;
 
-use tidewatch_domain::model::Signal;
+use tidewatch_domain::model::RequestKind;
 use tidewatch_domain::project::{DropReason, Dropped};
 
 pub use buffer::TableBuffer;
@@ -40,8 +40,8 @@ use crate::tables::Table;
 pub struct Rows {
     /// Number of the project in the control database.
     pub project: u32,
-    /// The signal of the request.
-    pub signal: Signal,
+    /// What the request contains.
+    pub kind: RequestKind,
     /// The rows by table; tables without rows are absent.
     pub tables: Vec<TableRows>,
     /// What the rules decided about every record of the request, by record.
@@ -133,7 +133,13 @@ impl Drop for TableRows {
 }
 
 impl Rows {
-    fn new(project: u32, signal: Signal, tables: Vec<TableRows>, records: usize, dropped: &[Dropped]) -> Rows {
+    fn new(
+        project: u32,
+        kind: impl Into<RequestKind>,
+        tables: Vec<TableRows>,
+        records: usize,
+        dropped: &[Dropped],
+    ) -> Rows {
         let mut fates = vec![Fate::Kept; records];
         for drop in dropped {
             fates[drop.record as usize] = Fate::Dropped(drop.reason);
@@ -141,7 +147,7 @@ impl Rows {
         let tables = tables.into_iter().filter(|table| table.buffer.rows() > 0).collect();
         Rows {
             project,
-            signal,
+            kind: kind.into(),
             tables,
             fates,
             keys: Vec::new(),
@@ -156,12 +162,12 @@ impl Rows {
 
     /// Wraps rows that come from no export, for tests and benchmarks. Each row is a record of its own without a dedup
     /// key.
-    pub fn from_buffer(project: u32, signal: Signal, buffer: TableBuffer) -> Rows {
+    pub fn from_buffer(project: u32, kind: impl Into<RequestKind>, buffer: TableBuffer) -> Rows {
         let records = (0..buffer.rows() as u32).collect();
         let fates = vec![Fate::Kept; buffer.rows()];
         Rows {
             project,
-            signal,
+            kind: kind.into(),
             tables: vec![TableRows::with(buffer, records)],
             fates,
             keys: Vec::new(),

@@ -1,6 +1,6 @@
 //! Rows of native reports: spans, entities, exceptions and metric points of one request.
 
-use tidewatch_domain::model::{NativeId, Signal};
+use tidewatch_domain::model::{NativeId, RequestKind};
 use tidewatch_domain::project::{DropReason, ProjectContext, ReportProjection};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -13,7 +13,7 @@ impl Rows {
     /// read and those that are not stored.
     pub fn report(project: u32, context: &ProjectContext, report: &ReportProjection<'_>) -> Rows {
         let mut rows = Rows::traces(project, context, &report.traces, &report.rows);
-        rows.signal = Signal::Reports;
+        rows.kind = RequestKind::Report;
         rows.keys = report.ids.iter().map(|ids| record_key(project, ids.record)).collect();
         let metrics = Rows::metrics(project, context, &report.metrics, &report.metric_rows);
         rows.append(metrics);

@@ -31,7 +31,6 @@ pub fn protobuf(signal: Signal, body: &[u8]) {
 fn once(signal: Signal, body: &[u8]) {
     let arena = Bump::new();
     match signal {
-        Signal::Reports => panic!("the oracle knows OTLP only"),
         Signal::Traces => {
             let ours = decode::traces(Encoding::Protobuf, body, &arena);
             let theirs = ExportTraceServiceRequest::decode(body);
@@ -98,7 +97,6 @@ pub fn json(signal: Signal, body: &[u8]) {
         return;
     }
     match signal {
-        Signal::Reports => panic!("the oracle knows OTLP only"),
         Signal::Traces => {
             let ours = decode::traces(Encoding::Json, body, &arena);
             let Ok(theirs) = from_slice::<ExportTraceServiceRequest>(body) else { return };

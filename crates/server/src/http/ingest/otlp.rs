@@ -11,7 +11,7 @@ use axum::http::header::{ALLOW, CONTENT_TYPE, ORIGIN};
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
 use tidewatch_domain::decode::Encoding;
-use tidewatch_domain::model::Signal;
+use tidewatch_domain::model::{RequestKind, Signal};
 
 use super::cors;
 use super::response::{self, PartialSuccess};
@@ -28,6 +28,7 @@ use tidewatch_ingest::origins;
 use tidewatch_ingest::outcome::{Refused, RejectReason, Rejections};
 use tidewatch_ingest::refusals;
 use tidewatch_ingest::refusals::UnknownSender;
+use tidewatch_ingest::request_attributes::RequestAttributes;
 use tidewatch_limits as limits;
 use tidewatch_limits::admission::FULL;
 use tidewatch_limits::admission::body_permit::BodyPermit;
@@ -83,10 +84,11 @@ async fn export_response(app: Arc<App>, signal: Signal, request: Request) -> Res
         count_refused(&app, signal, &request, None, &refused);
         return response::failure(encoding, &refused.error.clone().into());
     };
-    match accept(&app, signal, content_type, &project, request).await {
+    match accept(&app, signal.into(), content_type, &project, request).await {
         Ok(rejections) => {
-            let partial =
-                rejections.message(signal).map(|message| PartialSuccess { rejected: rejections.total(), message });
+            let partial = rejections
+                .message(signal.into())
+                .map(|message| PartialSuccess { rejected: rejections.total(), message });
             response::success(signal, encoding, partial.as_ref())
         }
         Err(refused) => {
@@ -96,10 +98,10 @@ async fn export_response(app: Arc<App>, signal: Signal, request: Request) -> Res
     }
 }
 
-/// Checks, reads and stores a request. `content_type`: `None` if it is not one of the signal.
+/// Checks, reads and stores a request. `content_type`: `None` if it is not one of this kind of request.
 pub async fn accept(
     app: &Arc<App>,
-    signal: Signal,
+    kind: RequestKind,
     content_type: Option<Encoding>,
     project: &Project,
     request: Request,
@@ -115,9 +117,15 @@ pub async fn accept(
     let encoding = content_type
         .ok_or_else(|| unsupported("the content type must be application/x-protobuf or application/json".to_owned()))?;
     let coding = coding::of(request.headers()).map_err(|name| unsupported(coding::unknown(&name)))?;
-    let limits = match signal {
-        Signal::Reports => app.config.report(),
-        _ => RouteLimits { body_bytes_max: app.config.otlp_body_bytes_max, ..limits::OTLP },
+    let (limits, attributes) = match kind {
+        RequestKind::Report => {
+            let client = ClientInfo::of(request.headers(), request.extensions(), app);
+            (app.config.report(), RequestAttributes { client_address: Some(client.address) })
+        }
+        RequestKind::Otlp(_) => {
+            let limits = RouteLimits { body_bytes_max: app.config.otlp_body_bytes_max, ..limits::OTLP };
+            (limits, RequestAttributes::default())
+        }
     };
     let declared = declared_length(request.headers());
     let wait_start = Instant::now();
@@ -130,7 +138,7 @@ pub async fn accept(
         BodyError::Broken => Refused::malformed("the request body ended early"),
         BodyError::NoMemory => Refused::overloaded(FULL),
     })?;
-    let export = Export { project, signal, encoding, coding, body, body_permit };
+    let export = Export { project, kind, encoding, coding, attributes, body, body_permit };
     let Accepted { rejections, bytes, records } = accept::accept(&app.ingest, export).await?;
     app.quotas.charge(project.number, bytes, records);
     Ok(rejections)
@@ -149,8 +157,14 @@ pub fn project_of(app: &App, headers: &HeaderMap) -> Option<Arc<Project>> {
 }
 
 /// Counts a refused export. One without a project is recorded with details that identify its sender.
-pub fn count_refused(app: &App, signal: Signal, request: &Request, project: Option<&Project>, refused: &Refused) {
-    app.refused(project.map_or(NO_PROJECT, |project| project.number), signal, refused);
+pub fn count_refused(
+    app: &App,
+    kind: impl Into<RequestKind>,
+    request: &Request,
+    project: Option<&Project>,
+    refused: &Refused,
+) {
+    app.refused(project.map_or(NO_PROJECT, |project| project.number), kind, refused);
     if project.is_some() {
         return;
     }

@@ -12,7 +12,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 use tidewatch_domain::decode::Encoding;
-use tidewatch_domain::model::Signal;
+use tidewatch_domain::model::RequestKind;
 
 use super::cors;
 use super::otlp::{accept, count_refused, project_of};
@@ -40,14 +40,14 @@ pub async fn wrong_method() -> Response {
 async fn report_response(app: Arc<App>, request: Request) -> Response {
     let Some(project) = project_of(&app, request.headers()) else {
         let refused = Refused::new(RejectReason::BadToken, ExportError::Unauthorized("missing or wrong project token"));
-        count_refused(&app, Signal::Reports, &request, None, &refused);
+        count_refused(&app, RequestKind::Report, &request, None, &refused);
         return ApiError::from(refused.error).into_response();
     };
     // The content type is not checked: some clients send none.
-    match accept(&app, Signal::Reports, Some(Encoding::Json), &project, request).await {
+    match accept(&app, RequestKind::Report, Some(Encoding::Json), &project, request).await {
         Ok(_) => (StatusCode::OK, Json(json!({}))).into_response(),
         Err(refused) => {
-            app.refused(project.number, Signal::Reports, &refused);
+            app.refused(project.number, RequestKind::Report, &refused);
             ApiError::from(refused.error).into_response()
         }
     }

@@ -45,7 +45,7 @@ pub fn success(signal: Signal, encoding: Encoding, partial: Option<&PartialSucce
             let rejected = match signal {
                 Signal::Traces => "rejectedSpans",
                 Signal::Metrics => "rejectedDataPoints",
-                Signal::Logs | Signal::Reports => "rejectedLogRecords",
+                Signal::Logs => "rejectedLogRecords",
             };
             // int64 is a string in OTLP JSON.
             json!({ "partialSuccess": { rejected: partial.rejected.to_string(), "errorMessage": partial.message } })

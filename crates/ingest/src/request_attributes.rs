@@ -1,0 +1,106 @@
+//! The inputs of a request that are not in its body: headers, query parameters and the address of the client.
+//!
+//! A journal record contains them, so that a replay makes the same rows. Encoded as a list of key (u8), length (u32,
+//! little-endian) and value.
+
+use std::net::IpAddr;
+
+/// The maximum size of the encoded attributes of one request, bytes.
+pub const ATTRIBUTE_BYTES_MAX: usize = 64 << 10;
+
+const CLIENT_ADDRESS: u8 = 1;
+
+/// Inputs from the headers, the query and the connection of a request. Requests whose rows do not depend on them leave
+/// them empty.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RequestAttributes {
+    /// The address of the client, by the rules for trusted proxies. Spec: client addresses.
+    pub client_address: Option<IpAddr>,
+}
+
+/// Why encoded attributes cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum AttributeError {
+    /// The bytes end inside an attribute.
+    #[error("the request attributes end early")]
+    Short,
+    /// A key is unknown: a newer program wrote the record.
+    #[error("request attribute {0} is not known")]
+    Unknown(u8),
+    /// A value is malformed; its key.
+    #[error("request attribute {0} is malformed")]
+    Malformed(u8),
+}
+
+impl RequestAttributes {
+    /// The encoded attributes; empty when none is set.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        if let Some(address) = self.client_address {
+            put(&mut bytes, CLIENT_ADDRESS, address.to_string().as_bytes());
+        }
+        bytes
+    }
+
+    /// The inverse of [`RequestAttributes::encode`].
+    pub fn decode(mut bytes: &[u8]) -> Result<RequestAttributes, AttributeError> {
+        let mut attributes = RequestAttributes::default();
+        while let Some((&key, rest)) = bytes.split_first() {
+            let (length, rest) = rest.split_first_chunk::<4>().ok_or(AttributeError::Short)?;
+            let length = u32::from_le_bytes(*length) as usize;
+            let (value, rest) = rest.split_at_checked(length).ok_or(AttributeError::Short)?;
+            let text = || std::str::from_utf8(value).map_err(|_| AttributeError::Malformed(key));
+            match key {
+                CLIENT_ADDRESS => {
+                    let address = text()?.parse().map_err(|_| AttributeError::Malformed(key))?;
+                    attributes.client_address = Some(address);
+                }
+                _ => return Err(AttributeError::Unknown(key)),
+            }
+            bytes = rest;
+        }
+        Ok(attributes)
+    }
+}
+
+fn put(bytes: &mut Vec<u8>, key: u8, value: &[u8]) {
+    bytes.push(key);
+    bytes.extend((value.len() as u32).to_le_bytes());
+    bytes.extend(value);
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Any attributes.
+    pub fn attributes() -> impl Strategy<Value = RequestAttributes> {
+        proptest::option::of(any::<IpAddr>()).prop_map(|client_address| RequestAttributes { client_address })
+    }
+
+    proptest! {
+        #[test]
+        fn decoding_inverts_encoding(attributes in attributes()) {
+            prop_assert_eq!(RequestAttributes::decode(&attributes.encode()), Ok(attributes));
+        }
+
+        #[test]
+        fn any_bytes_are_decoded_or_refused(bytes: Vec<u8>) {
+            let _ = RequestAttributes::decode(&bytes);
+        }
+    }
+
+    #[test]
+    fn malformed_attributes_are_refused() {
+        for (bytes, expected) in [
+            (&[1][..], AttributeError::Short),
+            (&[1, 9, 0, 0, 0, 1], AttributeError::Short),
+            (&[1, 1, 0, 0, 0, b'x'], AttributeError::Malformed(1)),
+            (&[99, 0, 0, 0, 0], AttributeError::Unknown(99)),
+        ] {
+            assert_eq!(RequestAttributes::decode(bytes), Err(expected), "{bytes:?}");
+        }
+    }
+}
