@@ -296,9 +296,10 @@ const aiTrace = createRoute({
 const issues = createRoute({
   getParentRoute: () => project,
   path: "/issues",
-  validateSearch: (raw: Raw): ListSearch & { archived?: true } => ({
+  validateSearch: (raw: Raw): ListSearch & { archived?: true; type?: "issues" | "messages" } => ({
     ...listSearch(raw),
     archived: flag(raw.archived),
+    type: raw.type === "issues" || raw.type === "messages" ? raw.type : undefined,
   }),
   component: lazyRouteComponent(() => import("./pages/issues/Issues"), "IssuesPage"),
 });

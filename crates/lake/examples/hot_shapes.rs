@@ -183,6 +183,7 @@ fn spans(project: u32, context: &ProjectContext, range: std::ops::Range<u64>, tr
                     is_error: status == 500,
                     client_ip: &text[3],
                     body_size: 0,
+                    linked_trace: TraceId::default(),
                 });
             }
             projection.spans.push(KeptSpan {

@@ -1,10 +1,10 @@
 //! A distributed trace: everything with one trace id, in all projects that the user may open. Spec: span, rule 5.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use tidewatch_domain::model::{SpanId, TraceId};
-use tidewatch_store::plan::{Function, Key};
+use tidewatch_store::plan::{Filter, Function, Key, Value};
 use tidewatch_store::tables::Table;
 
 use super::ai_traces::AiTrace;
@@ -27,9 +27,12 @@ use tidewatch_accounts::Project;
 
 /// Maximum entities of one kind in one trace.
 const NODES_MAX: usize = 2000;
+/// Maximum traces that a trace is shown with.
+const LINKED_MAX: usize = 20;
 
-/// `POST /api/distributed-traces/{traceId}`. `recorded_at`: nanoseconds since the epoch; all of time when `None`.
-/// [`QueryError::NotFound`] when no project has a row of the trace.
+/// `POST /api/distributed-traces/{traceId}`: the trace, and the Endpoints, Tasks, AI Traces and exceptions of the traces
+/// that it is linked with. `recorded_at`: nanoseconds since the epoch; all of time when `None`.
+/// [`QueryError::NotFound`] when no project has a row of these traces. WIRE 1.10.
 pub async fn read(
     executor: &Executor,
     projects: Vec<Arc<Project>>,
@@ -37,42 +40,98 @@ pub async fn read(
     recorded_at: Option<i64>,
 ) -> Result<DistributedTrace, QueryError> {
     let window = recorded_at.map_or(Range::ALL, Range::around);
-    let named = Projects::new(projects.clone());
-    let numbers = named.numbers();
-    let entities = |table: Table| {
-        let (filter, columns) = (filters::trace(trace_id), plans::all_columns(table));
-        let order = vec![plans::ascending("time")];
-        executor.run(plans::rows(table, &numbers, window, filter, columns, order, Window::first(NODES_MAX)))
-    };
-    let (trace, found_endpoints, found_tasks, found_ai) = tokio::try_join!(
-        trace::load(executor, &named, trace_id, window, None),
-        entities(Table::Endpoints),
-        entities(Table::Tasks),
-        entities(Table::AiTraces),
-    )?;
-    let exceptions = exceptions(executor, &projects, trace_id, window).await?;
-    let has_nothing = [&found_endpoints, &found_tasks, &found_ai].iter().all(|answer| answer.is_empty());
-    if has_nothing && trace.spans.is_empty() && exceptions.is_empty() {
+    let named = Projects::new(projects);
+    let found = Found::read(executor, &named, trace_id, window).await?;
+    let mut linked = Vec::new();
+    for linked_id in linked_traces(executor, &named, &found, window).await? {
+        linked.push(Found::read(executor, &named, linked_id, window).await?);
+    }
+    linked.retain(|other| !other.is_empty());
+    if found.is_empty() && linked.is_empty() {
         return Err(QueryError::not_found("nothing with this trace id is stored"));
     }
-
-    let answers =
-        [(TraceType::Endpoint, &found_endpoints), (TraceType::Task, &found_tasks), (TraceType::AiTrace, &found_ai)];
-    let mut nodes = nodes(&named, &trace, &answers, &exceptions);
+    let all = || [&found].into_iter().chain(&linked);
+    let mut nodes: Vec<(i64, TraceNode)> = all().flat_map(|found| found.nodes(&named)).collect();
     nodes.sort_by_key(|(start, _)| *start);
-    let mut project_numbers: Vec<u32> = trace.spans.iter().map(|span| span.project).collect();
-    project_numbers.extend(answers.iter().flat_map(|(_, answer)| answer.rows().map(|row| row.int("project") as u32)));
-    project_numbers.extend(exceptions.iter().map(|(project, _)| *project));
-    project_numbers.sort_unstable();
-    project_numbers.dedup();
+    let project_numbers: BTreeSet<u32> = all().flat_map(Found::project_numbers).collect();
+    let linked_trace_ids = linked.iter().map(|other| other.trace_id.to_string()).collect();
+    let mut exceptions: Vec<OccurrenceRecord> = found.exceptions.into_iter().map(|(_, exception)| exception).collect();
+    exceptions.extend(linked.into_iter().flat_map(|other| other.exceptions).map(|(_, exception)| exception));
+    exceptions.sort_by_key(|exception| exception.time);
     Ok(DistributedTrace {
         trace_id: trace_id.to_string(),
+        linked_trace_ids,
         nodes: nodes.into_iter().map(|(_, node)| node).collect(),
         projects: project_numbers.into_iter().map(|number| named.named(number)).collect(),
-        exceptions: exceptions.into_iter().map(|(_, exception)| exception.view).collect(),
-        span_graph_status: trace.status.clone(),
-        spans: trace.views(),
+        exceptions: exceptions.into_iter().map(|exception| exception.view).collect(),
+        span_graph_status: found.trace.status.clone(),
+        spans: found.trace.views(),
     })
+}
+
+/// The rows of one trace.
+struct Found {
+    trace_id: TraceId,
+    trace: Trace,
+    entities: [(TraceType, Answer); 3],
+    /// Sorted by time, each with its project's number.
+    exceptions: Vec<(u32, OccurrenceRecord)>,
+}
+
+impl Found {
+    async fn read(
+        executor: &Executor,
+        projects: &Projects,
+        trace_id: TraceId,
+        window: Range,
+    ) -> Result<Found, QueryError> {
+        let numbers = projects.numbers();
+        let entities = |table: Table| {
+            let (filter, columns) = (filters::trace(trace_id), plans::all_columns(table));
+            let order = vec![plans::ascending("time")];
+            executor.run(plans::rows(table, &numbers, window, filter, columns, order, Window::first(NODES_MAX)))
+        };
+        let (trace, endpoints, tasks, ai_traces) = tokio::try_join!(
+            trace::load(executor, projects, trace_id, window, None),
+            entities(Table::Endpoints),
+            entities(Table::Tasks),
+            entities(Table::AiTraces),
+        )?;
+        let exceptions = exceptions(executor, projects.all(), trace_id, window).await?;
+        let entities = [(TraceType::Endpoint, endpoints), (TraceType::Task, tasks), (TraceType::AiTrace, ai_traces)];
+        Ok(Found { trace_id, trace, entities, exceptions })
+    }
+
+    fn is_empty(&self) -> bool {
+        let has_no_entity = self.entities.iter().all(|(_, answer)| answer.is_empty());
+        has_no_entity && self.trace.spans.is_empty() && self.exceptions.is_empty()
+    }
+
+    fn project_numbers(&self) -> impl Iterator<Item = u32> {
+        let of_entities =
+            self.entities.iter().flat_map(|(_, answer)| answer.rows().map(|row| row.int("project") as u32));
+        let of_spans = self.trace.spans.iter().map(|span| span.project);
+        of_spans.chain(of_entities).chain(self.exceptions.iter().map(|(project, _)| *project))
+    }
+}
+
+/// The traces that requests of this trace name as that of their web page, and the traces whose requests name this one;
+/// at most [`LINKED_MAX`]. WIRE 1.10.
+async fn linked_traces(
+    executor: &Executor,
+    projects: &Projects,
+    found: &Found,
+    window: Range,
+) -> Result<BTreeSet<TraceId>, QueryError> {
+    let (_, endpoints) = &found.entities[0];
+    let named = endpoints.rows().map(|row| row.trace_id("linked_trace_id")).filter(|id| !id.is_none());
+    let mut linked: BTreeSet<TraceId> = named.collect();
+    let filter = Filter::eq("linked_trace_id", Value::Bytes(found.trace_id.0.to_vec()));
+    let (numbers, keys) = (projects.numbers(), vec![Key::column("trace_id")]);
+    let plan = plans::groups(Table::Endpoints, &numbers, window, filter, keys, vec![Function::Count.named("rows")]);
+    linked.extend(executor.run(plan).await?.rows().map(|row| row.trace_id("trace_id")));
+    linked.remove(&found.trace_id);
+    Ok(linked.into_iter().take(LINKED_MAX).collect())
 }
 
 /// The exceptions of the trace, sorted by time, each with its project's number.
@@ -97,58 +156,62 @@ async fn exceptions(
     Ok(found)
 }
 
-/// One node per entity, with its start, nanoseconds since the epoch.
-fn nodes(
-    projects: &Projects,
-    trace: &Trace,
-    answers: &[(TraceType, &Answer)],
-    exceptions: &[(u32, OccurrenceRecord)],
-) -> Vec<(i64, TraceNode)> {
-    let entities: HashSet<SpanId> =
-        answers.iter().flat_map(|(_, answer)| answer.rows().map(|row| row.span_id("span_id"))).collect();
-    let places = trace::places(&trace.spans, &entities);
-    let mut spans_of: HashMap<SpanId, Vec<SpanRecord>> = HashMap::new();
-    let mut above: HashMap<SpanId, SpanId> = HashMap::new();
-    let mut owner_of: HashMap<String, SpanId> = HashMap::new();
-    for (span, Place { owner, above: parent }) in trace.spans.iter().zip(&places) {
-        if let Some(owner) = owner {
-            spans_of.entry(*owner).or_default().push(span.clone());
-            owner_of.insert(span.view.span_id.clone(), *owner);
+impl Found {
+    /// One node per entity, with its start, nanoseconds since the epoch.
+    fn nodes(&self, projects: &Projects) -> Vec<(i64, TraceNode)> {
+        let Found { trace, entities: answers, exceptions, .. } = self;
+        let entities: HashSet<SpanId> =
+            answers.iter().flat_map(|(_, answer)| answer.rows().map(|row| row.span_id("span_id"))).collect();
+        let places = trace::places(&trace.spans, &entities);
+        let mut spans_of: HashMap<SpanId, Vec<SpanRecord>> = HashMap::new();
+        let mut above: HashMap<SpanId, SpanId> = HashMap::new();
+        let mut owner_of: HashMap<SpanId, SpanId> = HashMap::new();
+        let shown_ids: HashMap<SpanId, &str> =
+            trace.spans.iter().map(|span| (span.span_id, span.view.span_id.as_str())).collect();
+        for (span, Place { owner, above: parent }) in trace.spans.iter().zip(&places) {
+            if let Some(owner) = owner {
+                spans_of.entry(*owner).or_default().push(span.clone());
+                owner_of.insert(span.span_id, *owner);
+            }
+            if let (true, Some(parent)) = (entities.contains(&span.span_id), parent) {
+                above.insert(span.span_id, *parent);
+            }
         }
-        if let (true, Some(parent)) = (entities.contains(&span.span_id), parent) {
-            above.insert(span.span_id, *parent);
-        }
-    }
-    let exception_of = |entity: SpanId| {
-        let mut own = exceptions.iter().filter(|(_, exception)| {
-            let span_id = &exception.view.span_id;
-            *span_id == entity.to_string() || owner_of.get(span_id) == Some(&entity)
-        });
-        own.next().map(|(_, exception)| exception.brief())
-    };
-    let node = |trace_type: TraceType, row: Row<'_>| {
-        let (project, span_id) = (row.int("project") as u32, row.span_id("span_id"));
-        let id = projects.id(project);
-        let own = spans_of.get(&span_id).cloned().unwrap_or_default();
-        let (spans, gaps) = trace::lay_out(own);
-        let shown = spans.len() as u64;
-        let status = trace::status(gaps, shown, shown);
-        let named = projects.named(project);
-        let node = TraceNode {
-            project_id: named.id,
-            project_name: named.name,
-            trace_type,
-            trace_id: row.trace_id("trace_id").to_string(),
-            span_id: span_id.to_string(),
-            endpoint: (trace_type == TraceType::Endpoint).then(|| Endpoint::row(row, id)),
-            task: (trace_type == TraceType::Task).then(|| Task::row(row, id)),
-            ai_trace: (trace_type == TraceType::AiTrace).then(|| AiTrace::row(row, id)),
-            spans: spans.into_iter().map(|span| span.view).collect(),
-            span_graph_status: status,
-            exception: exception_of(span_id),
-            parent_entity_span_id: above.get(&span_id).copied().map(ids::format_span).unwrap_or_default(),
+        let exception_of = |entity: SpanId| {
+            let mut own = exceptions.iter().filter(|(_, exception)| {
+                exception.span_id == entity || owner_of.get(&exception.span_id) == Some(&entity)
+            });
+            own.next().map(|(_, exception)| exception.brief())
         };
-        (row.int("time"), node)
-    };
-    answers.iter().flat_map(|(trace_type, answer)| answer.rows().map(|row| node(*trace_type, row))).collect()
+        let node = |trace_type: TraceType, row: Row<'_>| {
+            let (project, span_id) = (row.int("project") as u32, row.span_id("span_id"));
+            let id = projects.id(project);
+            let own = spans_of.get(&span_id).cloned().unwrap_or_default();
+            let (spans, gaps) = trace::lay_out(own);
+            let shown = spans.len() as u64;
+            let status = trace::status(gaps, shown, shown);
+            let named = projects.named(project);
+            let node = TraceNode {
+                project_id: named.id,
+                project_name: named.name,
+                trace_type,
+                trace_id: row.trace_id("trace_id").to_string(),
+                span_id: ids::format_entity_span(id, row.id16("row_id"), row.trace_id("trace_id"), span_id),
+                endpoint: (trace_type == TraceType::Endpoint).then(|| Endpoint::row(row, id)),
+                task: (trace_type == TraceType::Task).then(|| Task::row(row, id)),
+                ai_trace: (trace_type == TraceType::AiTrace).then(|| AiTrace::row(row, id)),
+                spans: spans.into_iter().map(|span| span.view).collect(),
+                span_graph_status: status,
+                exception: exception_of(span_id),
+                parent_entity_span_id: above
+                    .get(&span_id)
+                    .and_then(|above| shown_ids.get(above))
+                    .copied()
+                    .unwrap_or_default()
+                    .to_owned(),
+            };
+            (row.int("time"), node)
+        };
+        answers.iter().flat_map(|(trace_type, answer)| answer.rows().map(|row| node(*trace_type, row))).collect()
+    }
 }

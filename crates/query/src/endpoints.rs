@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use tidewatch_domain::model::TraceId;
 use tidewatch_domain::ranking::{self, ApdexBands, EndpointAggregate, Impact};
 use tidewatch_store::plan::{Aggregate, Filter, Function, Key, Op};
 use tidewatch_store::tables::Table;
@@ -134,10 +135,16 @@ impl EntityKind for Endpoint {
             app_version: row.text("app_version").to_owned(),
             server_name: row.text("server_name").to_owned(),
             trace_id: row.trace_id("trace_id").to_string(),
-            span_id: row.span_id("span_id").to_string(),
+            span_id: ids::format_entity_span(
+                project,
+                row.id16("row_id"),
+                row.trace_id("trace_id"),
+                row.span_id("span_id"),
+            ),
             parent_span_id: ids::format_span(row.span_id("parent_span_id")),
             is_stream: row.flag("is_stream"),
             is_root: row.flag("is_root"),
+            linked_trace_id: row.bytes("linked_trace_id").try_into().ok().map(|id| TraceId(id).to_string()),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Parses and formats the ids of requests and responses. Ids that do not parse are [`QueryError::Malformed`].
 
-use tidewatch_domain::model::{ProjectId, SpanId, TraceId};
+use tidewatch_domain::model::{NativeId, ProjectId, SpanId, TraceId};
+use tidewatch_domain::rules::native_ids::span_id_of;
 use tidewatch_domain::rules::row_id::entity_row_id;
 use uuid::Uuid;
 
@@ -14,9 +15,12 @@ pub fn parse_trace(text: &str) -> Result<TraceId, QueryError> {
     Some(TraceId(bytes)).filter(|id| !id.is_none()).ok_or_else(malformed)
 }
 
-/// Parses 16 hexadecimal digits.
+/// Parses 16 hexadecimal digits; or 32, dashes ignored: the UUID of a span of a native report. Spec: span, rule 2.
 pub fn parse_span(text: &str) -> Result<SpanId, QueryError> {
-    hex::<8>(text.trim()).map(SpanId).ok_or_else(|| QueryError::malformed("a span id is 16 hexadecimal digits"))
+    let digits: String = text.trim().chars().filter(|letter| *letter != '-').collect();
+    let native = || hex::<16>(&digits).map(|uuid| span_id_of(NativeId(uuid)));
+    let id = hex::<8>(&digits).map(SpanId).or_else(native);
+    id.ok_or_else(|| QueryError::malformed("a span id is 16 hexadecimal digits, or 32 of a native report"))
 }
 
 /// Parses the hash of an Issue: 16 hexadecimal digits.
@@ -51,6 +55,25 @@ pub fn format_span(id: SpanId) -> String {
     if id.is_none() { String::new() } else { id.to_string() }
 }
 
+/// The own id and the parent's id of a span in the form that its SDK sent: 32 hexadecimal digits if the column
+/// `native_ids` has them, else 16; empty for none.
+pub fn format_native(native_ids: &[u8], own: SpanId, parent: SpanId) -> (String, String) {
+    let mut uuids = native_ids.chunks_exact(16).map(|uuid| Uuid::from_slice(uuid).unwrap_or_default());
+    match uuids.next() {
+        Some(span) => (span.simple().to_string(), uuids.next().map_or(String::new(), |uuid| uuid.simple().to_string())),
+        None => (format_span(own), format_span(parent)),
+    }
+}
+
+/// The id of the span of an Endpoint, a Task or an AI Trace: its row id, 32 hexadecimal digits, if the row comes from a
+/// native report; else 16. Spec: span, rule 2.
+pub fn format_entity_span(project: Uuid, row_id: [u8; 16], trace: TraceId, span: SpanId) -> String {
+    match row_id == entity_row(project, trace, span) {
+        true => span.to_string(),
+        false => Uuid::from_bytes(row_id).simple().to_string(),
+    }
+}
+
 /// Row id of a span's Endpoint, Task or AI Trace. Spec: span, rule 2.
 pub fn entity_row(project: Uuid, trace: TraceId, span: SpanId) -> [u8; 16] {
     entity_row_id(ProjectId(project.into_bytes()), trace, span).0
@@ -82,6 +105,11 @@ mod tests {
             assert!(matches!(parse_trace(bad), Err(QueryError::Malformed(_))), "{bad}");
         }
         assert_eq!(parse_span("eee19b7ec3c1b174").unwrap().to_string(), "eee19b7ec3c1b174");
+        // WIRE 9: the eight bytes that stand for a UUID.
+        for native in ["01010101-0101-0101-0101-010101010101", "01010101010101010101010101010101"] {
+            assert_eq!(parse_span(native).unwrap().to_string(), "8311b202a16e6a9a");
+        }
+        assert!(parse_span("eee19b7ec3c1b1").is_err());
         assert_eq!(format_hash(parse_hash("00ff00000000000a").unwrap()), "00ff00000000000a");
         assert!(matches!(parse_row("x"), Err(QueryError::Malformed(_))));
         assert_eq!(format_span(SpanId::default()), "");

@@ -96,15 +96,16 @@ pub async fn list(
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     let paging = Paging::read(request.pagination)?;
     let order = page::order(&request.order_by)?;
-    match request.search_type.as_deref().unwrap_or("") {
-        "" | "all" | "issues" => {}
-        "messages" => return Ok(paging.page(Vec::new(), 0)),
+    let of_type = match request.search_type.as_deref().unwrap_or("") {
+        "" | "all" => Filter::True,
+        "issues" => filters::not(filters::is("is_message")),
+        "messages" => filters::is("is_message"),
         other => {
             return Err(QueryError::malformed(format!("searchType is all, issues or messages, not {other}")));
         }
-    }
-    let mut found =
-        listed(executor, project.number, range, request.search.as_deref(), request.include_archived).await?;
+    };
+    let search = request.search.as_deref();
+    let mut found = listed(executor, project.number, range, (of_type, search), request.include_archived).await?;
     sort(&mut found, order, page::is_descending(request.sort_direction));
     let total = found.len() as u64;
     let data = views(executor, project, range, paging.cut(found)).await?;
@@ -118,7 +119,7 @@ pub async fn recent(
     range: Range,
     count: usize,
 ) -> Result<Vec<IssueGroup>, QueryError> {
-    let mut found = listed(executor, project.number, range, None, false).await?;
+    let mut found = listed(executor, project.number, range, (Filter::True, None), false).await?;
     sort(&mut found, IssueOrder::LastSeen, true);
     found.truncate(count);
     views(executor, project, range, found).await
@@ -141,16 +142,16 @@ async fn listed(
     executor: &Executor,
     project: u32,
     range: Range,
-    search: Option<&str>,
+    (of_type, search): (Filter, Option<&str>),
     include_archived: bool,
 ) -> Result<Vec<Group>, QueryError> {
-    let mut filter = Filter::True;
+    let mut filter = of_type;
     if let Some(needle) = search.map(str::trim).filter(|needle| !needle.is_empty()) {
         // The search selects Issues. Their counts include occurrences that do not match it.
         let keys = vec![Key::column(GROUP)];
         let count = vec![Function::Count.named(ROWS)];
         let plan = plans::groups(Table::Exceptions, &[project], range, matching(needle), keys, count);
-        filter = in_groups(executor.run(plan).await?.rows().map(|row| row.u64(GROUP)));
+        filter = filter.and(in_groups(executor.run(plan).await?.rows().map(|row| row.u64(GROUP))));
     }
     let archived = archived(executor, project).await?;
     let mut found = groups(executor, project, range, filter).await?;
@@ -236,6 +237,7 @@ fn view(group: &Group, latest: Option<&OccurrenceRecord>, hourly_trend: Vec<Tren
         first_seen: time::to_rfc3339(group.first_seen),
         last_seen: time::to_rfc3339(group.last_seen),
         hourly_trend,
+        is_message: latest.is_some_and(|latest| latest.view.is_message),
         archived: group.is_archived,
         owner_type: latest.and_then(|latest| latest.view.owner_type),
         owner_name: text(|view| &view.owner_name),

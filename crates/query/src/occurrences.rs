@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bumpalo::Bump;
-use tidewatch_domain::model::TraceId;
+use tidewatch_domain::model::{SpanId, TraceId};
 use tidewatch_domain::project::EntityKind;
 use tidewatch_domain::rules::exception;
 use tidewatch_store::plan::Filter;
@@ -33,6 +33,8 @@ pub struct OccurrenceRecord {
     pub time: i64,
     /// Zeros for an exception without a trace.
     pub trace_id: TraceId,
+    /// Zeros for an exception without a span.
+    pub span_id: SpanId,
     /// `None` when no entity owns the exception.
     pub owner: Option<Owner>,
     /// The exception in responses.
@@ -45,7 +47,7 @@ pub async fn read(
     project: &Arc<Project>,
     answer: &Answer,
 ) -> Result<Vec<OccurrenceRecord>, QueryError> {
-    let stored: Vec<RecordedOwner> = answer.rows().map(RecordedOwner::read).collect();
+    let stored: Vec<RecordedOwner> = answer.rows().map(|row| RecordedOwner::read(row, project.id)).collect();
     let lookups: Vec<OwnerLookup> = answer
         .rows()
         .zip(&stored)
@@ -56,25 +58,26 @@ pub async fn read(
             RecordedOwner::Resolved(_) => None,
         })
         .collect();
-    let found = owners::look_up(executor, project.number, &lookups).await?;
+    let found = owners::look_up(executor, project, &lookups).await?;
     let records = answer.rows().zip(stored).map(|(row, stored)| {
         let owner = match stored {
             RecordedOwner::Resolved(owner) => owner,
             RecordedOwner::Unresolved(start) => found.get(&(row.trace_id("trace_id"), start)).cloned(),
         };
-        record(row, project, owner)
+        record(row, owner)
     });
     Ok(records.collect())
 }
 
-fn record(row: Row<'_>, project: &Project, owner: Option<Owner>) -> OccurrenceRecord {
-    let (group, time, trace_id) = (row.u64("group"), row.int("time"), row.trace_id("trace_id"));
+fn record(row: Row<'_>, owner: Option<Owner>) -> OccurrenceRecord {
+    let (group, time) = (row.u64("group"), row.int("time"));
+    let (trace_id, span_id) = (row.trace_id("trace_id"), row.span_id("span_id"));
     let mut attributes = attributes::map(row.bytes("attributes"));
     attributes.0.extend(attributes::map(row.bytes("event_attributes")).0);
     // The view has a field for it.
     let sent = attributes.0.remove("exception.stacktrace").unwrap_or_default();
     let owner_type = owner.as_ref().map(|owner| owner_type(owner.kind));
-    let owner_row = |owner: &Owner| ids::format_row(ids::entity_row(project.id, trace_id, owner.span_id));
+    let owner_row = |owner: &Owner| ids::format_row(owner.row_id);
     let view = Occurrence {
         id: ids::format_row(row.id16("row_id")),
         exception_hash: ids::format_hash(group),
@@ -84,7 +87,7 @@ fn record(row: Row<'_>, project: &Project, owner: Option<Owner>) -> OccurrenceRe
         message: row.text("message").to_owned(),
         recorded_at: time::to_rfc3339(time),
         trace_id: ids::format_trace(trace_id),
-        span_id: ids::format_span(row.span_id("span_id")),
+        span_id: ids::format_native(row.bytes("native_ids"), span_id, SpanId::default()).0,
         trace_type: match owner_type {
             Some(OwnerType::Endpoint) => "endpoint".to_owned(),
             Some(OwnerType::Task) => "task".to_owned(),
@@ -92,13 +95,13 @@ fn record(row: Row<'_>, project: &Project, owner: Option<Owner>) -> OccurrenceRe
         },
         server_name: row.text("server_name").to_owned(),
         app_version: row.text("app_version").to_owned(),
-        is_message: false,
+        is_message: row.flag("is_message"),
         attributes,
         owner_type,
         owner_name: owner.as_ref().map(|owner| owner.name.clone()).unwrap_or_default(),
         owner_id: owner.as_ref().map(owner_row).unwrap_or_default(),
     };
-    OccurrenceRecord { group, time, trace_id, owner, view }
+    OccurrenceRecord { group, time, trace_id, span_id, owner, view }
 }
 
 /// The stack trace `sent` with its header line; `None` unless symbolication changed it. DECISIONS 14.
@@ -168,7 +171,7 @@ pub async fn related(
         EntityKind::Endpoint => (Table::Endpoints, TraceType::Endpoint),
         EntityKind::Task => (Table::Tasks, TraceType::Task),
     };
-    let filter = filters::row_id(ids::entity_row(project.id, occurrence.trace_id, owner.span_id));
+    let filter = filters::row_id(owner.row_id);
     let columns = vec!["row_id", "name", "status_code", "duration", "time", "trace_id"];
     let range = Range::around(occurrence.time);
     let plan = plans::rows(table, &[project.number], range, filter, columns, vec![], Window::first(1));

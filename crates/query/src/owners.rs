@@ -12,8 +12,10 @@ use super::answer::{Answer, Row};
 use super::executor::Executor;
 use super::plans::{self, Window};
 use super::time::Range;
-use super::{filters, spans};
+use super::{filters, ids, spans};
 use crate::error::QueryError;
+use tidewatch_accounts::Project;
+use uuid::Uuid;
 
 /// Maximum spans, and maximum entities of a kind, that are read for the owners of one page.
 const SPANS_MAX: usize = 500_000;
@@ -27,6 +29,8 @@ pub struct Owner {
     pub name: String,
     /// The span of the entity.
     pub span_id: SpanId,
+    /// The row id of the entity.
+    pub row_id: [u8; 16],
 }
 
 /// The owner as stored with the exception.
@@ -39,11 +43,17 @@ pub enum RecordedOwner {
 }
 
 impl RecordedOwner {
-    /// Reads the columns `owner_kind`, `owner_name` and `owner_span_id`.
-    pub fn read(row: Row<'_>) -> RecordedOwner {
+    /// Reads a row of exceptions of `project`.
+    pub fn read(row: Row<'_>, project: Uuid) -> RecordedOwner {
         let span_id = row.span_id("owner_span_id");
-        let known =
-            |kind| RecordedOwner::Resolved(Some(Owner { kind, name: row.text("owner_name").to_owned(), span_id }));
+        // The owner of a native exception is the run that it names.
+        let row_id = match row.bytes("native_ids").first_chunk::<16>() {
+            Some(uuid) => *uuid,
+            None => ids::entity_row(project, row.trace_id("trace_id"), span_id),
+        };
+        let known = |kind| {
+            RecordedOwner::Resolved(Some(Owner { kind, name: row.text("owner_name").to_owned(), span_id, row_id }))
+        };
         match row.int("owner_kind") {
             1 => known(EntityKind::Endpoint),
             2 => known(EntityKind::Task),
@@ -67,7 +77,7 @@ pub struct OwnerLookup {
 /// Finds owners by trace and start span. Lookups without an owner are absent.
 pub async fn look_up(
     executor: &Executor,
-    project: u32,
+    project: &Project,
     lookups: &[OwnerLookup],
 ) -> Result<HashMap<(TraceId, SpanId), Owner>, QueryError> {
     let traces: BTreeSet<TraceId> = lookups.iter().map(|lookup| lookup.trace_id).collect();
@@ -76,42 +86,60 @@ pub async fn look_up(
     };
     let read = |table: Table, columns: Vec<&'static str>| {
         let filter = filters::ids("trace_id", traces.iter().map(|trace| trace.0));
-        executor.run(plans::rows(table, &[project], range, filter, columns, vec![], Window::first(SPANS_MAX)))
+        executor.run(plans::rows(table, &[project.number], range, filter, columns, vec![], Window::first(SPANS_MAX)))
     };
-    let named = || vec!["trace_id", "span_id", "name"];
+    let named = || vec!["trace_id", "span_id", "name", "row_id"];
     let (spans, endpoints, tasks) = tokio::try_join!(
         read(Table::Spans, vec!["trace_id", "span_id", "parent_span_id", "promoted"]),
         read(Table::Endpoints, named()),
         read(Table::Tasks, named()),
     )?;
     let mut owners = HashMap::new();
-    let forest = forest(&spans, &names(&endpoints), &names(&tasks));
+    let (endpoints, tasks) = (entities(&endpoints), entities(&tasks));
+    let forest = forest(&spans, &endpoints, &tasks);
     for lookup in lookups {
         if let Some(owner) = forest.get(&lookup.trace_id).and_then(|tree| tree.owner(lookup.start)) {
-            let owner = Owner { kind: owner.kind, name: owner.name.to_owned(), span_id: owner.span_id };
+            let found = match owner.kind {
+                EntityKind::Endpoint => endpoints.get(&(lookup.trace_id, owner.span_id)),
+                EntityKind::Task => tasks.get(&(lookup.trace_id, owner.span_id)),
+            };
+            let derived = || ids::entity_row(project.id, lookup.trace_id, owner.span_id);
+            let row_id = found.map_or_else(derived, |entity| entity.row_id);
+            let owner = Owner { kind: owner.kind, name: owner.name.to_owned(), span_id: owner.span_id, row_id };
             owners.insert((lookup.trace_id, lookup.start), owner);
         }
     }
     Ok(owners)
 }
 
-type Names<'a> = HashMap<(TraceId, SpanId), &'a str>;
-
-fn names(answer: &Answer) -> Names<'_> {
-    answer.rows().map(|row| ((row.trace_id("trace_id"), row.span_id("span_id")), row.text("name"))).collect()
+struct Entity<'a> {
+    name: &'a str,
+    row_id: [u8; 16],
 }
 
-fn forest<'a>(spans: &Answer, endpoints: &Names<'a>, tasks: &Names<'a>) -> HashMap<TraceId, StoredOwners<'a>> {
+type Entities<'a> = HashMap<(TraceId, SpanId), Entity<'a>>;
+
+fn entities(answer: &Answer) -> Entities<'_> {
+    answer
+        .rows()
+        .map(|row| {
+            let entity = Entity { name: row.text("name"), row_id: row.id16("row_id") };
+            ((row.trace_id("trace_id"), row.span_id("span_id")), entity)
+        })
+        .collect()
+}
+
+fn forest<'a>(spans: &Answer, endpoints: &Entities<'a>, tasks: &Entities<'a>) -> HashMap<TraceId, StoredOwners<'a>> {
     let mut traces: HashMap<TraceId, Vec<StoredSpan<'a>>> = HashMap::new();
     for row in spans.rows() {
         let (trace_id, span_id) = (row.trace_id("trace_id"), row.span_id("span_id"));
         let promoted = row.int("promoted") as u8;
-        let (entity, names) = match promoted {
+        let (entity, found) = match promoted {
             promoted if promoted & spans::ENDPOINT != 0 => (Some(EntityKind::Endpoint), endpoints),
             promoted if promoted & spans::TASK != 0 => (Some(EntityKind::Task), tasks),
             _ => (None, endpoints),
         };
-        let name = names.get(&(trace_id, span_id)).copied().unwrap_or("");
+        let name = found.get(&(trace_id, span_id)).map_or("", |entity| entity.name);
         let parent_span_id = row.span_id("parent_span_id");
         traces.entry(trace_id).or_default().push(StoredSpan { span_id, parent_span_id, entity, name });
     }

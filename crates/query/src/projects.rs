@@ -23,6 +23,11 @@ impl Projects {
         Projects(projects)
     }
 
+    /// The projects, by number.
+    pub fn all(&self) -> &[Arc<Project>] {
+        &self.0
+    }
+
     /// Numbers of the projects, ascending.
     pub fn numbers(&self) -> Vec<u32> {
         self.0.iter().map(|project| project.number).collect()

@@ -69,6 +69,7 @@ pub const COLUMNS: &[&str] = &[
     "attributes",
     "events",
     "links",
+    "native_ids",
 ];
 
 impl SpanRecord {
@@ -83,11 +84,17 @@ impl SpanRecord {
         let start = row.int("time");
         let attributes = attributes::map(row.bytes("attributes"));
         let is_entity = promoted & (ENDPOINT | TASK | AI_TRACE) != 0;
+        let native = row.bytes("native_ids");
+        let (own_id, parent_id) = ids::format_native(native, span_id, parent);
+        let entity_row = || match native.first_chunk::<16>() {
+            Some(uuid) => *uuid,
+            None => ids::entity_row(project_id, trace_id, span_id),
+        };
         let view = SpanView {
             project_id: project_id.to_string(),
             trace_id: trace_id.to_string(),
-            span_id: span_id.to_string(),
-            parent_span_id: ids::format_span(parent),
+            span_id: own_id,
+            parent_span_id: parent_id,
             name: row.text("name").to_owned(),
             start_time: time::to_rfc3339(start),
             recorded_at: time::to_rfc3339(start),
@@ -106,7 +113,7 @@ impl SpanRecord {
             is_endpoint: promoted & ENDPOINT != 0,
             is_task: promoted & TASK != 0,
             is_ai_trace: promoted & AI_TRACE != 0,
-            entity_id: is_entity.then(|| ids::format_row(ids::entity_row(project_id, trace_id, span_id))),
+            entity_id: is_entity.then(|| ids::format_row(entity_row())),
             entity_name: None,
             depth: 0,
             has_missing_parent: false,

@@ -64,7 +64,12 @@ impl EntityKind for Task {
             app_version: row.text("app_version").to_owned(),
             server_name: row.text("server_name").to_owned(),
             trace_id: row.trace_id("trace_id").to_string(),
-            span_id: row.span_id("span_id").to_string(),
+            span_id: ids::format_entity_span(
+                project,
+                row.id16("row_id"),
+                row.trace_id("trace_id"),
+                row.span_id("span_id"),
+            ),
             parent_span_id: ids::format_span(row.span_id("parent_span_id")),
             is_stream: row.flag("is_stream"),
             is_root: row.flag("is_root"),

@@ -201,7 +201,8 @@ impl<'a> Sent<'a> {
         let copied = |text: &str| &*arena.alloc_str(text);
         let resource = origin.map(|origin| wire::decode_attributes(arena.alloc_slice_copy(&origin.resource), arena));
         let origin = Origin {
-            resource: Attributes(resource.unwrap_or_default()),
+            // The event of a native report has what symbolication needs of the resource.
+            resource: Attributes(resource.unwrap_or(self.event)),
             scope_name: origin.map_or("", |origin| copied(&origin.scope)),
             scope: Attributes(self.event),
             record: Attributes(self.record),

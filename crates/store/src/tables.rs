@@ -135,6 +135,7 @@ pub const SPANS: &[Column] = &[
     DROPPED_ATTRIBUTES,
     column("dropped_events", Kind::U32, "events the SDK dropped"),
     column("dropped_links", Kind::U32, "links the SDK dropped"),
+    optional("native_ids", Kind::Bytes, "of a native report: the span's UUID, then its parent's if it has one"),
 ];
 
 /// Columns of [`Table::Endpoints`]; `name` is the Endpoint's name, `time` the span's start.
@@ -157,6 +158,7 @@ pub const ENDPOINTS: &[Column] = &[
     column("body_size", Kind::I64, "response body bytes, 0 when absent"),
     WEIGHT,
     ATTRIBUTES,
+    optional("linked_trace_id", Kind::Bytes, "trace of the web page that sent the request"),
 ];
 
 /// Columns of [`Table::Tasks`]: those of [`ENDPOINTS`]; `status_code` is 0.
@@ -217,6 +219,9 @@ pub const EXCEPTIONS: &[Column] = &[
     WEIGHT,
     ATTRIBUTES,
     column("event_attributes", Kind::Bytes, "attributes of the exception event, OTLP KeyValueList"),
+    optional("native_ids", Kind::Bytes, "of a native report: UUID of the Endpoint or Task"),
+    optional("is_message", Kind::Bool, "true for a captured message; null for an exception"),
+    optional("session_id", Kind::Bytes, "of a native report: UUID of the session"),
 ];
 
 /// Columns of [`Table::Logs`].
@@ -267,7 +272,7 @@ pub const METRIC_POINTS: &[Column] = &[
 pub const INGEST_COUNTS: &[Column] = &[
     PROJECT,
     column("time", Kind::I64, "start of the minute"),
-    column("signal", Kind::Text, "traces, metrics or logs"),
+    column("signal", Kind::Text, "traces, metrics, logs or reports"),
     column("outcome", Kind::Text, "accepted, rejected (requests); bytes; kept, dropped, trimmed, sent (records)"),
     column(
         "reason",

@@ -75,6 +75,7 @@ export function issueGroups(body: Body): t.IssueGroup[] {
     firstSeen: iso(boot - (i + 1) * 97_000_000),
     lastSeen: iso(Date.parse(body.toDate) - i * 4_100_000),
     hourlyTrend: trend(body, i + 90, amount / 24),
+    isMessage: false,
     archived: archived.has(exceptionHash),
     ownerType,
     ownerName,

@@ -10,6 +10,7 @@ export function traceAnswer(traceId: string): t.TraceAnswer {
     traceId === BIG_TRACE ? bigSpans(boot - 600_000) : shopSpans(boot - 300_000).map((one) => ({ ...one, traceId }));
   return {
     traceId,
+    linkedTraceIds: [],
     nodes: [],
     spans,
     projects: [{ id: PROJECT, name: "shop" }],

@@ -3003,11 +3003,13 @@ export interface components {
         };
         /** @description `POST /api/distributed-traces/{traceId}`: everything with the trace id in the projects that the user can open. */
         DistributedTrace: {
-            /** @description Exceptions of the trace. */
+            /** @description Exceptions of these traces. */
             exceptions: components["schemas"]["Occurrence"][];
-            /** @description Endpoints, Tasks and AI Traces of the trace, by start. */
+            /** @description Traces that are shown with this one: that of the web page that sent a request, or those of its requests. */
+            linkedTraceIds: string[];
+            /** @description Endpoints, Tasks and AI Traces of the trace and of the linked ones, by start. */
             nodes: components["schemas"]["TraceNode"][];
-            /** @description Projects with rows of the trace. */
+            /** @description Projects with rows of these traces. */
             projects: components["schemas"]["ProjectName"][];
             /** @description Whether `spans` is complete. */
             spanGraphStatus: components["schemas"]["SpanGraphStatus"];
@@ -3293,6 +3295,8 @@ export interface components {
             isRoot: boolean;
             /** @description Whether the response is streaming (SSE, WebSocket) and excluded from latency statistics. */
             isStream: boolean;
+            /** @description Trace of the web page that sent the request; absent when unknown. */
+            linkedTraceId?: string | null;
             /** @description Id of the parent span; empty for a root. */
             parentSpanId: string;
             /**
@@ -3603,6 +3607,8 @@ export interface components {
             firstSeen: string;
             /** @description Occurrences per hour, or per number of hours for which 168 points cover the range; zeros included. */
             hourlyTrend: components["schemas"]["TrendPoint"][];
+            /** @description Whether it is a captured message of a native report instead of exceptions. */
+            isMessage: boolean;
             /**
              * Format: date-time
              * @description Time of the latest occurrence in the range.
@@ -3641,7 +3647,7 @@ export interface components {
              */
             search: string | null;
             /**
-             * @description `all` (default), `issues` or `messages` (always empty for OTLP).
+             * @description `all` (default), `issues` (exceptions) or `messages` (captured messages of native reports).
              * @default null
              */
             searchType: string | null;
@@ -4338,7 +4344,7 @@ export interface components {
              * @description Row id.
              */
             id: string;
-            /** @description Always false for OTLP. */
+            /** @description Whether it is a captured message of a native report instead of an exception. */
             isMessage: boolean;
             /** @description `exception.message`; empty when absent. */
             message: string;
@@ -5517,7 +5523,7 @@ export interface components {
             scopeName: string;
             /** @description `service.name` of the resource; empty when absent. */
             serviceName: string;
-            /** @description Span id. */
+            /** @description Span id: 16 hexadecimal digits; 32 of a native report. */
             spanId: string;
             /**
              * Format: int32
@@ -16541,7 +16547,7 @@ export interface operations {
             path: {
                 /** @description 32 hexadecimal digits */
                 traceId: string;
-                /** @description 16 hexadecimal digits */
+                /** @description 16 hexadecimal digits, or 32 of a native report */
                 spanId: string;
             };
             cookie?: never;

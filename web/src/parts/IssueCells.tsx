@@ -17,6 +17,11 @@ export function IssueTitle({ row, lines = 2 }: { row: IssueGroup; lines?: 1 | 2 
       >
         {row.exceptionType || row.title}
       </Link>
+      {row.isMessage && (
+        <span className="ml-2">
+          <Chip>message</Chip>
+        </span>
+      )}
       {row.archived && (
         <span className="ml-2">
           <Chip>archived</Chip>

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use bumpalo::Bump;
 
 use super::{Dropped, Enrichment, Exception, KeptLog, LogProjection, Owner, ProjectContext};
-use crate::model::{Attributes, LogBatch, LogRecord, Slice};
+use crate::model::{Attributes, LogBatch, LogRecord, NativeId, Slice};
 use crate::rules::edge_platform::Process;
 use crate::rules::exception::{ExceptionText, Origin, has_exception_attributes};
 use crate::rules::issue_group::issue_group;
@@ -94,5 +94,7 @@ fn exception<'a>(
         app_version: process.app_version(script_version),
         owner: if record.span_id.is_none() { Owner::None } else { Owner::Above(record.span_id) },
         weight: 1.0,
+        is_message: false,
+        session: NativeId::default(),
     }
 }

@@ -11,12 +11,12 @@ mod traces;
 
 pub use logs::{logs, logs_with};
 pub use metrics::metrics;
-pub use report::{NativeSpanIds, ReportProjection, report};
+pub use report::{ReportProjection, report};
 pub use traces::{traces, traces_with};
 
 use std::sync::Arc;
 
-use crate::model::{InvalidId, KeyValue, ProjectId, RowId, Slice, SpanId};
+use crate::model::{InvalidId, KeyValue, NativeId, ProjectId, RowId, Slice, SpanId, TraceId};
 pub use crate::rules::classify::Promoted;
 pub use crate::rules::drop_reason::DropReason;
 use crate::rules::exception::{AsReceived, Symbolicate};
@@ -114,6 +114,17 @@ pub struct TraceProjection<'a> {
     pub rejected: Vec<(u32, InvalidId)>,
     /// Number of model calls without `gen_ai.*` that the project's settings do not promote. DECISIONS 26.
     pub other_ai: u64,
+    /// Ids of UUID width, by index into `batch.spans`; empty for OTLP. SPEC span rule 2.
+    pub native_ids: Vec<NativeSpanIds>,
+}
+
+/// The UUIDs of a span of a native report, of which `span_id` and `parent_span_id` are hashes. WIRE 9.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct NativeSpanIds {
+    /// The span's id. The run's id for an exception; none without a run.
+    pub span: NativeId,
+    /// The parent's id; none for a root.
+    pub parent: NativeId,
 }
 
 /// A span to store.
@@ -172,6 +183,8 @@ pub struct Entity<'a> {
     pub client_ip: &'a str,
     /// Size of the response body in bytes; 0 when absent.
     pub body_size: i64,
+    /// The trace of the web page that sent the request; none when unknown. WIRE 1.10.
+    pub linked_trace: TraceId,
 }
 
 /// An AI Trace. DECISIONS 12, WIRE 8.3. `None` means absent, never zero.
@@ -254,6 +267,10 @@ pub struct Exception<'a> {
     pub owner: Owner<'a>,
     /// Weight of the span, see [`KeptSpan::weight`].
     pub weight: f64,
+    /// Whether it is a captured message instead of an exception. WIRE 1.4.
+    pub is_message: bool,
+    /// UUID of the session of a native report; none when unknown. WIRE 1.4.
+    pub session: NativeId,
 }
 
 /// The nearest Endpoint or Task above a span, itself included. DECISIONS 8.

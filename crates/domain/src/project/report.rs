@@ -9,8 +9,8 @@ use std::collections::{HashMap, HashSet};
 use bumpalo::Bump;
 
 use super::{
-    DropReason, Dropped, Enrichment, Entity, EntityKind, Exception, KeptSpan, MetricProjection, Owner, ProjectContext,
-    Promoted, TraceProjection, metrics,
+    DropReason, Dropped, Enrichment, Entity, EntityKind, Exception, KeptSpan, MetricProjection, NativeSpanIds, Owner,
+    ProjectContext, Promoted, TraceProjection, metrics,
 };
 use crate::model::{
     AnyValue, Attributes, KeyValue, Metric, MetricBatch, MetricKind, NativeId, Point, PointData, ReportBatch,
@@ -30,12 +30,10 @@ use crate::rules::sampling::sample;
 pub struct ReportProjection<'a> {
     /// Root spans of runs, their spans, and one entry per exception.
     pub traces: TraceBatch<'a>,
-    /// UUIDs of each entry of `traces.spans` and of its parent.
-    pub ids: Vec<NativeSpanIds>,
+    /// What identifies each entry of `traces.spans` in a retry: the span's id, or the row id of an exception.
+    pub records: Vec<NativeId>,
     /// Rows of `traces`.
     pub rows: TraceProjection<'a>,
-    /// Exceptions that are messages, by index in `rows.exceptions`.
-    pub messages: Vec<bool>,
     /// The values of metrics, as gauges.
     pub metrics: MetricBatch<'a>,
     /// Rows of `metrics`.
@@ -46,17 +44,6 @@ pub struct ReportProjection<'a> {
     pub invalid: u64,
     /// Number of sessions and recordings, which are in no list above.
     pub unsupported: u64,
-}
-
-/// The ids of a span of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct NativeSpanIds {
-    /// Identifies the record in a retry: the span's id, or the row id of an exception.
-    pub record: NativeId,
-    /// The span's id. The run's id for an exception; none without a run.
-    pub span: NativeId,
-    /// The parent's id; none for a root.
-    pub parent: NativeId,
 }
 
 /// Projects a report into rows.
@@ -112,10 +99,12 @@ impl<'b, 'a> Projector<'b, 'a> {
         arena: &'a Bump,
     ) -> Self {
         let exceptions = report.exceptions.iter().filter(|exception| !exception.is_message);
-        let failed: HashSet<NativeId> = exceptions.clone().map(|exception| exception.run).collect();
+        let runs = exceptions.clone().map(|exception| exception.run);
+        let failed: HashSet<NativeId> = runs.filter(|run| !run.is_none()).collect();
         let error_runs = report.runs.iter().filter(|run| run.status >= 500 || failed.contains(&run.id));
         let error_traces = error_runs.map(|run| trace_of(run.trace_id, run.id));
-        let error_traces = error_traces.chain(exceptions.map(|one| trace_of(one.trace_id, one.run))).collect();
+        let error_traces = error_traces.chain(exceptions.map(|one| trace_of(one.trace_id, one.run)));
+        let error_traces = error_traces.filter(|trace| !trace.is_none()).collect();
         let mut projector = Projector {
             report,
             context,
@@ -168,9 +157,9 @@ impl<'b, 'a> Projector<'b, 'a> {
     }
 
     /// The weight of a trace's rows; `None` when it is not in the project's sample. DECISIONS 13.
-    fn weight(&self, trace_id: TraceId) -> Option<f64> {
+    fn weight(&self, trace_id: TraceId, is_error: bool) -> Option<f64> {
         let settings = &self.context.settings;
-        let is_error = self.error_traces.contains(&trace_id);
+        let is_error = is_error || self.error_traces.contains(&trace_id);
         sample(trace_id, if is_error { settings.error_sample_rate } else { settings.sample_rate })
     }
 
@@ -181,7 +170,8 @@ impl<'b, 'a> Projector<'b, 'a> {
         };
         let trace_id = trace_of(run.trace_id, id);
         let time = self.time(run.time_ns);
-        let weight = self.weight(trace_id);
+        let is_error = run.status >= 500 || (run.is_task && self.failed.contains(&id));
+        let weight = self.weight(trace_id, is_error);
         let dropped = match (time, weight) {
             (Err(reason), _) => Some(reason),
             _ if self.is_healthy_check(run) => Some(DropReason::Healthcheck),
@@ -190,7 +180,6 @@ impl<'b, 'a> Projector<'b, 'a> {
         };
         let weight = weight.unwrap_or(1.0) / run.sample_rate;
         let in_run = RunContext { id, trace_id, weight, dropped };
-        let is_error = run.status >= 500 || (run.is_task && self.failed.contains(&id));
         let span = Span {
             trace_id,
             span_id: span_id_of(id),
@@ -202,7 +191,7 @@ impl<'b, 'a> Projector<'b, 'a> {
             attributes: run.attributes,
             ..Span::default()
         };
-        let position = self.push(span, NativeSpanIds { record: id, span: id, parent: NativeId::default() });
+        let position = self.push(span, id, NativeSpanIds { span: id, parent: NativeId::default() });
         match (dropped, time) {
             (None, Ok(time_ns)) => self.keep_run(position, run, &in_run, (time_ns, is_error)),
             (reason, _) => {
@@ -249,6 +238,7 @@ impl<'b, 'a> Projector<'b, 'a> {
             is_error,
             client_ip: run.client_ip,
             body_size: run.body_size,
+            linked_trace: TraceId::default(),
         });
     }
 
@@ -284,7 +274,7 @@ impl<'b, 'a> Projector<'b, 'a> {
             attributes: span.attributes,
             ..Span::default()
         };
-        let position = self.push(row, NativeSpanIds { record: id, span: id, parent });
+        let position = self.push(row, id, NativeSpanIds { span: id, parent });
         match in_run.dropped.map_or(time, Err) {
             Ok(time_ns) => {
                 let kept = self.kept(position, time_ns, span.duration_ns, in_run.weight);
@@ -305,10 +295,10 @@ impl<'b, 'a> Projector<'b, 'a> {
             attributes,
             ..Span::default()
         };
-        let ids = NativeSpanIds { record: NativeId(row_id.0), span: exception.run, parent: NativeId::default() };
-        let position = self.push(span, ids);
+        let ids = NativeSpanIds { span: exception.run, parent: NativeId::default() };
+        let position = self.push(span, NativeId(row_id.0), ids);
         let time = self.time(exception.time_ns);
-        let weight = if trace_id.is_none() { Some(1.0) } else { self.weight(trace_id) };
+        let weight = if trace_id.is_none() { Some(1.0) } else { self.weight(trace_id, !exception.is_message) };
         let weight = match self.dropped_runs.get(&exception.run) {
             Some(DropReason::Sampled) => None,
             _ => weight,
@@ -337,7 +327,7 @@ impl<'b, 'a> Projector<'b, 'a> {
             None if exception.run.is_none() => Owner::None,
             None => Owner::Above(span_id_of(exception.run)),
         };
-        self.out.messages.push(exception.is_message);
+        let event_attributes = self.event_attributes(exception);
         self.out.rows.exceptions.push(Exception {
             span: position,
             row_id,
@@ -347,11 +337,13 @@ impl<'b, 'a> Projector<'b, 'a> {
             message: text.message,
             stack_trace: text.stack_trace,
             build: text.build,
-            event_attributes: Slice::default(),
+            event_attributes,
             server_name: self.report.server_name,
             app_version: self.report.app_version,
             owner,
             weight,
+            is_message: exception.is_message,
+            session: exception.session,
         });
     }
 
@@ -373,6 +365,25 @@ impl<'b, 'a> Projector<'b, 'a> {
         append(&mut self.out.traces.attributes, own.chain(session).chain(debug_ids))
     }
 
+    /// The attributes of an OpenTelemetry exception event: the stack trace as received and its language, from which it is
+    /// symbolicated again when symbols are uploaded later. DECISIONS 14. A message has none.
+    fn event_attributes(&mut self, exception: &ReportedException<'a>) -> Slice {
+        let stack_trace = exception.stack_trace.trim();
+        if exception.is_message {
+            return Slice::default();
+        }
+        let (exception_type, message) = header(stack_trace);
+        let pairs = [
+            ("exception.type", exception_type),
+            ("exception.message", message),
+            ("exception.stacktrace", stack_trace),
+            ("telemetry.sdk.language", self.context.settings.framework.language()),
+        ];
+        let pairs = pairs.into_iter().filter(|(_, value)| !value.is_empty());
+        let pairs = pairs.map(|(key, value)| KeyValue { key, value: AnyValue::Str(value) });
+        append(&mut self.out.traces.attributes, pairs)
+    }
+
     /// Type, message and stack trace, symbolicated. A message stays as it is.
     fn text(&self, exception: &ReportedException<'a>, attributes: Slice) -> ExceptionText<'a> {
         let stack_trace = exception.stack_trace.trim();
@@ -388,10 +399,11 @@ impl<'b, 'a> Projector<'b, 'a> {
         raw.symbolicated(self.enrichment.symbols, origin, record, self.arena)
     }
 
-    fn push(&mut self, span: Span<'a>, ids: NativeSpanIds) -> u32 {
+    fn push(&mut self, span: Span<'a>, record: NativeId, ids: NativeSpanIds) -> u32 {
         let position = self.out.traces.spans.len() as u32;
         self.out.traces.spans.push(span);
-        self.out.ids.push(ids);
+        self.out.records.push(record);
+        self.out.rows.native_ids.push(ids);
         position
     }
 

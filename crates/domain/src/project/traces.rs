@@ -8,7 +8,7 @@ use super::{
     AiTrace, DropReason, Dropped, Enrichment, Entity, EntityKind, Exception, IngestSettings, KeptSpan, Owner,
     ProjectContext, Promoted, TraceProjection, healthchecks,
 };
-use crate::model::{Span, StatusCode, TraceBatch, TraceId};
+use crate::model::{NativeId, Span, StatusCode, TraceBatch, TraceId};
 use crate::rules::ai_trace::{self, ModelCall};
 use crate::rules::classify::{Class, classify};
 use crate::rules::edge_platform::Process;
@@ -17,6 +17,7 @@ use crate::rules::entry_point::is_entry_point;
 use crate::rules::exception::{ExceptionText, Origin, exceptions_of, has_exception_event};
 use crate::rules::http::HttpRequest;
 use crate::rules::issue_group::issue_group;
+use crate::rules::native_ids::linked_trace;
 use crate::rules::owner::{End, Owners};
 use crate::rules::record_time::{record_time, storable_time};
 use crate::rules::row_id::{entity_row_id, exception_row_id};
@@ -232,6 +233,7 @@ impl<'b, 'a> Projector<'b, 'a> {
             is_stream: request.is_stream,
             client_ip: request.client_address,
             body_size: request.body_size,
+            linked_trace: linked_trace(self.batch.span_attributes(accepted.span)),
             ..self.task(accepted, kept)
         }
     }
@@ -250,6 +252,7 @@ impl<'b, 'a> Projector<'b, 'a> {
             is_error: is_error(span, &accepted.facts),
             client_ip: "",
             body_size: 0,
+            linked_trace: TraceId::default(),
         }
     }
 
@@ -330,6 +333,8 @@ impl<'b, 'a> Projector<'b, 'a> {
                     app_version: process.app_version(facts.script_version(self.batch.span_attributes(span).0)),
                     owner,
                     weight: *weight,
+                    is_message: false,
+                    session: NativeId::default(),
                 });
             }
         }

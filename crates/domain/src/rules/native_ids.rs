@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use super::row_id::v5;
-use crate::model::{NativeId, ProjectId, RowId, SpanId, TraceId};
+use crate::model::{Attributes, NativeId, ProjectId, RowId, SpanId, TraceId};
 
 /// The prefix of the hash of a UUID-width span id. WIRE 9.
 const SPAN_ID_DOMAIN: &[u8] = b"traceway.native.span-id.v1:";
@@ -20,6 +20,16 @@ pub fn span_id_of(id: NativeId) -> SpanId {
 /// The trace id of a UUID: its 16 bytes.
 pub fn trace_id_of(id: NativeId) -> TraceId {
     TraceId(id.0)
+}
+
+/// The attribute by which a server names the trace of the web page that called it. WIRE 1.10.
+pub const LINKED_TRACE: &str = "traceway.distributed_trace_id";
+
+/// The trace of the web page that sent a request: a UUID with or without hyphens; none when absent or another text.
+/// WIRE 1.10.
+pub fn linked_trace(attributes: Attributes<'_, '_>) -> TraceId {
+    let uuid = attributes.text(LINKED_TRACE).and_then(|text| uuid::Uuid::try_parse(text.trim()).ok());
+    uuid.map_or(TraceId::default(), |uuid| TraceId(uuid.into_bytes()))
 }
 
 /// The kinds of items whose ids the server derives.
@@ -57,12 +67,28 @@ pub fn derived_id(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{AnyValue, KeyValue};
 
     // printf 'traceway.native.span-id.v1:\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01' | sha256sum
     #[test]
     fn uuid_width_span_ids_are_mapped_to_eight_bytes() {
         assert_eq!(span_id_of(NativeId([1; 16])).to_string(), "8311b202a16e6a9a");
         assert_eq!(span_id_of(NativeId::default()), SpanId::default());
+    }
+
+    // WIRE 1.10: a bare UUID or 32 hex digits, else ignored.
+    #[test]
+    fn linked_trace_table() {
+        let uuid = "0b6f7d0e-6f5e-4a53-9f3e-1a2b3c4d5e6f";
+        let digits = "0b6f7d0e6f5e4a539f3e1a2b3c4d5e6f";
+        for (text, expected) in
+            [(uuid, digits), (digits, digits), (" 0B6F7D0E6F5E4A539F3E1A2B3C4D5E6F", digits), ("x", ""), ("", "")]
+        {
+            let attributes = [KeyValue { key: LINKED_TRACE, value: AnyValue::Str(text) }];
+            let linked = linked_trace(Attributes(&attributes));
+            assert_eq!(if linked.is_none() { String::new() } else { linked.to_string() }, expected, "{text:?}");
+        }
+        assert!(linked_trace(Attributes::default()).is_none());
     }
 
     #[test]

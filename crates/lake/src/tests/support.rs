@@ -111,6 +111,7 @@ fn request_as(project: u32, spans: &[TestSpan], names: &[(&str, &str)], kind: Sp
             is_error: false,
             client_ip: "",
             body_size: 0,
+            linked_trace: TraceId::default(),
         });
         projection.spans.push(KeptSpan {
             span: index as u32,

@@ -74,7 +74,7 @@ fn conversion_of(column: &Column) -> Conversion {
         ("links", _) => Conversion::Links,
         ("bounds", _) => Conversion::Doubles,
         ("buckets", _) => Conversion::Counts,
-        (_, Kind::Id8 | Kind::Id16) => Conversion::Id,
+        ("native_ids" | "linked_trace_id" | "session_id", _) | (_, Kind::Id8 | Kind::Id16) => Conversion::Id,
         (_, Kind::Bytes) => Conversion::Attributes,
         _ => Conversion::AsStored,
     }
@@ -189,7 +189,11 @@ fn field(column: &Column, is_flat: bool, zone: &Arc<str>) -> Field {
 fn ids(array: &ArrayRef, write: impl Fn(&[u8], &mut String)) -> StringArray {
     let mut ids = StringBuilder::with_capacity(array.len(), 36 * array.len());
     let mut text = String::new();
-    for id in array.as_fixed_size_binary().iter() {
+    let ids_of_rows: Box<dyn Iterator<Item = Option<&[u8]>>> = match array.data_type() {
+        DataType::FixedSizeBinary(_) => Box::new(array.as_fixed_size_binary().iter()),
+        _ => Box::new(array.as_binary::<i32>().iter()),
+    };
+    for id in ids_of_rows {
         match id.filter(|id| id.iter().any(|byte| *byte != 0)) {
             Some(id) => {
                 text.clear();

@@ -90,6 +90,9 @@ pub struct EndpointRow {
     pub is_stream: bool,
     /// Whether the span has no parent.
     pub is_root: bool,
+    /// Trace of the web page that sent the request; absent when unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub linked_trace_id: Option<String>,
 }
 
 /// Levels of impact.

@@ -47,7 +47,7 @@ pub struct IssueListRequest {
     pub sort_direction: Option<SortDirection>,
     /// Substring of the type, message or stack trace, ASCII case ignored; or a whole hash.
     pub search: Option<String>,
-    /// `all` (default), `issues` or `messages` (always empty for OTLP).
+    /// `all` (default), `issues` (exceptions) or `messages` (captured messages of native reports).
     pub search_type: Option<String>,
     /// Include archived Issues.
     pub include_archived: bool,
@@ -79,6 +79,8 @@ pub struct IssueGroup {
     pub last_seen: String,
     /// Occurrences per hour, or per number of hours for which 168 points cover the range; zeros included.
     pub hourly_trend: Vec<TrendPoint>,
+    /// Whether it is a captured message of a native report instead of exceptions.
+    pub is_message: bool,
     /// Whether the Issue is archived.
     pub archived: bool,
     /// Kind of the latest occurrence's owner; null without an owner.
@@ -119,7 +121,7 @@ pub struct Occurrence {
     pub server_name: String,
     /// Version of the application; empty when unknown.
     pub app_version: String,
-    /// Always false for OTLP.
+    /// Whether it is a captured message of a native report instead of an exception.
     pub is_message: bool,
     /// Attributes of the span or log record, overridden by those of the exception event.
     pub attributes: AttributeMap,

@@ -15,7 +15,7 @@ pub struct SpanView {
     pub project_id: String,
     /// Trace id.
     pub trace_id: String,
-    /// Span id.
+    /// Span id: 16 hexadecimal digits; 32 of a native report.
     pub span_id: String,
     /// Id of the parent span; empty for a root.
     pub parent_span_id: String,

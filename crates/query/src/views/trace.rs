@@ -50,13 +50,15 @@ pub struct TraceNode {
 pub struct DistributedTrace {
     /// Trace id.
     pub trace_id: String,
-    /// Endpoints, Tasks and AI Traces of the trace, by start.
+    /// Traces that are shown with this one: that of the web page that sent a request, or those of its requests.
+    pub linked_trace_ids: Vec<String>,
+    /// Endpoints, Tasks and AI Traces of the trace and of the linked ones, by start.
     pub nodes: Vec<TraceNode>,
     /// Spans of the trace in waterfall order.
     pub spans: Vec<SpanView>,
-    /// Projects with rows of the trace.
+    /// Projects with rows of these traces.
     pub projects: Vec<ProjectName>,
-    /// Exceptions of the trace.
+    /// Exceptions of these traces.
     pub exceptions: Vec<Occurrence>,
     /// Whether `spans` is complete.
     pub span_graph_status: SpanGraphStatus,

@@ -196,6 +196,7 @@ fn expected(name: &str, array: &ArrayRef, row: usize) -> Value {
                                "dropped_attributes": link.dropped_attributes, "flags": link.flags})
                     })
                     .collect(),
+                "native_ids" | "linked_trace_id" | "session_id" => hex(bytes),
                 _ => attributes(bytes),
             }
         }

@@ -134,3 +134,96 @@ async fn refusals() {
         client::send(harness.address(), "OPTIONS", "/api/report", &[("Origin", "https://shop.example")], b"").await;
     assert_eq!((preflight.status, preflight.header("Access-Control-Allow-Origin")), (204, Some("*")));
 }
+
+// SPEC span rule 2: ids of UUID width work in every route, and a span leads to its Endpoint. WIRE 9.
+#[tokio::test]
+async fn ids_of_uuid_width_work_in_every_route() {
+    let (harness, project) = Harness::with_project().await;
+    send(&harness, &project, &report()).await.expect(200);
+    let (run, child) = (RUN.replace('-', ""), "6d1f0a520a704b5f8b6e9a8b7c6d5e4f");
+    let path = format!("/api/distributed-traces/{RUN}");
+    let trace = harness.query_json(&project, &path, json!({})).await;
+    let [root, span] = trace["spans"].as_array().expect("spans").as_slice() else { panic!("{trace}") };
+    assert_eq!((&root["spanId"], &root["parentSpanId"]), (&json!(run), &json!("")));
+    assert_eq!((&span["spanId"], &span["parentSpanId"]), (&json!(child), &json!(run)));
+    assert_eq!((&root["entityId"], &root["entityName"]), (&json!(RUN), &json!("GET /books/:id")));
+    assert_eq!((&trace["nodes"][0]["spanId"], &trace["nodes"][0]["endpoint"]["spanId"]), (&json!(run), &json!(run)));
+    assert!(text(&trace["nodes"][0]["exception"]["stackTrace"]).starts_with("TypeError"), "{trace}");
+
+    for id in [child.to_owned(), "6d1f0a52-0a70-4b5f-8b6e-9a8b7c6d5e4f".to_owned()] {
+        let path = format!("/api/spans/{run}/{id}?projectId={}", project.id);
+        let one = harness.api("GET", &path, &Value::Null).await.expect(200).json();
+        assert_eq!((&one["name"], &one["spanId"]), (&json!("load books"), &json!(child)));
+    }
+    let exception = &trace["exceptions"][0];
+    assert_eq!((&exception["ownerId"], &exception["spanId"]), (&json!(RUN), &json!(run)));
+    let hash = text(&exception["exceptionHash"]);
+    let issue = harness.query_json(&project, &format!("/api/exception-stack-traces/{hash}"), json!({})).await;
+    assert_eq!(
+        (&issue["relatedEntity"]["id"], &issue["relatedEntity"]["name"]),
+        (&json!(RUN), &json!("GET /books/:id"))
+    );
+    let detail = harness.query_json(&project, &format!("/api/endpoints/{RUN}"), json!({})).await;
+    assert_eq!(detail["exception"]["exceptionHash"], json!(hash));
+}
+
+// WIRE 1.4, 8.8: messages are a type of their own in the list.
+#[tokio::test]
+async fn messages_are_a_type_of_issues() {
+    let (harness, project) = Harness::with_project().await;
+    send(&harness, &project, &report()).await.expect(200);
+    for (search_type, search, expected) in [
+        ("all", "", &[false, true][..]),
+        ("", "", &[false, true]),
+        ("issues", "", &[false]),
+        ("messages", "", &[true]),
+        ("messages", "checkout", &[true]),
+        ("messages", "TypeError", &[]),
+        ("issues", "checkout", &[]),
+    ] {
+        let body =
+            json!({ "searchType": search_type, "search": search, "orderBy": "first_seen", "sortDirection": "asc" });
+        let issues = harness.query_json(&project, "/api/exception-stack-traces", body).await;
+        let found: Vec<bool> =
+            issues["data"].as_array().expect("a list").iter().map(|issue| issue["isMessage"] == json!(true)).collect();
+        assert_eq!(found, expected, "{search_type} {search}");
+    }
+    let body = json!({ "searchType": "messages" });
+    let issues = harness.query_json(&project, "/api/exception-stack-traces", body).await;
+    let hash = text(&issues["data"][0]["exceptionHash"]);
+    let issue = harness.query_json(&project, &format!("/api/exception-stack-traces/{hash}"), json!({})).await;
+    assert_eq!(issue["occurrences"][0]["isMessage"], json!(true));
+    assert_eq!(issue["group"]["title"], json!("checkout finished"));
+}
+
+// WIRE 1.10: a back end names the trace of the page that called it; both are shown together, from either side.
+#[tokio::test]
+async fn the_trace_of_a_page_is_linked_with_that_of_its_back_end() {
+    let (harness, project) = Harness::with_project().await;
+    let page = "11111111-1111-4111-8111-111111111111";
+    let exception = json!({ "collectionFrames": [{ "stackTraces": [{
+        "stackTrace": "TypeError: cart is undefined\nrender()\n    app.js:1:4821\n", "recordedAt": "2026-06-01T12:00:00.500Z",
+        "distributedTraceId": page,
+    }] }] });
+    send(&harness, &project, &exception).await.expect(200);
+    let start = 1_780_315_200_000_000_000_u64;
+    let export = json!({ "resourceSpans": [{ "scopeSpans": [{ "spans": [{
+        "traceId": "0af7651916cd43dd8448eb211c80319c", "spanId": "b7ad6b7169203331", "name": "GET /cart", "kind": 2,
+        "startTimeUnixNano": start.to_string(), "endTimeUnixNano": (start + 1_000_000).to_string(),
+        "attributes": [
+            { "key": "http.request.method", "value": { "stringValue": "GET" } },
+            { "key": "http.route", "value": { "stringValue": "/cart" } },
+            { "key": "traceway.distributed_trace_id", "value": { "stringValue": page } },
+        ],
+    }] }] }] });
+    harness.post_json("traces", &project.token, &export).await.expect(200);
+    let back_end = "0af7651916cd43dd8448eb211c80319c";
+    let page = page.replace('-', "");
+    for (id, other, own_spans) in [(back_end, page.as_str(), 1), (&page, back_end, 0)] {
+        let trace = harness.query_json(&project, &format!("/api/distributed-traces/{id}"), json!({})).await;
+        assert_eq!(trace["linkedTraceIds"], json!([other]), "{id}");
+        assert_eq!(trace["nodes"][0]["endpoint"]["linkedTraceId"], json!(page), "{id}");
+        assert!(text(&trace["exceptions"][0]["message"]).starts_with("cart is"), "{id}");
+        assert_eq!(trace["spans"].as_array().map(Vec::len), Some(own_spans), "{id}");
+    }
+}

@@ -337,3 +337,31 @@ async fn dart_traces_without_an_architecture_find_their_build() {
     }
     assert!(without > 0, "some traces name no architecture");
 }
+
+// DECISIONS 14: an exception of a native report, which no span belongs to, is resolved when its symbols arrive.
+#[tokio::test(flavor = "multi_thread")]
+async fn native_exceptions_are_resolved_when_their_symbols_arrive() {
+    let uploads = Uploads::start().await;
+    let token = uploads.runtime_token().await;
+    let stack = "Error: empty\n    at t (https://shop.example/app.min.js:2:5)";
+    let report = json!({ "collectionFrames": [{ "stackTraces": [{ "stackTrace": stack }] }] });
+    let authorization = format!("Bearer {token}");
+    let headers = [("Authorization", authorization.as_str())];
+    let address = uploads.harness.address();
+    crate::client::send(address, "POST", "/api/report", &headers, report.to_string().as_bytes()).await.expect(200);
+    assert_eq!(uploads.issues().await, [(stack.to_owned(), 1)]);
+
+    let map = br#"{"version":3,"sources":["cart.ts"],"names":[],"mappings":"AAAA;EAEE"}"#;
+    assert_eq!(uploads.accepted(SOURCE_MAPS, &[], &[("app.min.js.map", map)]).await, 1);
+    uploads.look_again().await;
+    assert_eq!(uploads.issues().await, [("Error: empty\n    at t (cart.ts:3:3)".to_owned(), 1)]);
+    let path = format!("/api/exception-stack-traces?projectId={}", uploads.project);
+    let issues = uploads.harness.api("POST", &path, &json!({})).await.expect(200).json();
+    let path = format!(
+        "/api/exception-stack-traces/{}?projectId={}",
+        text(&issues["data"][0]["exceptionHash"]),
+        uploads.project
+    );
+    let issue = uploads.harness.api("POST", &path, &json!({})).await.expect(200).json();
+    assert_eq!(issue["occurrences"][0]["rawStackTrace"], json!(stack));
+}

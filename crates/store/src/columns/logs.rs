@@ -1,6 +1,6 @@
 //! Rows of log records, and of the exceptions in them for projects with Issues from logs (DECISIONS 9).
 
-use tidewatch_domain::model::{Layout, LogBatch, LogRecord, Signal};
+use tidewatch_domain::model::{Layout, LogBatch, LogRecord, NativeId, Signal};
 use tidewatch_domain::project::{KeptLog, LogProjection, ProjectContext};
 
 use super::attributes::{SharedAttributes, SortedEncoder, trimmed};
@@ -38,7 +38,8 @@ impl Rows {
             let attributes = batch.attributes(record.attributes).0;
             let event = batch.attributes(exception.event_attributes).0;
             let ids = (&record.trace_id.0, &record.span_id.0);
-            write_exception(&mut exceptions, project, ids, exception, attributes, event);
+            let native = NativeId::default();
+            write_exception(&mut exceptions, project, (ids.0, ids.1, native), exception, attributes, event);
             exceptions.exception_keys.push(ExceptionKeys::new(project, ids, exception, true));
         }
         let mut rows =

@@ -14,7 +14,7 @@ impl Rows {
     pub fn report(project: u32, context: &ProjectContext, report: &ReportProjection<'_>) -> Rows {
         let mut rows = Rows::traces(project, context, &report.traces, &report.rows);
         rows.kind = RequestKind::Report;
-        rows.keys = report.ids.iter().map(|ids| record_key(project, ids.record)).collect();
+        rows.keys = report.records.iter().map(|record| record_key(project, *record)).collect();
         let metrics = Rows::metrics(project, context, &report.metrics, &report.metric_rows);
         rows.append(metrics);
         for (count, reason) in

@@ -91,6 +91,11 @@ impl<'a> RowWriter<'a> {
         self.mark(value.is_some()).i64(value.unwrap_or(0))
     }
 
+    /// Writes a boolean or a null; the column must be nullable.
+    pub fn optional_bool(&mut self, value: Option<bool>) -> &mut Self {
+        self.mark(value.is_some()).bool(value.unwrap_or(false))
+    }
+
     /// Writes a double or a null; the column must be nullable.
     pub fn optional_f64(&mut self, value: Option<f64>) -> &mut Self {
         self.mark(value.is_some()).f64(value.unwrap_or(0.0))

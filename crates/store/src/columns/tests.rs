@@ -4,13 +4,13 @@ use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Float64Type, Int16Type, Int64Type, UInt8Type, UInt32Type, UInt64Type};
 use bumpalo::Bump;
 use tidewatch_domain::model::{
-    AnyValue, HistogramPoint, InvalidId, KeyValue, LogBatch, LogRecord, Metric, MetricBatch, MetricKind, Point,
-    PointData, ProjectId, Resource, RowId, Scope, Slice, Span, SpanId, SpanKind, StatusCode, Temporality, TraceBatch,
-    TraceId,
+    AnyValue, HistogramPoint, InvalidId, KeyValue, LogBatch, LogRecord, Metric, MetricBatch, MetricKind, NativeId,
+    Point, PointData, ProjectId, Resource, RowId, Scope, Slice, Span, SpanId, SpanKind, StatusCode, Temporality,
+    TraceBatch, TraceId,
 };
 use tidewatch_domain::project::{
     AiTrace, Dropped, Entity, EntityKind, Exception, IngestSettings, KeptLog, KeptSpan, LogProjection,
-    MetricProjection, MetricValue, Owner, ProjectContext, Promoted, TraceProjection,
+    MetricProjection, MetricValue, NativeSpanIds, Owner, ProjectContext, Promoted, TraceProjection,
 };
 use tidewatch_domain::wire;
 
@@ -155,10 +155,16 @@ fn trace_projection<'a>() -> TraceProjection<'a> {
             app_version: "v1",
             owner: Owner::Above(SpanId([0xcc; 8])),
             weight: 2.0,
+            is_message: true,
+            session: NativeId([9; 16]),
         }],
         dropped: vec![Dropped { record: 0, reason: DropReason::InvalidId }],
         rejected: vec![(0, InvalidId::ZeroSpanId)],
         other_ai: 0,
+        native_ids: vec![
+            NativeSpanIds::default(),
+            NativeSpanIds { span: NativeId([7; 16]), parent: NativeId([8; 16]) },
+        ],
     }
 }
 
@@ -175,6 +181,7 @@ fn entity<'a>(kind: EntityKind, span: u32, kept: u32) -> Entity<'a> {
         is_error: true,
         client_ip: "10.0.0.1",
         body_size: 99,
+        linked_trace: TraceId([6; 16]),
     }
 }
 
@@ -234,6 +241,12 @@ fn spans_and_their_entities_have_rows() {
     );
     check(&exceptions, 0, &[("owner_kind", "255"), ("owner_name", ""), ("owner_span_id", &parent), ("span_id", &span)]);
     assert_eq!(attributes(&exceptions, "event_attributes", 0), [pair("n", "-4")]);
+    // SPEC span rule 2: the UUIDs of native reports.
+    check(&spans, 0, &[("native_ids", &["07".repeat(16), "08".repeat(16)].concat())]);
+    check(&spans, 1, &[("native_ids", "-")]);
+    check(&endpoints, 0, &[("linked_trace_id", &"06".repeat(16))]);
+    let native = [("native_ids", "07".repeat(16)), ("is_message", "true".to_owned()), ("session_id", "09".repeat(16))];
+    native.iter().for_each(|(column, expected)| check(&exceptions, 0, &[(*column, expected)]));
 }
 
 #[test]

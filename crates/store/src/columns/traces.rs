@@ -1,8 +1,8 @@
 //! Rows of spans, Endpoints, Tasks, AI Traces and exceptions of a trace export.
 
-use tidewatch_domain::model::{Signal, Span, SpanId, TraceBatch};
+use tidewatch_domain::model::{NativeId, Signal, Span, SpanId, TraceBatch};
 use tidewatch_domain::project::{
-    AiTrace, Entity, EntityKind, Exception, KeptSpan, Owner, ProjectContext, TraceProjection,
+    AiTrace, Entity, EntityKind, Exception, KeptSpan, NativeSpanIds, Owner, ProjectContext, TraceProjection,
 };
 use tidewatch_domain::wire;
 
@@ -37,7 +37,7 @@ impl Rows {
         let mut exceptions = TableRows::new(Table::Exceptions);
 
         let with_exceptions = spans_with_exceptions(batch.spans.len(), &projection.exceptions);
-        writer.spans(&mut spans, &projection.spans, &with_exceptions);
+        writer.spans(&mut spans, projection, &with_exceptions);
         // Entities have the attributes of their span, which are copied, not encoded again.
         let attributes = |kept: u32| spans.buffer.cell(SPAN_ATTRIBUTES, kept as usize);
         let mut entities = Vec::with_capacity(projection.entities.len());
@@ -51,7 +51,8 @@ impl Rows {
             writer.ai_trace(&mut ai_traces, ai, &projection.spans[ai.kept as usize], attributes(ai.kept));
         }
         for exception in &projection.exceptions {
-            writer.exception(&mut exceptions, exception);
+            let native = projection.native_ids.get(exception.span as usize).map(|ids| ids.span);
+            writer.exception(&mut exceptions, exception, native.unwrap_or_default());
             if context.settings.issues_from_logs {
                 let span = &batch.spans[exception.span as usize];
                 exceptions.exception_keys.push(ExceptionKeys::new(
@@ -110,7 +111,8 @@ struct Writer<'b, 'a> {
 }
 
 impl Writer<'_, '_> {
-    fn spans(&self, table: &mut TableRows, all: &[KeptSpan<'_>], with_exceptions: &[bool]) {
+    fn spans(&self, table: &mut TableRows, projection: &TraceProjection<'_>, with_exceptions: &[bool]) {
+        let TraceProjection { spans: all, native_ids, .. } = projection;
         let Writer { project, batch, ref resources } = *self;
         let mut pairs = Vec::with_capacity(BLOCK_ROWS.min(all.len()));
         let mut attributes = SortedEncoder::new(&batch.body, &batch.attributes);
@@ -154,7 +156,10 @@ impl Writer<'_, '_> {
                 .bytes_with(rows(), |(_, span), out| wire::encode_links(batch, span, out))
                 .u32(rows().map(|(_, span)| span.dropped_attributes))
                 .u32(rows().map(|(_, span)| span.dropped_events))
-                .u32(rows().map(|(_, span)| span.dropped_links));
+                .u32(rows().map(|(_, span)| span.dropped_links))
+                .optional_bytes_with(block.iter().map(|kept| native_ids.get(kept.span as usize)), |ids, out| {
+                    put_ids(ids, out);
+                });
         }
     }
 
@@ -187,7 +192,11 @@ impl Writer<'_, '_> {
                 .text(rows().map(|(entity, _)| entity.client_ip))
                 .i64(rows().map(|(entity, _)| entity.body_size))
                 .f64(rows().map(|(_, kept)| kept.weight))
-                .bytes_with(rows(), |(entity, _), out| out.extend_from_slice(attributes(entity.kept)));
+                .bytes_with(rows(), |(entity, _), out| out.extend_from_slice(attributes(entity.kept)))
+                .optional_bytes_with(
+                    rows().map(|(entity, _)| Some(entity.linked_trace).filter(|trace| !trace.is_none())),
+                    |trace, out| out.extend_from_slice(&trace.0),
+                );
         }
     }
 
@@ -229,20 +238,20 @@ impl Writer<'_, '_> {
             .bytes(attributes);
     }
 
-    fn exception(&self, table: &mut TableRows, exception: &Exception<'_>) {
+    fn exception(&self, table: &mut TableRows, exception: &Exception<'_>, native: NativeId) {
         let span = &self.batch.spans[exception.span as usize];
         let attributes = self.batch.span_attributes(span).0;
         let event = self.batch.attributes(exception.event_attributes).0;
-        let ids = (&span.trace_id.0, &span.span_id.0);
+        let ids = (&span.trace_id.0, &span.span_id.0, native);
         write_exception(table, self.project, ids, exception, attributes, event);
     }
 }
 
-/// Writes the row of an exception of a span or log record. `ids`: its trace id and span id.
+/// Writes the row of an exception of a span or log record. `ids`: its trace id, its span id, and the UUID of the latter.
 pub(super) fn write_exception(
     table: &mut TableRows,
     project: u32,
-    ids: (&[u8; 16], &[u8; 8]),
+    ids: (&[u8; 16], &[u8; 8], NativeId),
     exception: &Exception<'_>,
     attributes: &[tidewatch_domain::model::KeyValue<'_>],
     event_attributes: &[tidewatch_domain::model::KeyValue<'_>],
@@ -273,5 +282,16 @@ pub(super) fn write_exception(
         .bytes_with(|out| match exception.build {
             Some(build) => encode_sorted(&[event_attributes, &[build]].concat(), out),
             None => encode_sorted(event_attributes, out),
-        });
+        })
+        .optional_bytes(Some(&ids.2.0[..]).filter(|_| !ids.2.is_none()))
+        .optional_bool(exception.is_message.then_some(true))
+        .optional_bytes(Some(&exception.session.0[..]).filter(|_| !exception.session.is_none()));
+}
+
+/// The span's UUID, then its parent's if there is one.
+fn put_ids(ids: &NativeSpanIds, out: &mut Vec<u8>) {
+    out.extend_from_slice(&ids.span.0);
+    if !ids.parent.is_none() {
+        out.extend_from_slice(&ids.parent.0);
+    }
 }

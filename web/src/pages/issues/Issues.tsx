@@ -37,7 +37,7 @@ export function IssuesPage() {
   const { sort, body } = useListBody(search, shown, { by: "last_seen", desc: true });
   const list = usePost("/api/exception-stack-traces", {
     ...body,
-    searchType: "all",
+    searchType: search.type ?? "all",
     includeArchived: !!search.archived,
   });
   const apply = (on: boolean) => {
@@ -47,13 +47,26 @@ export function IssuesPage() {
   const visible = (rows: IssueGroup[]) => rows.filter((row) => search.archived || !row.archived);
   return (
     <>
-      <PageHead title="Issues" sub="Exceptions, grouped by their normalised stack trace." />
+      <PageHead
+        title="Issues"
+        sub="Exceptions, grouped by their normalised stack trace, and messages that SDKs captured."
+      />
       <Toolbar>
         <SearchBox
           label="Search issues"
           placeholder="Search type, message or stack"
           value={search.q ?? ""}
           onSearch={(q) => patch({ q: q || undefined }, true)}
+        />
+        <Segmented
+          label="Type of issues"
+          value={search.type ?? "all"}
+          options={[
+            { value: "all", label: "All" },
+            { value: "issues", label: "Exceptions" },
+            { value: "messages", label: "Messages" },
+          ]}
+          onChange={(value) => patch({ type: value === "all" ? undefined : value })}
         />
         <Segmented
           label="Which issues"
@@ -90,8 +103,8 @@ export function IssuesPage() {
                 <NoData
                   what="issues"
                   about="Exceptions on spans become issues. An error status without an exception does not."
-                  filtered={!!search.q}
-                  onClear={() => patch({ q: undefined })}
+                  filtered={!!search.q || !!search.type}
+                  onClear={() => patch({ q: undefined, type: undefined })}
                 />
               );
             return (

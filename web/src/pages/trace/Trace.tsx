@@ -11,7 +11,7 @@ import { SearchLink } from "../../ui/SearchLink";
 import { TAB } from "../../ui/Tabs";
 import { useMedia } from "../../ui/useMedia";
 import { SpanDrawer } from "./SpanDrawer";
-import { TraceHead } from "./TraceHead";
+import { LinkedTraces, TraceHead } from "./TraceHead";
 import { TraceIssues } from "./TraceIssues";
 import { TraceLogs } from "./TraceLogs";
 import { Waterfall } from "./Waterfall";
@@ -26,7 +26,7 @@ export function TracePage() {
   return (
     <div className="flex h-full flex-col [&>div]:flex [&>div]:min-h-0 [&>div]:flex-1 [&>div]:flex-col">
       <QueryView query={query} skeleton={<Skeleton />}>
-        {(answer) => (answer.spans?.length ? <Body key={traceId} answer={answer} /> : <Nothing traceId={traceId} />)}
+        {(answer) => (answer.spans?.length ? <Body key={traceId} answer={answer} /> : <WithoutSpans answer={answer} />)}
       </QueryView>
     </div>
   );
@@ -48,6 +48,26 @@ function Nothing({ traceId }: { traceId: string }) {
       Trace <span className="font-mono text-dense [overflow-wrap:anywhere]">{traceId}</span> may be too old, sampled
       away, not exported yet, or its root span matched nothing and was dropped. Logs can still name it.
     </Empty>
+  );
+}
+
+/** A trace that only exceptions and linked traces name, such as that of a web page. */
+function WithoutSpans({ answer }: { answer: TraceAnswer }) {
+  const trace = useMemo(() => buildTrace(answer.spans), [answer.spans]);
+  return (
+    <div className="overflow-y-auto">
+      <header className="px-4 pt-3">
+        <h1 tabIndex={-1} className="font-mono font-semibold text-section [overflow-wrap:anywhere]">
+          {answer.traceId}
+        </h1>
+        <LinkedTraces ids={answer.linkedTraceIds} />
+      </header>
+      {answer.exceptions.length > 0 ? (
+        <TraceIssues exceptions={answer.exceptions} trace={trace} />
+      ) : (
+        <Nothing traceId={answer.traceId} />
+      )}
+    </div>
   );
 }
 

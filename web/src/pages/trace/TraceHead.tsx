@@ -1,4 +1,6 @@
+import { Link } from "@tanstack/react-router";
 import { Info } from "lucide-react";
+import { useProjectId } from "../../api/hooks";
 import type { Span, TraceAnswer } from "../../api/types";
 import { count, durationMs, percent, plural } from "../../model/format";
 import { exactTime } from "../../model/time";
@@ -8,6 +10,28 @@ import { CopyButton } from "../../ui/Copy";
 import { useTitle } from "../../ui/theme";
 import { slotColour } from "../../viz/palette";
 import { useServiceColours } from "../../viz/useServiceColours";
+
+/** Links to the traces that a web page and its requests have. */
+export function LinkedTraces({ ids }: { ids: string[] }) {
+  const pid = useProjectId();
+  if (!ids.length) return null;
+  return (
+    <p className="mt-1 flex flex-wrap gap-x-3 gap-y-1 text-ink2">
+      Linked with
+      {ids.map((id) => (
+        <Link
+          key={id}
+          to="/p/$pid/traces/$traceId"
+          params={{ pid, traceId: id }}
+          className="link font-mono text-dense"
+          title="The trace of the web page that sent a request of this trace, or of a request of this page"
+        >
+          trace {id.slice(0, 16)}
+        </Link>
+      ))}
+    </p>
+  );
+}
 
 /** Name, duration, services and completeness of the trace. */
 export function TraceHead({ answer, trace }: { answer: TraceAnswer; trace: Trace<Span> }) {
@@ -36,6 +60,7 @@ export function TraceHead({ answer, trace }: { answer: TraceAnswer; trace: Trace
         {projects > 1 && <span>{count(projects)} projects</span>}
         {root && <span>{exactTime(root.startTime)}</span>}
       </p>
+      <LinkedTraces ids={answer.linkedTraceIds} />
       {notice && (
         <p className="mt-2 flex items-start gap-2 rounded-control bg-warnsoft px-3 py-1.5">
           <Info size={15} aria-hidden className="mt-0.5 shrink-0 text-warn" />

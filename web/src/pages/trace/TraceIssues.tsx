@@ -33,7 +33,7 @@ export function TraceIssues({ exceptions, trace }: { exceptions: IssueOccurrence
                 data-row-link
                 className="link font-semibold"
               >
-                {one.exceptionType || "Exception"}
+                {one.isMessage ? "Message" : one.exceptionType || "Exception"}
               </Link>
               <span className="min-w-0 [overflow-wrap:anywhere]">{one.message}</span>
             </div>

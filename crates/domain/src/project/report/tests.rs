@@ -59,7 +59,7 @@ fn spans_hang_below_their_run() {
         assert_eq!([a.parent_span_id, b.parent_span_id], [root.span_id, a.span_id]);
         assert!([root, a, b].iter().all(|span| span.trace_id.to_string() == "11111111111141118111111111111111"));
         assert_eq!(projected.rows.spans.len(), 3);
-        assert!(!projected.ids[2].span.is_none(), "a span without an id gets one");
+        assert!(!projected.rows.native_ids[2].span.is_none(), "a span without an id gets one");
     });
 }
 
@@ -82,7 +82,19 @@ fn exceptions_and_messages_have_owners_and_groups() {
         assert_eq!((message.exception_type, message.stack_trace), ("", "user 12345678 paid"));
         assert_eq!(message.group, message_group("user 12345678 paid"));
         assert_ne!(message.group, message_group("user 87654321 paid"), "numbers of a message distinguish it");
-        assert_eq!(projected.messages, [false, true, false, false]);
+        assert_eq!([first, message, elsewhere, empty].map(|one| one.is_message), [false, true, false, false]);
+        // DECISIONS 14: the trace as sent, to symbolicate it again.
+        let event = projected.traces.attributes(first.event_attributes);
+        assert_eq!(event.text("exception.stacktrace"), Some("TypeError: x is 7\nf()\n    app.js:2:5"));
+        assert_eq!(
+            (event.text("exception.type"), event.text("exception.message")),
+            (Some("TypeError"), Some("x is 7"))
+        );
+        assert!(message.event_attributes.is_empty());
+        assert_eq!(
+            elsewhere.session.0,
+            [0x44, 0x44, 0x44, 0x44, 0x44, 0x44, 0x44, 0x44, 0x84, 0x44, 0x44, 0x44, 0x44, 0x44, 0x44, 0x44]
+        );
         assert!(matches!(elsewhere.owner, Owner::Above(_)));
         let attributes = projected.traces.span_attributes(&projected.traces.spans[elsewhere.span as usize]);
         assert_eq!(attributes.text("session.id"), Some("44444444-4444-4444-8444-444444444444"));
@@ -97,7 +109,7 @@ fn items_have_the_same_ids_in_another_body() {
     let exception = r#"{"stackTrace":"E: x","recordedAt":"1970-01-01T00:00:00.000002Z"}"#;
     let ids = |frame: String| {
         let mut ids = Vec::new();
-        check(&frame, &CONTEXT(), |projected| ids = projected.ids.iter().map(|ids| ids.record).collect());
+        check(&frame, &CONTEXT(), |projected| ids = projected.records.clone());
         ids
     };
     let first = ids(format!(r#"{{"stackTraces":[{exception},{exception}]}}"#));
@@ -140,6 +152,27 @@ fn what_a_project_drops_is_counted() {
             assert_eq!(projected.rows.spans.len() + reasons.len(), projected.traces.spans.len());
         });
     }
+}
+
+// WIRE 1.3, 8.6: an exception that names no run says nothing of the runs without an id.
+#[test]
+fn exceptions_without_a_run_fail_no_run() {
+    let settings = IngestSettings {
+        healthchecks: Some(std::sync::Arc::default()),
+        error_sample_rate: 1.0,
+        ..IngestSettings::default()
+    };
+    let context = ProjectContext { settings, ..CONTEXT() };
+    let frame = format!(
+        r#"{{"traces":[{},{}],"stackTraces":[{{"stackTrace":"E: x","recordedAt":"1970-01-01T00:00:00.000003Z"}}]}}"#,
+        run("", "nightly", r#","isTask":true"#),
+        run("", "GET /health", r#","statusCode":200"#)
+    );
+    check(&frame, &context, |projected| {
+        let [task] = projected.rows.entities[..] else { panic!("{projected:?}") };
+        assert!(!task.is_error);
+        assert_eq!(projected.rows.dropped[0].reason, DropReason::Healthcheck);
+    });
 }
 
 // WIRE 1.2, 1.5.

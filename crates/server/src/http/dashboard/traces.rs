@@ -48,7 +48,7 @@ async fn spans(
     path = "/api/spans/{traceId}/{spanId}",
     operation_id = "getSpan",
     tag = "traces",
-    params(ProjectQuery, AtQuery, ("traceId" = String, Path, description = "32 hexadecimal digits"), ("spanId" = String, Path, description = "16 hexadecimal digits")),
+    params(ProjectQuery, AtQuery, ("traceId" = String, Path, description = "32 hexadecimal digits"), ("spanId" = String, Path, description = "16 hexadecimal digits, or 32 of a native report")),
     responses((status = 200, description = "Success", body = SpanView), Failures, NotFound)
 )]
 async fn span(
