@@ -96,7 +96,7 @@ fn fill(lake: &Lake, rows: u64) -> Result<(), Box<dyn std::error::Error>> {
             writer.id(&id).id(&noise.to_be_bytes()).id(&[0; 8]).id(&id);
             writer.bool(!noise.is_multiple_of(10)).bool(false).bool(status == 500);
             writer.text(&services[(endpoint % 20) as usize]).text("1.0.3").text("10.0.0.1").i64(512).f64(1.0);
-            writer.bytes(&[]);
+            writer.bytes(&[]).optional_bytes(None);
         }
         let position = Position(first + 1);
         lake.apply(position, NO_KEY, END, Rows::from_buffer(1, Signal::Traces, buffer));

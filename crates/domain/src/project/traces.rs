@@ -17,7 +17,6 @@ use crate::rules::entry_point::is_entry_point;
 use crate::rules::exception::{ExceptionText, Origin, exceptions_of, has_exception_event};
 use crate::rules::http::HttpRequest;
 use crate::rules::issue_group::issue_group;
-use crate::rules::native_ids::linked_trace;
 use crate::rules::owner::{End, Owners};
 use crate::rules::record_time::{record_time, storable_time};
 use crate::rules::row_id::{entity_row_id, exception_row_id};
@@ -233,7 +232,7 @@ impl<'b, 'a> Projector<'b, 'a> {
             is_stream: request.is_stream,
             client_ip: request.client_address,
             body_size: request.body_size,
-            linked_trace: linked_trace(self.batch.span_attributes(accepted.span)),
+            linked_trace: accepted.facts.linked_trace(self.batch.span_attributes(accepted.span).0),
             ..self.task(accepted, kept)
         }
     }

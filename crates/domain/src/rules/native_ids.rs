@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use super::row_id::v5;
-use crate::model::{Attributes, NativeId, ProjectId, RowId, SpanId, TraceId};
+use crate::model::{AnyValue, NativeId, ProjectId, RowId, SpanId, TraceId};
 
 /// The prefix of the hash of a UUID-width span id. WIRE 9.
 const SPAN_ID_DOMAIN: &[u8] = b"traceway.native.span-id.v1:";
@@ -25,10 +25,9 @@ pub fn trace_id_of(id: NativeId) -> TraceId {
 /// The attribute by which a server names the trace of the web page that called it. WIRE 1.10.
 pub const LINKED_TRACE: &str = "traceway.distributed_trace_id";
 
-/// The trace of the web page that sent a request: a UUID with or without hyphens; none when absent or another text.
-/// WIRE 1.10.
-pub fn linked_trace(attributes: Attributes<'_, '_>) -> TraceId {
-    let uuid = attributes.text(LINKED_TRACE).and_then(|text| uuid::Uuid::try_parse(text.trim()).ok());
+/// The trace id in the value of [`LINKED_TRACE`]: a UUID with or without hyphens; none when it is another text.
+pub fn linked_trace(value: AnyValue<'_>) -> TraceId {
+    let uuid = value.as_str().and_then(|text| uuid::Uuid::try_parse(text.trim()).ok());
     uuid.map_or(TraceId::default(), |uuid| TraceId(uuid.into_bytes()))
 }
 
@@ -67,7 +66,6 @@ pub fn derived_id(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{AnyValue, KeyValue};
 
     // printf 'traceway.native.span-id.v1:\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01' | sha256sum
     #[test]
@@ -84,11 +82,10 @@ mod tests {
         for (text, expected) in
             [(uuid, digits), (digits, digits), (" 0B6F7D0E6F5E4A539F3E1A2B3C4D5E6F", digits), ("x", ""), ("", "")]
         {
-            let attributes = [KeyValue { key: LINKED_TRACE, value: AnyValue::Str(text) }];
-            let linked = linked_trace(Attributes(&attributes));
+            let linked = linked_trace(AnyValue::Str(text));
             assert_eq!(if linked.is_none() { String::new() } else { linked.to_string() }, expected, "{text:?}");
         }
-        assert!(linked_trace(Attributes::default()).is_none());
+        assert!(linked_trace(AnyValue::Int(7)).is_none());
     }
 
     #[test]

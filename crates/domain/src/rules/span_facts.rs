@@ -5,7 +5,8 @@
 //! ([`super::http`], [`super::ai_trace`], [`super::exception`]).
 
 use super::ai_trace::{self, MARKERS};
-use crate::model::{AnyValue, KeyValue, Layout, Slice};
+use super::native_ids::{LINKED_TRACE, linked_trace};
+use crate::model::{AnyValue, KeyValue, Layout, Slice, TraceId};
 
 /// The properties of a span's attributes that classification needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -26,6 +27,8 @@ pub struct SpanFacts {
     pub ai_marker: u32,
     /// Index plus one of `edge.script_version.id`; 0 when absent.
     pub script_version: u32,
+    /// Index plus one of `traceway.distributed_trace_id`; 0 when absent.
+    pub linked_trace: u32,
 }
 
 /// Reads the facts of the spans of a batch. Facts that depend only on keys are cached per number of attributes and reused
@@ -96,6 +99,7 @@ impl KeyFacts {
                 (Some(b'o'), 23) | (Some(b'l'), 25) | (Some(b'a'), 14) if MARKERS.contains(&key) => {
                     facts.ai_marker = position as u32 + 1;
                 }
+                (Some(b't'), 29) if key == LINKED_TRACE => facts.linked_trace = position as u32 + 1,
                 (Some(b'e'), 22) if key == "edge.script_version.id" => facts.script_version = position as u32 + 1,
                 _ => {}
             }
@@ -129,6 +133,15 @@ impl SpanFacts {
     pub fn is_other_ai(&self, attributes: &[KeyValue<'_>]) -> bool {
         // Usually a span has one marker. Any of several may mark the call.
         self.ai_marker != 0 && !self.gen_ai && ai_trace::convention_of(attributes).is_some()
+    }
+
+    /// The trace of the web page that sent the request; none when unknown. `attributes` are those the facts were read
+    /// from. WIRE 1.10.
+    pub fn linked_trace(&self, attributes: &[KeyValue<'_>]) -> TraceId {
+        match self.linked_trace {
+            0 => TraceId::default(),
+            position => linked_trace(attributes[position as usize - 1].value),
+        }
     }
 
     /// The span's `edge.script_version.id`, empty when absent. `attributes` are those the facts were read from.

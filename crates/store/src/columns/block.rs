@@ -136,6 +136,21 @@ impl<'a> Block<'a> {
         self
     }
 
+    /// Writes nulls to the next column, which must be a nullable one of bytes.
+    pub fn nulls(&mut self) -> &mut Self {
+        let column = self.columns.next().expect("a block has no more columns than its table");
+        let missing = self.rows - column.cells.len();
+        match (&mut column.cells, &mut column.valid) {
+            (Cells::Variable { ends, bytes, .. }, Some(valid)) => {
+                ends.resize(ends.len() + missing, offset(bytes.len()));
+                valid.resize(self.rows, false);
+            }
+            (other, _) => other.refuse("nulls"),
+        }
+        debug_assert_eq!(column.cells.len(), self.rows);
+        self
+    }
+
     /// Writes the next column: `cells` has the index in `values` of each row. All blocks of a buffer have the same
     /// `values`.
     pub fn dictionary<'v>(

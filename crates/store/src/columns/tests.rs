@@ -436,7 +436,7 @@ fn many_dictionary_values() {
         let mut cells = request.row();
         cells.u32(1).id(&[1; 16]).id(&[2; 8]).id(&[3; 8]).i64(0).i64(0).text("").u8(0).u8(0).text("").i16(0).u8(0);
         cells.text("").text("").text("").text("").text("").u32(0).f64(1.0).bytes(b"").bytes(value).bytes(b"");
-        cells.bytes(b"").u32(0).u32(0).u32(0);
+        cells.bytes(b"").u32(0).u32(0).u32(0).optional_bytes(None);
     }
     let mut all = TableBuffer::new(Table::Spans);
     all.append(&request, Pick::All);

@@ -129,8 +129,8 @@ impl Writer<'_, '_> {
                     | bit(kept.promoted.ai_trace, AI_TRACE)
                     | bit(with_exceptions[kept.span as usize], HAS_EXCEPTIONS)
             };
-            table
-                .block(block.iter().map(|kept| kept.span))
+            let mut cells = table.block(block.iter().map(|kept| kept.span));
+            cells
                 .u32(rows().map(|_| project))
                 .id16(rows().map(|(_, span)| span.trace_id.0))
                 .id8(rows().map(|(_, span)| span.span_id.0))
@@ -156,10 +156,13 @@ impl Writer<'_, '_> {
                 .bytes_with(rows(), |(_, span), out| wire::encode_links(batch, span, out))
                 .u32(rows().map(|(_, span)| span.dropped_attributes))
                 .u32(rows().map(|(_, span)| span.dropped_events))
-                .u32(rows().map(|(_, span)| span.dropped_links))
-                .optional_bytes_with(block.iter().map(|kept| native_ids.get(kept.span as usize)), |ids, out| {
-                    put_ids(ids, out);
-                });
+                .u32(rows().map(|(_, span)| span.dropped_links));
+            match native_ids.is_empty() {
+                true => cells.nulls(),
+                false => {
+                    cells.optional_bytes_with(block.iter().map(|kept| native_ids.get(kept.span as usize)), put_ids)
+                }
+            };
         }
     }
 
@@ -173,8 +176,8 @@ impl Writer<'_, '_> {
         for block in all.chunks(BLOCK_ROWS) {
             let rows = || block.iter().copied();
             let spans = || rows().map(|(entity, _)| &self.batch.spans[entity.span as usize]);
-            table
-                .block(block.iter().map(|(entity, _)| entity.span))
+            let mut cells = table.block(block.iter().map(|(entity, _)| entity.span));
+            cells
                 .u32(rows().map(|_| self.project))
                 .text(rows().map(|(entity, _)| entity.name))
                 .i64(rows().map(|(_, kept)| kept.start_ns))
@@ -192,11 +195,14 @@ impl Writer<'_, '_> {
                 .text(rows().map(|(entity, _)| entity.client_ip))
                 .i64(rows().map(|(entity, _)| entity.body_size))
                 .f64(rows().map(|(_, kept)| kept.weight))
-                .bytes_with(rows(), |(entity, _), out| out.extend_from_slice(attributes(entity.kept)))
-                .optional_bytes_with(
-                    rows().map(|(entity, _)| Some(entity.linked_trace).filter(|trace| !trace.is_none())),
-                    |trace, out| out.extend_from_slice(&trace.0),
-                );
+                .bytes_with(rows(), |(entity, _), out| out.extend_from_slice(attributes(entity.kept)));
+            let linked = |entity: &Entity<'_>| Some(entity.linked_trace).filter(|trace| !trace.is_none());
+            match rows().all(|(entity, _)| linked(entity).is_none()) {
+                true => cells.nulls(),
+                false => cells.optional_bytes_with(rows().map(|(entity, _)| linked(entity)), |trace, out| {
+                    out.extend_from_slice(&trace.0);
+                }),
+            };
         }
     }
 
