@@ -17,7 +17,7 @@ pub enum RejectReason {
     Malformed,
     /// The content type or the content encoding is not supported.
     UnsupportedMediaType,
-    /// OTLP/gRPC, which is not supported.
+    /// A gRPC call with another content type or compression, or over HTTP/1.1.
     Grpc,
     /// The body does not match its content encoding.
     BadEncoding,

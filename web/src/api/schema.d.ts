@@ -4921,7 +4921,7 @@ export interface components {
             message: string;
             /** @description Path of the request. */
             path: string;
-            /** @description `bad_token` or `grpc`. */
+            /** @description `bad_token`. */
             reason: string;
             /**
              * Format: date-time

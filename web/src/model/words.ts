@@ -55,7 +55,7 @@ const REASONS: Record<string, string> = {
   too_large: "a body that is too large (10 MB)",
   malformed: "a body that could not be read",
   unsupported_media_type: "a content type that is not protobuf or JSON",
-  grpc: "the gRPC protocol, which is not taken here",
+  grpc: "a gRPC call with an unknown compression or content type, or through a proxy that speaks HTTP/1.1",
   bad_encoding: "a content encoding that is not gzip, deflate or zstd",
   slow: "a body that arrived too slowly",
   over_quota: "the project's daily quota being used up (the exporter will retry)",

@@ -66,7 +66,7 @@ pub struct RefusalView {
     pub token_start: String,
     /// User agent of the sender.
     pub user_agent: String,
-    /// `bad_token` or `grpc`.
+    /// `bad_token`.
     pub reason: String,
     /// The reason in one sentence.
     pub message: String,

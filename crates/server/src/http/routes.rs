@@ -3,6 +3,8 @@
 //! | path | authorization | body |
 //! |---|---|---|
 //! | `POST /api/otel/v1/{traces,metrics,logs}`, also with a trailing slash and without `/api/otel` | a project token | `limits::OTLP` |
+//! | `POST /opentelemetry.proto.collector.…/Export` (gRPC) | a project token | `limits::OTLP` |
+//! | `POST /grpc.health.v1.Health/Check` | none | `limits::ANONYMOUS` |
 //! | `POST /api/report` | a project token | `limits::REPORT` |
 //! | `OPTIONS` of these | none | |
 //! | `GET /health`, `/readyz`, `/livez`, `GET /api/openapi.json` | none | |

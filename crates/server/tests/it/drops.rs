@@ -1,7 +1,5 @@
 //! `/api/drops` and the home page: counts of received records by outcome.
 
-use std::process::Command;
-
 use serde_json::{Value, json};
 use tidewatch_store::tables::Table;
 
@@ -197,41 +195,4 @@ async fn a_refused_body_is_shown_with_the_message_its_sender_received() {
     assert_eq!(last("malformed"), json!(heard));
     let sentence = "the content type must be application/x-protobuf or application/json";
     assert_eq!(last("unsupported_media_type"), json!(sentence));
-}
-
-/// An exporter with the gRPC protocol gets a status that says what to change; Connect shows the refusal.
-#[tokio::test]
-async fn grpc_requests_get_a_grpc_status_and_are_counted() {
-    let (harness, project) = Harness::with_project().await;
-    let url = |call: &str| format!("http://{}/{call}", harness.address());
-    // More than a client may send before the server reads: resetting an unread stream would hide the status.
-    let body = tempfile::NamedTempFile::new().expect("a temporary file");
-    std::fs::write(body.path(), vec![0; 4 << 20]).expect("space for the body");
-    let data = format!("@{}", body.path().display());
-    let call = async |call: &str, token: &str| {
-        let mut curl = Command::new("curl");
-        curl.args(["--silent", "--show-error", "--http2-prior-knowledge", "--dump-header", "-"]);
-        curl.args(["--data-binary", &data]);
-        curl.args(["--header", "content-type: application/grpc", "--header", "te: trailers"]);
-        curl.args(["--header", &format!("authorization: Bearer {token}"), &url(call)]);
-        let ran = tokio::task::spawn_blocking(move || curl.output().expect("curl runs")).await.expect("no panic");
-        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-        String::from_utf8(ran.stdout).expect("headers are text")
-    };
-    let export = "opentelemetry.proto.collector.trace.v1.TraceService/Export";
-    for (path, token, message) in [
-        (export, project.token.as_str(), "OTLP/gRPC is not supported here: send http/protobuf to /api/otel/v1/traces"),
-        (export, "0123456789", "OTLP/gRPC is not supported here: send http/protobuf to /api/otel/v1/traces"),
-        ("grpc.health.v1.Health/Check", "x", "no such gRPC service"),
-    ] {
-        let heard = call(path, token).await;
-        assert!(heard.starts_with("HTTP/2 200"), "{heard}");
-        assert!(heard.contains("grpc-status: 12") && heard.contains("content-type: application/grpc"), "{heard}");
-        assert!(heard.contains(message), "{heard}");
-    }
-    let found = drops(&harness, &project).await;
-    assert_eq!(found["data"], json!([{ "signal": "traces", "reason": "grpc", "count": 1 }]));
-    let refusals = harness.api("GET", "/api/refusals", &Value::Null).await.expect(200).json();
-    assert_eq!((&refusals["data"][0]["reason"], &refusals["data"][0]["tokenStart"]), (&json!("grpc"), &json!("0123")));
-    assert_eq!(refusals["data"].as_array().unwrap().len(), 1);
 }

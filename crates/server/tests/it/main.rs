@@ -26,6 +26,7 @@ mod export;
 mod export_files;
 mod full_disk;
 mod gates;
+mod grpc;
 mod harness;
 mod headers;
 mod health;

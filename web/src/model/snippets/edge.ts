@@ -172,7 +172,7 @@ service:
       },
       { title: "Run", language: "sh", code: "otelcol --config collector.yaml" },
     ],
-    note: "Senders of OTLP/gRPC reach this server through it. Keep batches under 10 MB. Collectors older than 0.144 know the exporter as otlphttp.",
+    note: "Keep batches under 10 MB. Collectors older than 0.144 know the exporter as otlphttp.",
   };
 }
 

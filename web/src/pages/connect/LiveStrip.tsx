@@ -158,5 +158,5 @@ function RefusedList({ drops }: { drops: Drops | undefined }) {
 const HELP: Record<string, string> = {
   bad_token: "Compare the Authorization header with the token on this page.",
   too_large: "Make the exporter's batches smaller.",
-  grpc: "Set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf, or send through a Collector.",
+  grpc: "Compress with gzip or zstd, and let proxies speak HTTP/2 to this server; or set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf.",
 };

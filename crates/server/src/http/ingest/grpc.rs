@@ -1,6 +1,12 @@
-//! Responses to OTLP/gRPC, which is not supported: a gRPC status that names the HTTP path. The requests are counted.
+//! OTLP/gRPC on the port of OTLP/HTTP: `Export` of the three OTLP services, and `Check` of the health service.
 //!
-//! The response has the "trailers only" form: HTTP status 200, and `grpc-status` in the headers.
+//! The message of a call has the path of an OTLP/HTTP body: token, origin, quota, admission, limits, decoder and journal
+//! are the same, so that a retry over the other protocol stores nothing twice. Framing: `frame.rs`.
+//!
+//! An error has the "trailers only" form: HTTP status 200, and `grpc-status` in the headers. Errors that a client may
+//! retry have a `google.rpc.RetryInfo`, without which OTLP exporters do not retry `RESOURCE_EXHAUSTED`.
+
+mod frame;
 
 use std::sync::Arc;
 
@@ -8,65 +14,140 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderMap, HeaderValue};
-use axum::response::Response;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Version};
+use axum::response::{IntoResponse, Response};
 use axum::routing::post;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD_NO_PAD;
 use bytes::Bytes;
-use http_body_util::BodyExt;
+use http_body_util::{BodyExt, Full};
+use tidewatch_domain::decode::Encoding;
+use tidewatch_domain::encode::Message;
 use tidewatch_domain::model::Signal;
 
+use self::frame::{Frame, FrameError};
 use super::otlp;
+use super::response::{self, PartialSuccess, grpc_code};
+use super::unread_body::UnreadBody;
 use crate::app::App;
+use crate::error::ApiError;
+use tidewatch_accounts::Project;
+use tidewatch_ingest::accept::Export;
+use tidewatch_ingest::coding::Coding;
 use tidewatch_ingest::error::ExportError;
-use tidewatch_ingest::outcome::{Refused, RejectReason};
+use tidewatch_ingest::outcome::{Refused, RejectReason, Rejections};
+use tidewatch_ingest::request_attributes::RequestAttributes;
 use tidewatch_limits as limits;
 
-/// A google.rpc.Code, like [`UNAVAILABLE`].
-const UNIMPLEMENTED: HeaderValue = HeaderValue::from_static("12");
-const UNAVAILABLE: HeaderValue = HeaderValue::from_static("14");
+const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
+const OK: HeaderValue = HeaderValue::from_static("0");
+/// The compressions of [`coding_of`].
+const ACCEPTED_ENCODINGS: HeaderValue = HeaderValue::from_static("gzip,zstd,deflate,identity");
+const RETRY_INFO: &str = "type.googleapis.com/google.rpc.RetryInfo";
+const RESOURCE_EXHAUSTED: u64 = 8;
+const SERVICES: [&str; 3] = [
+    "opentelemetry.proto.collector.trace.v1.TraceService",
+    "opentelemetry.proto.collector.metrics.v1.MetricsService",
+    "opentelemetry.proto.collector.logs.v1.LogsService",
+];
 
-/// The routes of the three OTLP services.
+/// The routes of the three OTLP services and of the health service.
 pub fn routes() -> Router<Arc<App>> {
+    let [traces_service, metrics_service, logs_service] = SERVICES;
     Router::new()
-        .route("/opentelemetry.proto.collector.trace.v1.TraceService/Export", post(traces))
-        .route("/opentelemetry.proto.collector.metrics.v1.MetricsService/Export", post(metrics))
-        .route("/opentelemetry.proto.collector.logs.v1.LogsService/Export", post(logs))
+        .route(&format!("/{traces_service}/Export"), post(traces))
+        .route(&format!("/{metrics_service}/Export"), post(metrics))
+        .route(&format!("/{logs_service}/Export"), post(logs))
+        .route("/grpc.health.v1.Health/Check", post(health))
 }
 
 async fn traces(State(app): State<Arc<App>>, request: Request) -> Response {
-    refused(&app, Signal::Traces, request).await
+    export(&app, Signal::Traces, request).await
 }
 
 async fn metrics(State(app): State<Arc<App>>, request: Request) -> Response {
-    refused(&app, Signal::Metrics, request).await
+    export(&app, Signal::Metrics, request).await
 }
 
 async fn logs(State(app): State<Arc<App>>, request: Request) -> Response {
-    refused(&app, Signal::Logs, request).await
+    export(&app, Signal::Logs, request).await
 }
 
-async fn refused(app: &App, signal: Signal, request: Request) -> Response {
-    let message = format!("OTLP/gRPC is not supported here: send http/protobuf to /api/otel/v1/{}", signal.as_str());
-    let project = otlp::project_of(app, request.headers());
-    let refused = Refused::new(RejectReason::Grpc, ExportError::UnsupportedMedia(message.clone()));
-    otlp::count_refused(app, signal, &request, project.as_deref(), &refused);
-    discard(request.into_body()).await;
-    status(UNIMPLEMENTED, &message)
-}
-
-/// Reads and discards the body, within limits: HTTP/2 resets the stream of a request whose response precedes the end of
-/// its body, and clients then report the reset instead of the status.
-async fn discard(mut body: Body) {
-    let mut left = limits::OTLP.body_bytes_max;
-    let read = async {
-        while let Some(Ok(frame)) = body.frame().await {
-            let bytes = frame.data_ref().map_or(0, Bytes::len);
-            let Some(rest) = left.checked_sub(bytes) else { return };
-            left = rest;
+async fn export(app: &Arc<App>, signal: Signal, request: Request) -> Response {
+    let (head, body) = request.into_parts();
+    let body = UnreadBody::new(body);
+    let project = otlp::project_of(app, &head.headers);
+    let result = match &project {
+        Some(project) => accept(app, signal, project, &head, body.body()).await,
+        None => {
+            let error = ExportError::Unauthorized("missing or wrong project token");
+            Err(Refused::new(RejectReason::BadToken, error))
         }
     };
-    // The stream of a slow client is reset.
-    let _ = tokio::time::timeout(limits::LINGER_MAX, read).await;
+    match result {
+        Ok(rejections) => success(response::message(PartialSuccess::of(&rejections, signal).as_ref())),
+        Err(refused) => {
+            otlp::count_refused(app, signal, &head, project.as_deref(), &refused);
+            // HTTP/2 resets the stream of a request whose response precedes the end of its body, and clients then
+            // report the reset instead of the status.
+            body.discard().await;
+            match is_grpc(&head.headers) {
+                true => failure(&refused.error.into()),
+                false => ApiError::from(refused.error).into_response(),
+            }
+        }
+    }
+}
+
+async fn accept(
+    app: &Arc<App>,
+    signal: Signal,
+    project: &Project,
+    head: &Parts,
+    body: Body,
+) -> Result<Rejections, Refused> {
+    otlp::admit(app, project, &head.headers).await?;
+    let compression = check_call(head)?;
+    let (body, body_permit) =
+        otlp::read(app, signal.into(), project.number, &head.headers, (body, frame::PREFIX_BYTES)).await?;
+    let Frame { is_compressed, message } = frame::only(body).map_err(|error| Refused::malformed(error.to_string()))?;
+    let coding = match (is_compressed, compression) {
+        (false, _) => Coding::Identity,
+        (true, Coding::Identity) => return Err(Refused::malformed(FrameError::NoEncoding.to_string())),
+        (true, coding) => coding,
+    };
+    let (kind, attributes) = (signal.into(), RequestAttributes::default());
+    let encoding = Encoding::Protobuf;
+    otlp::store(app, Export { project, kind, encoding, coding, attributes, body: message, body_permit }).await
+}
+
+/// Checks the headers of a call. Returns the compression of compressed messages.
+fn check_call(head: &Parts) -> Result<Coding, Refused> {
+    let refused = |message: &str| Refused::new(RejectReason::Grpc, ExportError::UnsupportedMedia(message.to_owned()));
+    let content_type = head.headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+    let subtype = content_type.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
+    if !is_grpc(&head.headers) {
+        return Err(refused("this is a path of OTLP/gRPC: the content type must be application/grpc"));
+    }
+    if ![&b"application/grpc"[..], b"application/grpc+proto"].iter().any(|name| subtype.eq_ignore_ascii_case(name)) {
+        return Err(refused("only application/grpc and application/grpc+proto are supported"));
+    }
+    if head.version < Version::HTTP_2 {
+        return Err(refused("gRPC needs HTTP/2: a proxy on the way speaks HTTP/1.1 to this server"));
+    }
+    coding_of(&head.headers).ok_or_else(|| refused("grpc-encoding is not one of gzip, zstd, deflate, identity"))
+}
+
+/// The compression that `grpc-encoding` names; `None` if it is not supported.
+fn coding_of(headers: &HeaderMap) -> Option<Coding> {
+    match headers.get("grpc-encoding").map_or(&b"identity"[..], HeaderValue::as_bytes) {
+        b"identity" | b"" => Some(Coding::Identity),
+        b"gzip" => Some(Coding::Gzip),
+        b"deflate" => Some(Coding::Deflate),
+        b"zstd" => Some(Coding::Zstd),
+        _ => None,
+    }
 }
 
 /// Whether a request is gRPC, according to its content type.
@@ -77,45 +158,86 @@ pub fn is_grpc(headers: &HeaderMap) -> bool {
         && content_type.get(name.len()).is_none_or(|next| b"+;- ".contains(next))
 }
 
+/// `grpc.health.v1.Health/Check` of the server (no service) and of the three OTLP services: SERVING. Needs no token.
+async fn health(request: Request) -> Response {
+    let (head, body) = request.into_parts();
+    let body = UnreadBody::new(body);
+    let service = async {
+        check_call(&head).ok()?;
+        let message = frame::only(body.read(limits::ANONYMOUS.body_bytes_max).await?).ok()?.message;
+        frame::health_service(&message)
+    };
+    let service = service.await;
+    body.discard().await;
+    match service {
+        // HealthCheckResponse { status = 1: SERVING = 1 }.
+        Some(service) if service.is_empty() || SERVICES.contains(&service.as_str()) => success(vec![8, 1]),
+        Some(_) => failure(&ApiError::not_found("no such gRPC service")),
+        None => failure(&ApiError::malformed("this is no HealthCheckRequest")),
+    }
+}
+
 /// The response to a call of an unknown service.
 pub async fn unknown_method(body: Body) -> Response {
-    discard(body).await;
-    status(UNIMPLEMENTED, "no such gRPC service: OTLP is taken by HTTP at /api/otel/v1/traces, /metrics and /logs")
+    UnreadBody::new(body).discard().await;
+    let message = "no such gRPC service: this server has Export of the OTLP services of traces, metrics and logs";
+    failure(&ApiError::UnsupportedMedia(message.to_owned()))
 }
 
 /// The response to any call while the store is being opened.
 pub fn starting() -> Response {
-    status(UNAVAILABLE, "the server is starting")
+    failure(&ApiError::Overloaded("the server is starting"))
 }
 
-/// `message` is printable ASCII without `%`, so that it needs no percent-encoding.
-fn status(code: HeaderValue, message: &str) -> Response {
-    let mut response = Response::new(Body::empty());
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
-    headers.insert("grpc-status", code);
-    headers.insert("grpc-message", HeaderValue::from_str(message).expect("messages here are printable ASCII"));
+fn success(message: Vec<u8>) -> Response {
+    let mut trailers = HeaderMap::new();
+    trailers.insert("grpc-status", OK);
+    let body = Full::new(Bytes::from(frame::encode(&message))).with_trailers(async { Some(Ok(trailers)) });
+    let mut response = Response::new(Body::new(body));
+    response.headers_mut().insert(CONTENT_TYPE, GRPC);
+    response.headers_mut().insert("grpc-accept-encoding", ACCEPTED_ENCODINGS);
     response
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn content_types() {
-        for (value, expected) in [
-            ("application/grpc", true),
-            ("application/grpc+proto", true),
-            ("Application/GRPC;x=y", true),
-            ("application/grpc-web", true),
-            ("application/grpcx", false),
-            ("application/x-protobuf", false),
-            ("", false),
-        ] {
-            let headers = HeaderMap::from_iter([(CONTENT_TYPE, value.parse().unwrap())]);
-            assert_eq!(is_grpc(&headers), expected, "{value:?}");
-        }
-        assert!(!is_grpc(&HeaderMap::new()));
+/// The google.rpc.Code of an error.
+fn code(error: &ApiError) -> u64 {
+    match error {
+        // Not retried, because it has no RetryInfo.
+        ApiError::TooLarge(_) => RESOURCE_EXHAUSTED,
+        error => grpc_code(error.status()),
     }
 }
+
+fn failure(error: &ApiError) -> Response {
+    let (code, message) = (code(error), error.to_string());
+    let mut response = Response::new(Body::empty());
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, GRPC);
+    headers.insert("grpc-status", HeaderValue::from(code));
+    headers.insert("grpc-accept-encoding", ACCEPTED_ENCODINGS);
+    let encoded = frame::percent_encoded(&message);
+    headers.insert("grpc-message", HeaderValue::from_str(&encoded).expect("percent-encoded text is printable ASCII"));
+    if let Some(seconds) = error.retry_after_seconds() {
+        let details = BASE64_STANDARD_NO_PAD.encode(status(code, &message, seconds));
+        let details = HeaderValue::from_str(&details).expect("Base64 is printable ASCII");
+        headers.insert("grpc-status-details-bin", details);
+    }
+    response
+}
+
+/// google.rpc.Status { code = 1, message = 2, details = 3: Any { type_url = 1, value = 2: RetryInfo { retry_delay = 1:
+/// Duration { seconds = 1 } } } }.
+fn status(code: u64, message: &str, retry_seconds: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut status = Message(&mut bytes);
+    status.uint(1, code);
+    status.text(2, message);
+    status.message(3, |any| {
+        any.text(1, RETRY_INFO);
+        any.message(2, |retry_info| retry_info.message(1, |duration| duration.uint(1, retry_seconds)));
+    });
+    bytes
+}
+
+#[cfg(test)]
+mod tests;

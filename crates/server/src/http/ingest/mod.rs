@@ -1,4 +1,4 @@
-//! The OTLP endpoints and native reports.
+//! The OTLP endpoints, over HTTP and gRPC, and native reports.
 
 pub mod cors;
 pub mod grpc;
@@ -6,3 +6,4 @@ pub mod otlp;
 pub mod report;
 mod response;
 pub mod starting;
+mod unread_body;

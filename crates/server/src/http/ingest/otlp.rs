@@ -6,10 +6,13 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{ALLOW, CONTENT_TYPE, ORIGIN};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
+use bytes::Bytes;
 use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::{RequestKind, Signal};
 
@@ -76,19 +79,18 @@ async fn export(app: Arc<App>, signal: Signal, request: Request) -> Response {
 }
 
 async fn export_response(app: Arc<App>, signal: Signal, request: Request) -> Response {
-    let content_type = media_type(request.headers());
+    let (head, body) = request.into_parts();
+    let content_type = media_type(&head.headers);
     // Requests with an unknown content type get a JSON response.
     let encoding = content_type.unwrap_or(Encoding::Json);
-    let Some(project) = project_of(&app, request.headers()) else {
+    let Some(project) = project_of(&app, &head.headers) else {
         let refused = Refused::new(RejectReason::BadToken, ExportError::Unauthorized("missing or wrong project token"));
-        count_refused(&app, signal, &request, None, &refused);
+        count_refused(&app, signal, &head, None, &refused);
         return response::failure(encoding, &refused.error.clone().into());
     };
-    match accept(&app, signal.into(), content_type, &project, request).await {
+    match accept(&app, signal.into(), content_type, &project, (head, body)).await {
         Ok(rejections) => {
-            let partial = rejections
-                .message(signal.into())
-                .map(|message| PartialSuccess { rejected: rejections.total(), message });
+            let partial = PartialSuccess::of(&rejections, signal);
             response::success(signal, encoding, partial.as_ref())
         }
         Err(refused) => {
@@ -104,44 +106,74 @@ pub async fn accept(
     kind: RequestKind,
     content_type: Option<Encoding>,
     project: &Project,
-    request: Request,
+    (head, body): (Parts, Body),
 ) -> Result<Rejections, Refused> {
     let unsupported = |what| Refused::new(RejectReason::UnsupportedMediaType, ExportError::UnsupportedMedia(what));
-    if let Some(origin) = request.headers().get(ORIGIN)
+    admit(app, project, &head.headers).await?;
+    let encoding = content_type
+        .ok_or_else(|| unsupported("the content type must be application/x-protobuf or application/json".to_owned()))?;
+    let coding = coding::of(&head.headers).map_err(|name| unsupported(coding::unknown(&name)))?;
+    let (body, body_permit) = read(app, kind, project.number, &head.headers, (body, 0)).await?;
+    let attributes = attributes(app, kind, &head);
+    store(app, Export { project, kind, encoding, coding, attributes, body, body_permit }).await
+}
+
+/// Checks what does not depend on the body: the origin and the project's quota.
+pub async fn admit(app: &App, project: &Project, headers: &HeaderMap) -> Result<(), Refused> {
+    if let Some(origin) = headers.get(ORIGIN)
         && !origins::allows(&project.settings.allowed_origins, origin.as_bytes())
     {
         let error = ExportError::Forbidden("this project takes nothing from pages of this origin");
         return Err(Refused::new(RejectReason::Origin, error));
     }
-    app.quotas.admit(&app.query, project, app.config.project_quota(), app.clock.now_ns()).await?;
-    let encoding = content_type
-        .ok_or_else(|| unsupported("the content type must be application/x-protobuf or application/json".to_owned()))?;
-    let coding = coding::of(request.headers()).map_err(|name| unsupported(coding::unknown(&name)))?;
-    let (limits, attributes) = match kind {
-        RequestKind::Report => {
-            let client = ClientInfo::of(request.headers(), request.extensions(), app);
-            (app.config.report(), RequestAttributes { client_address: Some(client.address) })
-        }
-        RequestKind::Otlp(_) => {
-            let limits = RouteLimits { body_bytes_max: app.config.otlp_body_bytes_max, ..limits::OTLP };
-            (limits, RequestAttributes::default())
-        }
+    app.quotas.admit(&app.query, project, app.config.project_quota(), app.clock.now_ns()).await
+}
+
+/// Reads a body as received, within the limits of its kind. `prefix_bytes` precede its content and do not count.
+pub async fn read(
+    app: &App,
+    kind: RequestKind,
+    project: u32,
+    headers: &HeaderMap,
+    (body, prefix_bytes): (Body, usize),
+) -> Result<(Bytes, BodyPermit), Refused> {
+    let limits = match kind {
+        RequestKind::Report => app.config.report(),
+        RequestKind::Otlp(_) => RouteLimits { body_bytes_max: app.config.otlp_body_bytes_max, ..limits::OTLP },
     };
-    let declared = declared_length(request.headers());
+    let bytes_max = limits.body_bytes_max;
+    let limits = RouteLimits { body_bytes_max: bytes_max + prefix_bytes, ..limits };
+    let declared = declared_length(headers);
     let wait_start = Instant::now();
-    let entered = BodyPermit::enter(&app.admission, &app.bodies, project.number).await;
+    let entered = BodyPermit::enter(&app.admission, &app.bodies, project).await;
     app.ingest.metrics.admission.add(wait_start.elapsed());
     let mut body_permit = entered.map_err(|Full| Refused::overloaded(FULL))?;
-    let body = body_permit.read(request.into_body(), declared, &limits).await.map_err(|error| match error {
-        BodyError::TooLarge => Refused::too_large(limits.body_bytes_max),
+    let body = body_permit.read(body, declared, &limits).await.map_err(|error| match error {
+        BodyError::TooLarge => Refused::too_large(bytes_max),
         BodyError::Slow => Refused::new(RejectReason::Slow, slow_error(limits.slow_response)),
         BodyError::Broken => Refused::malformed("the request body ended early"),
         BodyError::NoMemory => Refused::overloaded(FULL),
     })?;
-    let export = Export { project, kind, encoding, coding, attributes, body, body_permit };
+    Ok((body, body_permit))
+}
+
+/// Stores a body. When this returns `Ok`, its records are durable.
+pub async fn store(app: &App, export: Export<'_>) -> Result<Rejections, Refused> {
+    let project = export.project.number;
     let Accepted { rejections, bytes, records } = accept::accept(&app.ingest, export).await?;
-    app.quotas.charge(project.number, bytes, records);
+    app.quotas.charge(project, bytes, records);
     Ok(rejections)
+}
+
+/// The inputs of a request that its rows depend on and its body lacks.
+fn attributes(app: &App, kind: RequestKind, head: &Parts) -> RequestAttributes {
+    match kind {
+        RequestKind::Report => {
+            let client = ClientInfo::of(&head.headers, &head.extensions, app);
+            RequestAttributes { client_address: Some(client.address) }
+        }
+        RequestKind::Otlp(_) => RequestAttributes::default(),
+    }
 }
 
 fn slow_error(slow_response: SlowResponse) -> ExportError {
@@ -160,7 +192,7 @@ pub fn project_of(app: &App, headers: &HeaderMap) -> Option<Arc<Project>> {
 pub fn count_refused(
     app: &App,
     kind: impl Into<RequestKind>,
-    request: &Request,
+    head: &Parts,
     project: Option<&Project>,
     refused: &Refused,
 ) {
@@ -170,9 +202,9 @@ pub fn count_refused(
     }
     let at_ns = app.clock.now_ns();
     let is_upload_token = |token: &str| app.control.project_by_upload_token(token, at_ns).is_some();
-    let (message, token_start) = refusals::unknown_credential(request.headers(), is_upload_token);
-    let ClientInfo { address, user_agent, .. } = ClientInfo::of(request.headers(), request.extensions(), app);
-    let (path, reason) = (request.uri().path().to_owned(), refused.reason);
+    let (message, token_start) = refusals::unknown_credential(&head.headers, is_upload_token);
+    let ClientInfo { address, user_agent, .. } = ClientInfo::of(&head.headers, &head.extensions, app);
+    let (path, reason) = (head.uri.path().to_owned(), refused.reason);
     app.refusals.add_unknown(UnknownSender { at_ns, address, path, token_start, user_agent, reason, message });
 }
 

@@ -38,13 +38,14 @@ pub async fn wrong_method() -> Response {
 }
 
 async fn report_response(app: Arc<App>, request: Request) -> Response {
-    let Some(project) = project_of(&app, request.headers()) else {
+    let (head, body) = request.into_parts();
+    let Some(project) = project_of(&app, &head.headers) else {
         let refused = Refused::new(RejectReason::BadToken, ExportError::Unauthorized("missing or wrong project token"));
-        count_refused(&app, RequestKind::Report, &request, None, &refused);
+        count_refused(&app, RequestKind::Report, &head, None, &refused);
         return ApiError::from(refused.error).into_response();
     };
     // The content type is not checked: some clients send none.
-    match accept(&app, RequestKind::Report, Some(Encoding::Json), &project, request).await {
+    match accept(&app, RequestKind::Report, Some(Encoding::Json), &project, (head, body)).await {
         Ok(_) => (StatusCode::OK, Json(json!({}))).into_response(),
         Err(refused) => {
             app.refused(project.number, RequestKind::Report, &refused);

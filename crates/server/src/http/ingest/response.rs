@@ -12,6 +12,7 @@ use tidewatch_domain::encode::Message;
 use tidewatch_domain::model::Signal;
 
 use crate::error::ApiError;
+use tidewatch_ingest::outcome::Rejections;
 
 const PROTOBUF: HeaderValue = HeaderValue::from_static("application/x-protobuf");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -26,21 +27,32 @@ pub struct PartialSuccess {
     pub message: String,
 }
 
+impl PartialSuccess {
+    /// `None` if every record of the request is stored completely.
+    pub fn of(rejections: &Rejections, signal: Signal) -> Option<PartialSuccess> {
+        let message = rejections.message(signal.into())?;
+        Some(PartialSuccess { rejected: rejections.total(), message })
+    }
+}
+
+/// The signal's ExportResponse as protobuf. `partial`: `None` for full success, which leaves `partial_success` unset.
+pub fn message(partial: Option<&PartialSuccess>) -> Vec<u8> {
+    let mut body = Vec::new();
+    if let Some(partial) = partial {
+        // ExportTracePartialSuccess { rejected_spans = 1, error_message = 2 }; the other signals have the same numbers.
+        Message(&mut body).message(1, |message| {
+            message.uint(1, partial.rejected);
+            message.text(2, &partial.message);
+        });
+    }
+    body
+}
+
 /// A response with status 200. `partial`: `None` for full success, which leaves `partial_success` unset.
 pub fn success(signal: Signal, encoding: Encoding, partial: Option<&PartialSuccess>) -> Response {
     let body = match (encoding, partial) {
-        (Encoding::Protobuf, None) => Vec::new(),
+        (Encoding::Protobuf, partial) => message(partial),
         (Encoding::Json, None) => b"{}".to_vec(),
-        (Encoding::Protobuf, Some(partial)) => {
-            // ExportTracePartialSuccess { rejected_spans = 1, error_message = 2 }; the other signals have the same
-            // numbers.
-            let mut body = Vec::new();
-            Message(&mut body).message(1, |message| {
-                message.uint(1, partial.rejected);
-                message.text(2, &partial.message);
-            });
-            body
-        }
         (Encoding::Json, Some(partial)) => {
             let rejected = match signal {
                 Signal::Traces => "rejectedSpans",
@@ -115,7 +127,7 @@ fn build(status: StatusCode, encoding: Encoding, body: Vec<u8>) -> Response {
 }
 
 /// The google.rpc.Code of an HTTP status.
-fn grpc_code(status: StatusCode) -> u64 {
+pub fn grpc_code(status: StatusCode) -> u64 {
     match status.as_u16() {
         401 => 16,                 // UNAUTHENTICATED
         403 => 7,                  // PERMISSION_DENIED
