@@ -7,19 +7,44 @@ use serde_json::json;
 
 use super::server::Server;
 
+/// `OTEL_EXPORTER_OTLP_PROTOCOL`.
+#[derive(Clone, Copy)]
+enum Protocol {
+    Http,
+    Grpc,
+}
+
 /// The OpenTelemetry Node SDK with auto-instrumentation around a plain HTTP server.
 #[test]
 fn node_sdk_with_auto_instrumentation() {
+    node_sdk(Protocol::Http);
+}
+
+/// The same SDK with the exporters of grpc-js.
+#[test]
+fn node_sdk_over_grpc() {
+    node_sdk(Protocol::Grpc);
+}
+
+/// Where the packages of `sdk-node` are installed beside its programs.
+fn node_app() -> std::path::PathBuf {
+    static INSTALLED: std::sync::OnceLock<std::path::PathBuf> = std::sync::OnceLock::new();
+    let install = || {
+        let app = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/process/sdk-node");
+        installed("sdk-node", &app, |target| {
+            run(Command::new("npm").args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]).current_dir(target));
+        })
+    };
+    INSTALLED.get_or_init(install).clone()
+}
+
+fn node_sdk(protocol: Protocol) {
     let (_folder, mut server) = fresh_server();
     let account = server.register();
-    let app = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/process/sdk-node");
-    let cache = installed("sdk-node", &app, |target| {
-        run(Command::new("npm").args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]).current_dir(target));
-    });
     run(Command::new("node")
         .args(["--require", "@opentelemetry/auto-instrumentations-node/register", "app.cjs"])
-        .current_dir(&cache)
-        .envs(otel_environment(&server, &account.project_token, "node-shop")));
+        .current_dir(node_app())
+        .envs(otel_environment(&server, &account.project_token, "node-shop", protocol)));
 
     let endpoints = server.query("/api/endpoints", json!({}));
     let mut rows: Vec<(String, i64)> = endpoints["data"]
@@ -35,6 +60,43 @@ fn node_sdk_with_auto_instrumentation() {
     assert_eq!(issues["data"].as_array().map(Vec::len), Some(1), "{issues}");
     assert_eq!(issues["data"][0]["message"], "shelf is empty");
     assert!(server.total("/api/logs", json!({"linkedOnly": false})) >= 1, "the SDK's log record arrived");
+}
+
+/// The native SDK for Node, unmodified, beside the OpenTelemetry SDK: both see one trace. WIRE 1, 12.
+#[test]
+fn native_node_sdk_shares_a_trace_with_opentelemetry() {
+    let (_folder, mut server) = fresh_server();
+    let account = server.register();
+    run(Command::new("node")
+        .args(["--require", "@opentelemetry/auto-instrumentations-node/register", "native.cjs"])
+        .current_dir(node_app())
+        .env("TRACEWAY_CONNECTION", format!("{}@{}/api/report", account.project_token, server.base))
+        .envs(otel_environment(&server, &account.project_token, "api-1", Protocol::Http)));
+
+    let endpoints = server.query("/api/endpoints", json!({}));
+    let rows = endpoints["data"].as_array().expect("rows");
+    let native = rows.iter().find(|row| row["endpoint"] == "GET /books/:id").expect("the request of the native SDK");
+    assert_eq!((&native["statusCode"], &native["clientIP"]), (&json!(500), &json!("203.0.113.9")));
+    assert_eq!((&native["serverName"], &native["appVersion"]), (&json!("api-1"), &json!("1.4.0")));
+    assert_eq!(native["attributes"]["tenant"], "t1");
+    let trace_id = native["traceId"].as_str().expect("a trace id");
+    let trace = server.query(&format!("/api/distributed-traces/{trace_id}"), json!({}));
+    let names: Vec<&str> =
+        trace["spans"].as_array().expect("spans").iter().filter_map(|span| span["name"].as_str()).collect();
+    assert!(names.contains(&"load books"), "the native SDK's span: {names:?}");
+    assert!(trace["nodes"].as_array().is_some_and(|nodes| nodes.len() == 2), "one request, seen by both: {trace}");
+    assert_eq!(trace["exceptions"][0]["ownerId"], native["id"]);
+
+    let tasks = server.query("/api/tasks", json!({}));
+    assert_eq!(tasks["data"][0]["taskName"], "nightly.report", "{tasks}");
+    for (search_type, title) in [("issues", "TypeError: shelf is empty"), ("messages", "books listed")] {
+        let issues = server.query("/api/exception-stack-traces", json!({ "searchType": search_type }));
+        assert_eq!(issues["data"].as_array().map(Vec::len), Some(1), "{issues}");
+        assert_eq!(issues["data"][0]["title"], title);
+    }
+    let drops = server.query("/api/drops", json!({}));
+    let native = drops["data"].as_array().expect("rows").iter().filter(|row| row["signal"] == "reports");
+    assert_eq!(native.count(), 0, "{drops}");
 }
 
 /// Where the Python SDK is installed beside its programs.
@@ -56,13 +118,23 @@ pub fn python_app() -> std::path::PathBuf {
 /// The OpenTelemetry Python SDK with protobuf and gzip.
 #[test]
 fn python_sdk_over_gzip_protobuf() {
+    python_sdk(Protocol::Http);
+}
+
+/// The same SDK with the exporters of grpcio.
+#[test]
+fn python_sdk_over_gzip_grpc() {
+    python_sdk(Protocol::Grpc);
+}
+
+fn python_sdk(protocol: Protocol) {
     let (_folder, mut server) = fresh_server();
     let account = server.register();
     run(Command::new("venv/bin/python")
         .arg("app.py")
         .current_dir(python_app())
         .env("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip")
-        .envs(otel_environment(&server, &account.project_token, "python-shop")));
+        .envs(otel_environment(&server, &account.project_token, "python-shop", protocol)));
 
     let tasks = server.query("/api/tasks", json!({}));
     assert_eq!(tasks["data"][0]["taskName"], "orders process", "{tasks}");
@@ -79,11 +151,16 @@ fn fresh_server() -> (tempfile::TempDir, Server) {
     (folder, server)
 }
 
-fn otel_environment(server: &Server, token: &str, service: &str) -> [(&'static str, String); 8] {
+fn otel_environment(server: &Server, token: &str, service: &str, protocol: Protocol) -> [(&'static str, String); 8] {
+    let (name, endpoint) = match protocol {
+        Protocol::Http => ("http/protobuf", format!("{}/api/otel", server.base)),
+        // A gRPC endpoint has no path.
+        Protocol::Grpc => ("grpc", server.base.clone()),
+    };
     [
-        ("OTEL_EXPORTER_OTLP_ENDPOINT", format!("{}/api/otel", server.base)),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint),
         ("OTEL_EXPORTER_OTLP_HEADERS", format!("Authorization=Bearer%20{token}")),
-        ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf".into()),
+        ("OTEL_EXPORTER_OTLP_PROTOCOL", name.into()),
         ("OTEL_SERVICE_NAME", service.into()),
         ("OTEL_TRACES_EXPORTER", "otlp".into()),
         ("OTEL_METRICS_EXPORTER", "otlp".into()),
