@@ -136,7 +136,7 @@ impl QueryContext {
     ) -> Result<T, QueryError> {
         let entered = tokio::time::timeout_at(deadline.into(), self.slots.enter(ANY_PROJECT));
         let permit = entered.await.map_err(|_| QueryError::Deadline)?;
-        let permit = permit.map_err(|_| QueryError::Overloaded("too many questions at once; try again later"))?;
+        let permit = permit.map_err(|_| QueryError::Overloaded("too many queries at once; try again later"))?;
         let store = self.store.clone();
         let scan = self.threads.run(move || {
             let _permit = permit;

@@ -23,7 +23,7 @@ pub enum QueryError {
     #[error("{0}")]
     Overloaded(&'static str),
     /// The query did not finish before its deadline.
-    #[error("the question took longer than its deadline")]
+    #[error("the query took longer than its deadline")]
     Deadline,
     /// An error of the control database.
     #[error(transparent)]
@@ -60,7 +60,7 @@ impl From<StoreError> for QueryError {
     fn from(error: StoreError) -> QueryError {
         match error {
             StoreError::Deadline => QueryError::Deadline,
-            StoreError::Budget(_) => QueryError::unprocessable("the question reads too much; narrow the range"),
+            StoreError::Budget(_) => QueryError::unprocessable("the query reads too much; narrow the range"),
             other => QueryError::internal(other),
         }
     }

@@ -60,7 +60,7 @@ pub async fn watch(background: Arc<Background>, mut stopped: watch::Receiver<boo
         let missing = background.missing(Instant::now());
         let names: BTreeSet<&str> = missing.iter().map(|missing| missing.thread).collect();
         for missing in missing.iter().filter(|missing| !known.contains(missing.thread)) {
-            tracing::error!(thread = missing.thread, "{missing}; ingest and questions go on without it");
+            tracing::error!(thread = missing.thread, "{missing}; ingest and queries go on without it");
         }
         known = names;
     }

@@ -74,7 +74,7 @@ pub enum ApiError {
     #[error("{0}")]
     Overloaded(&'static str),
     /// 504: the query exceeded its deadline.
-    #[error("the question took longer than its deadline")]
+    #[error("the query took longer than its deadline")]
     Deadline,
 }
 

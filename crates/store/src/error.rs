@@ -39,10 +39,10 @@ pub enum StoreError {
     #[error("the deadline passed before the answer was complete")]
     Deadline,
     /// The request needs more memory than one request may use; the message has the limit.
-    #[error("the question needs more than its memory budget: {0}")]
+    #[error("the query needs more than its memory budget: {0}")]
     Budget(String),
     /// The plan has a column, kind or shape that does not exist.
-    #[error("the question cannot be asked: {0}")]
+    #[error("the query is not valid: {0}")]
     BadPlan(String),
     /// The database of the catalog failed.
     #[error("cannot {what} in the catalog")]

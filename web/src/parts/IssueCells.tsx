@@ -6,7 +6,8 @@ import { Chip } from "../ui/Chip";
 /** Title, preceded by the exception type. The text wraps and is not truncated. */
 export function IssueTitle({ row, lines = 2 }: { row: IssueGroup; lines?: 1 | 2 }) {
   const pid = useProjectId();
-  const message = row.message && row.title !== row.exceptionType ? row.message : "";
+  // Without a type, the message is the title.
+  const message = row.exceptionType && row.title !== row.exceptionType ? row.message : "";
   return (
     <div className="min-w-0">
       <Link

@@ -249,7 +249,7 @@ async fn a_query_past_its_deadline_is_504() {
     };
     let (answer, ()) = tokio::join!(request, moved);
     let answer = answer.expect(504);
-    assert_eq!(answer.json(), json!({"error": "the question took longer than its deadline"}));
+    assert_eq!(answer.json(), json!({"error": "the query took longer than its deadline"}));
     let seconds = started.elapsed().as_secs();
     assert!((30..=32).contains(&seconds), "after {seconds} s");
     drop(slot);

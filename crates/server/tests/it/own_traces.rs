@@ -74,16 +74,16 @@ async fn a_server_that_exports_traces_to_itself() {
     let [_, sent, dropped] = own_span_counts(&socket).await;
     assert_eq!(dropped, 0);
 
-    let question = json!({ "fromDate": Value::Null, "toDate": Value::Null });
+    let body = json!({ "fromDate": Value::Null, "toDate": Value::Null });
     let path = format!("/api/endpoints/grouped?projectId={}", project.id);
-    let found = harness.api("POST", &path, &question).await.expect(200).json().to_string();
+    let found = harness.api("POST", &path, &body).await.expect(200).json().to_string();
     for endpoint in ["GET /api/has-organizations", "POST /api/exception-stack-traces/{hash}"] {
         assert!(found.contains(endpoint), "{endpoint}: {found}");
     }
     assert!(!found.contains("/health") && !found.contains("/v1/traces"), "{found}");
 
     // The query was one more request, and exports created none.
-    until(&socket, "the question is sent", |[waiting, now, _]| waiting == 0 && now > sent).await;
+    until(&socket, "the query is sent", |[waiting, now, _]| waiting == 0 && now > sent).await;
     let [_, sent, _] = own_span_counts(&socket).await;
     harness.app().durable_store.lake().flush().expect("the disk works");
     let after = until(&socket, "a flush waits for a request", |[waiting, ..]| waiting > 0).await;

@@ -65,7 +65,7 @@ pub fn measure(settings: &Settings, data: &Path) -> Vec<Measured> {
         });
         process::wait_quiet(server.pid(), CALM, length * 10);
         let after = read_until(&reader, &list, until(length / 2), &never);
-        // The reads include rows of the load, of which there are more in the second case.
+        // Reads become slower with the rows of the load: the mean of the reads before and after it is compared.
         let lone = (before.quantile(0.99) + after.quantile(0.99)) / 2.0;
         Round { sync: sync.quantile(0.99), alone, beside, lone, both: both.quantile(0.99) }
     };
