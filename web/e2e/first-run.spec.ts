@@ -101,6 +101,17 @@ test("every language's snippet can be copied with the address and the token, and
         await expect.poll(copied, `${label}: ${title}`).toBe(code);
       }
     }
+    // An SDK that speaks both protocols.
+    await languages.filter({ hasText: /^Python$/ }).click();
+    const protocols = page.getByRole("navigation", { name: "Protocol" }).getByRole("link");
+    await expect(protocols).toHaveText(["OTLP/HTTP", "OTLP/gRPC"]);
+    await expect(protocols.first()).toHaveAttribute("aria-current", "page");
+    await protocols.last().click();
+    await expect(protocols.last()).toHaveAttribute("aria-current", "page");
+    await page.getByRole("button", { name: "Copy: 3. Run with these settings" }).click();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    expect(copied).toContain(`OTEL_EXPORTER_OTLP_ENDPOINT=${server.url}\nexport`);
+    expect(copied).toContain("OTEL_EXPORTER_OTLP_PROTOCOL=grpc");
     // On a phone the groups wrap and the page does not overflow.
     await page.setViewportSize({ width: 390, height: 844 });
     await expect(page.getByRole("list", { name: "Frontend & mobile" }).getByRole("link")).toHaveCount(5);

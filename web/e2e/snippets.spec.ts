@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test as base, expect } from "@playwright/test";
-import { type Snippet, snippets } from "../src/model/snippets.ts";
+import { type Protocol, type Snippet, snippets } from "../src/model/snippets.ts";
 import { ACCOUNT } from "./support/fixtures.ts";
 import { freePort, type Server, startServer } from "./support/server.ts";
 import { collectorFolder, installed, laidOut, runCommand, sh, started, tools, write } from "./support/snippets.ts";
@@ -19,6 +19,9 @@ const RUN: Record<string, NodeJS.Signals> = {
   java: "SIGTERM",
   rust: "SIGTERM",
 };
+
+/** Those that are run with OTLP/gRPC too, and the folders of their packages. */
+const RUN_GRPC: Record<string, string> = { node: "node", python: "python-grpc", go: "go-grpc", java: "java" };
 
 /** Run with modifications; see their tests below. */
 const RUN_MODIFIED = ["browser", "edge", "collector", "curl"];
@@ -38,6 +41,7 @@ const UNAVAILABLE: Record<string, string> = {
   flutter: "Dart and Flutter are not in Debian",
   "react-native": "needs a device or an emulator; its code is bundled below",
   cloudflare: "Cloudflare itself exports; its configuration is parsed below",
+  nginx: "the module is not in Debian, and nginx.org is no registry of the tests",
 };
 
 interface Target {
@@ -63,8 +67,8 @@ const test = base.extend<{ target: Target }>({
 });
 test.setTimeout(900_000);
 
-const snippetOf = ({ server, token }: Target, key: string, port: number): Snippet => {
-  const found = snippets(`${server.url}/api/otel`, token, port).find((one) => one.key === key);
+const snippetOf = ({ server, token }: Target, key: string, port: number, protocol: Protocol = "http"): Snippet => {
+  const found = snippets(`${server.url}/api/otel`, token, port, protocol).find((one) => one.key === key);
   if (!found) throw new Error(`there is no snippet ${key}`);
   return found;
 };
@@ -121,13 +125,19 @@ test("every snippet is run, parsed, or listed with a reason", () => {
   expect([...lists].sort()).toEqual([...all].sort());
 });
 
-for (const [key, signal] of Object.entries(RUN)) {
-  test(`${key}: the example runs as printed, and its request is the Endpoint that the page names`, async ({
+const RUNS = [
+  ...Object.keys(RUN).map((key) => ({ key, protocol: "http" as const, packages: key })),
+  ...Object.entries(RUN_GRPC).map(([key, packages]) => ({ key, protocol: "grpc" as const, packages })),
+];
+
+for (const { key, protocol, packages } of RUNS) {
+  const signal = RUN[key];
+  test(`${key}, ${protocol}: the example runs as printed, and its request is the Endpoint that the page names`, async ({
     target,
   }) => {
     const port = await freePort();
-    const snippet = snippetOf(target, key, port);
-    const folder = await laidOut(snippet);
+    const snippet = snippetOf(target, key, port, protocol);
+    const folder = await laidOut(snippet, packages);
     const app = await started(runCommand(snippet), folder, port);
     try {
       expect(await sh(snippet.check?.request ?? "", folder), app.output()).toBe("user 7\n");
@@ -148,9 +158,13 @@ test("curl: the command runs as printed", async ({ target }) => {
   expect(data.map((row) => [row.endpoint, row.serverName])).toEqual([["GET /hello", "hello-service"]]);
 });
 
-test("collector: received telemetry is forwarded", async ({ target }) => {
+for (const protocol of ["http", "grpc"] as const) {
+  test(`collector: received telemetry is forwarded over ${protocol}`, ({ target }) => forward(target, protocol));
+}
+
+async function forward(target: Target, protocol: Protocol): Promise<void> {
   const http = await freePort();
-  const printed = snippetOf(target, "collector", 0);
+  const printed = snippetOf(target, "collector", 0, protocol);
   // The default ports may be in use.
   const steps = printed.steps.map((step) => ({
     ...step,
@@ -172,7 +186,7 @@ test("collector: received telemetry is forwarded", async ({ target }) => {
     collector.output(),
   ).toEqual([["GET /hello", "hello-service"]]);
   expect(collector.output(), "no name of it is deprecated").not.toContain("deprecated");
-});
+}
 
 interface Esbuild {
   build(options: object): Promise<{ outputFiles: { text: string }[] }>;

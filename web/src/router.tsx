@@ -404,7 +404,10 @@ const metrics = createRoute({
 const connect = createRoute({
   getParentRoute: () => project,
   path: "/connect",
-  validateSearch: (raw: Raw): { lang?: string } => ({ lang: text(raw.lang) }),
+  validateSearch: (raw: Raw): { lang?: string; protocol?: string } => ({
+    lang: text(raw.lang),
+    protocol: text(raw.protocol),
+  }),
   component: lazyRouteComponent(() => import("./pages/connect/Connect"), "ConnectPage"),
 });
 const settings = createRoute({

@@ -32,9 +32,9 @@ const environment = (): NodeJS.ProcessEnv => ({
 
 const isCommand = (step: Step) => step.language === "sh" && !step.file;
 
-/** Returns the snippet's folder after running its install commands and writing its files. */
-export async function laidOut(snippet: Snippet): Promise<string> {
-  const folder = join(CACHE, "snippets", snippet.key);
+/** Returns the folder `name` after running the snippet's install commands and writing its files there. */
+export async function laidOut(snippet: Snippet, name = snippet.key): Promise<string> {
+  const folder = join(CACHE, "snippets", name);
   const install = snippet.steps.filter(isCommand).slice(0, -1);
   await installed(folder, install.map((step) => step.code).join("\n"));
   await write(folder, snippet);
@@ -137,7 +137,8 @@ export async function collectorFolder(): Promise<string> {
   const source = await readFile(new URL("../collector/main.go", import.meta.url), "utf8");
   const folder = join(CACHE, "snippets", "otelcol");
   const root = "go.opentelemetry.io/collector";
-  const parts = ["otelcol", "exporter/otlphttpexporter", "processor/batchprocessor", "receiver/otlpreceiver"];
+  const exporters = ["exporter/otlpexporter", "exporter/otlphttpexporter"];
+  const parts = ["otelcol", ...exporters, "processor/batchprocessor", "receiver/otlpreceiver"];
   const modules = [...parts, "service/telemetry/otelconftelemetry"].map((part) => `${root}/${part}@v0.162.0`);
   await installed(
     folder,

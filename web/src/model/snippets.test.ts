@@ -1,19 +1,22 @@
 import { expect, it } from "vitest";
 import { publicAddress } from "./public-address";
-import { GROUPS, snippets } from "./snippets";
+import { GROUPS, grpcEndpoint, snippets } from "./snippets";
 import { testTrace } from "./test-trace";
 
 it("fills address and token into every snippet", () => {
   const all = snippets("https://tide.example/api/otel", "abc123");
   for (const snippet of all) {
     const code = snippet.steps.map((step) => step.code).join("\n");
-    expect(code, snippet.key).toContain("https://tide.example/api/otel");
+    // nginx speaks gRPC only.
+    expect(code, snippet.key).toContain(
+      snippet.key === "nginx" ? "https://tide.example:443" : "https://tide.example/api/otel",
+    );
     expect(code, snippet.key).toContain("abc123");
   }
   expect(all.map((one) => one.key)).toEqual([
     ...["node", "python", "go", "java", "dotnet", "php", "ruby", "rust", "elixir"],
     ...["browser", "ios", "android", "flutter", "react-native"],
-    ...["edge", "cloudflare", "collector", "curl"],
+    ...["edge", "cloudflare", "nginx", "collector", "curl"],
   ]);
   // The page shows one group after another.
   const groups = all.map((one) => GROUPS.indexOf(one.group));
@@ -30,6 +33,28 @@ it("sets http/protobuf wherever an SDK reads the environment, and TLS where the 
   expect(rust("https://x/api/otel")).toContain("reqwest-rustls");
   expect(rust("http://x/api/otel")).not.toContain("reqwest-rustls");
 });
+
+it("writes OTLP/gRPC where an SDK speaks it: an endpoint with a port and no path, and lower-case metadata", () => {
+  const all = snippets("https://tide.example/api/otel", "abc123", 3000, "grpc");
+  const offered = all.filter((one) => one.offersGrpc);
+  expect(offered.map((one) => one.key)).toEqual(["node", "python", "go", "java", "dotnet", "flutter", "collector"]);
+  for (const { key, steps } of offered) {
+    const code = steps.map((step) => step.code).join("\n");
+    expect(code, key).toContain("tide.example:443");
+    expect(code, key).not.toContain("/api/otel");
+    expect(code, key).not.toMatch(/http\/protobuf|exporter-otlp-proto-http|otlp(trace|metric|log)http/);
+    expect(code, key).toMatch(/authorization.*Bearer(%20| )abc123/);
+  }
+  const http = snippets("https://tide.example/api/otel", "abc123");
+  const others = all.filter((one) => !one.offersGrpc);
+  expect(others).toEqual(http.filter((one) => !one.offersGrpc));
+});
+
+it.each([
+  ["http://tide.lan:8080/api/otel", "http://tide.lan:8080"],
+  ["http://tide.lan/api/otel", "http://tide.lan:80"],
+  ["https://[2001:db8::1]/api/otel", "https://[2001:db8::1]:443"],
+])("the gRPC endpoint of %s is %s", (otlp, want) => expect(grpcEndpoint(otlp)).toBe(want));
 
 it("curl sends a JSON document after shell expansion", () => {
   const code = snippets("https://x/api/otel", "t").at(-1)!.steps[0].code;

@@ -1,5 +1,5 @@
 // Browsers and mobile apps. Their users can read the token, which permits only sending.
-import type { Snippet, Target } from "./types";
+import { grpcEndpoint, type Snippet, type Target } from "./types";
 
 const VISIBLE = "The token is visible to whoever has the app: it can only send data, never read it.";
 const ROOTS =
@@ -214,11 +214,30 @@ class MyApplication : Application() {
   };
 }
 
-export function flutter({ otlp, token }: Target): Snippet {
+const flutterHttp = ({ otlp, token }: Target) => `OtlpHttpSpanExporter(
+    OtlpHttpExporterConfig(
+      endpoint: '${otlp}/v1/traces',
+      headers: {'Authorization': 'Bearer ${token}'},
+      compression: true,
+    ),
+  )`;
+
+const flutterGrpc = ({ otlp, token }: Target) => `OtlpGrpcSpanExporter(
+    OtlpGrpcExporterConfig(
+      endpoint: '${grpcEndpoint(otlp)}',
+      insecure: ${otlp.startsWith("http:")},
+      headers: {'authorization': 'Bearer ${token}'},
+      compression: true,
+    ),
+  )`;
+
+export function flutter(target: Target): Snippet {
+  const isGrpc = target.protocol === "grpc";
   return {
     key: "flutter",
     label: "Flutter (Dart)",
     group: "Frontend & mobile",
+    offersGrpc: true,
     signals: ["traces"],
     steps: [
       { title: "Install", language: "sh", code: "flutter pub add dartastic_opentelemetry otel_http http" },
@@ -234,13 +253,7 @@ import 'package:otel_http/otel_http.dart';
 late final http.Client client;
 
 Future<void> startTelemetry() async {
-  final exporter = OtlpHttpSpanExporter(
-    OtlpHttpExporterConfig(
-      endpoint: '${otlp}/v1/traces',
-      headers: {'Authorization': 'Bearer ${token}'},
-      compression: true,
-    ),
-  );
+  final exporter = ${isGrpc ? flutterGrpc(target) : flutterHttp(target)};
   await OTel.initialize(
     serviceName: 'my-flutter-app',
     spanProcessor: BatchSpanProcessor(exporter),
@@ -250,6 +263,6 @@ Future<void> startTelemetry() async {
 }`,
       },
     ],
-    note: `The exporter speaks http/protobuf; without one, this SDK would speak gRPC. OTel.shutdown() sends what is still queued. ${VISIBLE} ${ROOTS}`,
+    note: `${isGrpc ? "" : "The exporter speaks http/protobuf; without one, this SDK would speak gRPC. "}OTel.shutdown() sends what is still queued. ${VISIBLE} ${ROOTS}`,
   };
 }

@@ -6,6 +6,7 @@ export function go(target: Target): Snippet {
     key: "go",
     label: "Go",
     group: "Backend",
+    offersGrpc: true,
     signals: ["traces", "metrics", "logs"],
     steps: [
       {
@@ -13,9 +14,9 @@ export function go(target: Target): Snippet {
         language: "sh",
         code: `[ -e go.mod ] || go mod init example.com/${SERVICE}
 go get go.opentelemetry.io/otel/sdk@v1.47.0 go.opentelemetry.io/otel/sdk/metric@v1.47.0 go.opentelemetry.io/otel/sdk/log@v1.47.0 \\
-  go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp@v1.47.0 \\
-  go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp@v1.47.0 \\
-  go.opentelemetry.io/otel/exporters/otlp/otlplog/otlploghttp@v0.23.0 \\
+  go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptrace${target.protocol}@v1.47.0 \\
+  go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetric${target.protocol}@v1.47.0 \\
+  go.opentelemetry.io/otel/exporters/otlp/otlplog/otlplog${target.protocol}@v0.23.0 \\
   go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp@v0.72.0 \\
   go.opentelemetry.io/contrib/bridges/otelslog@v0.21.0`,
       },
@@ -32,9 +33,9 @@ import (
 
 	"go.opentelemetry.io/contrib/bridges/otelslog"
 	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/exporters/otlp/otlplog/otlploghttp"
-	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlplog/otlplog${target.protocol}"
+	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetric${target.protocol}"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptrace${target.protocol}"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/log"
 	"go.opentelemetry.io/otel/sdk/metric"
@@ -43,15 +44,15 @@ import (
 
 // startTelemetry reads the OTEL_ variables. The function that it returns sends what is still queued.
 func startTelemetry(ctx context.Context) (func(context.Context) error, error) {
-	spans, err := otlptracehttp.New(ctx)
+	spans, err := otlptrace${target.protocol}.New(ctx)
 	if err != nil {
 		return nil, err
 	}
-	points, err := otlpmetrichttp.New(ctx)
+	points, err := otlpmetric${target.protocol}.New(ctx)
 	if err != nil {
 		return nil, err
 	}
-	records, err := otlploghttp.New(ctx)
+	records, err := otlplog${target.protocol}.New(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -131,6 +132,7 @@ export function java(target: Target): Snippet {
     key: "java",
     label: "Java",
     group: "Backend",
+    offersGrpc: true,
     signals: ["traces", "metrics", "logs"],
     steps: [
       {
@@ -179,6 +181,7 @@ export function dotnet(target: Target): Snippet {
     key: "dotnet",
     label: ".NET",
     group: "Backend",
+    offersGrpc: true,
     signals: ["traces", "metrics", "logs"],
     steps: [
       {

@@ -1,5 +1,5 @@
-// Edge workers, the OpenTelemetry Collector, and curl.
-import type { Snippet, Target } from "./types";
+// Edge workers, nginx, the OpenTelemetry Collector, and curl.
+import { grpcEndpoint, type Snippet, type Target } from "./types";
 
 export function edge({ otlp, token, port }: Target): Snippet {
   return {
@@ -124,11 +124,73 @@ Header         Authorization: Bearer ${token}`,
   };
 }
 
-export function collector({ otlp, token }: Target): Snippet {
+/** The module speaks OTLP/gRPC only. */
+export function nginx({ otlp, token }: Target): Snippet {
+  return {
+    key: "nginx",
+    label: "nginx",
+    group: "Edge",
+    signals: ["traces"],
+    steps: [
+      {
+        title: "Get the module, with nginx from nginx.org",
+        language: "sh",
+        code: "apt-get install nginx nginx-module-otel",
+      },
+      {
+        title: "In nginx.conf",
+        language: "nginx",
+        code: `load_module modules/ngx_otel_module.so;
+
+http {
+  otel_exporter {
+    endpoint ${grpcEndpoint(otlp)};
+    header authorization "Bearer ${token}";
+  }
+  otel_service_name nginx;
+  otel_trace on;
+  # The upstream continues the trace.
+  otel_trace_context propagate;
+
+  # Your servers.
+}`,
+      },
+      { title: "Check and reload", language: "sh", code: "nginx -t && nginx -s reload" },
+    ],
+    note: "Needs version 0.1.2 of the module or newer. Endpoints carry the locations of your configuration. The module speaks OTLP/gRPC only.",
+  };
+}
+
+/** The exporter of the chosen protocol: its name and its settings. */
+function collectorExporter({ otlp, token, protocol }: Target): [string, string] {
+  if (protocol === "http") {
+    return [
+      "otlp_http/tidewatch",
+      `    endpoint: ${otlp}
+    compression: gzip
+    headers:
+      Authorization: "Bearer ${token}"`,
+    ];
+  }
+  const endpoint = new URL(grpcEndpoint(otlp));
+  return [
+    "otlp_grpc/tidewatch",
+    `    endpoint: ${grpcEndpoint(otlp).replace(/^.*\/\//, "")}
+    tls:
+      insecure: ${endpoint.protocol === "http:"}
+    compression: gzip
+    headers:
+      authorization: "Bearer ${token}"`,
+  ];
+}
+
+export function collector(target: Target): Snippet {
+  const [exporter, settings] = collectorExporter(target);
   return {
     key: "collector",
     label: "OTel Collector",
     group: "Collector & curl",
+    offersGrpc: true,
     signals: ["traces", "metrics", "logs"],
     steps: [
       {
@@ -149,30 +211,27 @@ processors:
     send_batch_size: 5000
 
 exporters:
-  otlp_http/tidewatch:
-    endpoint: ${otlp}
-    compression: gzip
-    headers:
-      Authorization: "Bearer ${token}"
+  ${exporter}:
+${settings}
 
 service:
   pipelines:
     traces:
       receivers: [otlp]
       processors: [batch]
-      exporters: [otlp_http/tidewatch]
+      exporters: [${exporter}]
     metrics:
       receivers: [otlp]
       processors: [batch]
-      exporters: [otlp_http/tidewatch]
+      exporters: [${exporter}]
     logs:
       receivers: [otlp]
       processors: [batch]
-      exporters: [otlp_http/tidewatch]`,
+      exporters: [${exporter}]`,
       },
       { title: "Run", language: "sh", code: "otelcol --config collector.yaml" },
     ],
-    note: "Keep batches under 10 MB. Collectors older than 0.144 know the exporter as otlphttp.",
+    note: `Keep batches under 10 MB. Collectors older than 0.144 know the exporter as ${target.protocol === "grpc" ? "otlp" : "otlphttp"}.`,
   };
 }
 

@@ -6,6 +6,7 @@ export function node(target: Target): Snippet {
     key: "node",
     label: "Node.js",
     group: "Backend",
+    offersGrpc: true,
     signals: ["traces", "metrics", "logs"],
     steps: [
       {
@@ -47,6 +48,7 @@ export function python(target: Target): Snippet {
     key: "python",
     label: "Python",
     group: "Backend",
+    offersGrpc: true,
     signals: ["traces", "metrics", "logs"],
     steps: [
       {
@@ -54,7 +56,7 @@ export function python(target: Target): Snippet {
         language: "sh",
         code: `python3 -m venv .venv && . .venv/bin/activate
 pip install flask # for the example
-pip install opentelemetry-distro==0.66b1 opentelemetry-exporter-otlp-proto-http==1.45.1
+pip install opentelemetry-distro==0.66b1 opentelemetry-exporter-otlp-proto-${target.protocol}==1.45.1
 # One package at a time: one that cannot be had leaves the others installed.
 opentelemetry-bootstrap -a requirements | xargs -n 1 pip install || true`,
       },

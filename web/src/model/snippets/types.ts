@@ -19,7 +19,11 @@ export interface Snippet {
   /** Check: a request to the running example, and the Endpoint that results. */
   check?: { request: string; endpoint: string; service: string };
   note?: string;
+  /** Whether the SDK also sends OTLP/gRPC, which is the default of some. */
+  offersGrpc?: boolean;
 }
+
+export type Protocol = "http" | "grpc";
 
 export type Group = "Backend" | "Frontend & mobile" | "Edge" | "Collector & curl";
 export type Signal = "traces" | "metrics" | "logs";
@@ -31,17 +35,26 @@ export interface Target {
   token: string;
   /** Port of the examples. */
   port: number;
+  protocol: Protocol;
 }
 
 export const SERVICE = "my-service";
 
+/** The endpoint of OTLP/gRPC: without a path, and with the port, because gRPC clients assume 443 for http too. */
+export function grpcEndpoint(otlp: string): string {
+  const { protocol, hostname, port } = new URL(otlp);
+  return `${protocol}//${hostname}:${port || (protocol === "https:" ? "443" : "80")}`;
+}
+
 /** Variables that every SDK with environment configuration reads, followed by `more`. */
-export function environment({ otlp, token }: Target, ...more: string[]): string {
+export function environment({ otlp, token, protocol }: Target, ...more: string[]): string {
+  const isGrpc = protocol === "grpc";
   return [
     `export OTEL_SERVICE_NAME=${SERVICE}`,
-    `export OTEL_EXPORTER_OTLP_ENDPOINT=${otlp}`,
-    `export OTEL_EXPORTER_OTLP_HEADERS="Authorization=Bearer%20${token}"`,
-    "export OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf",
+    `export OTEL_EXPORTER_OTLP_ENDPOINT=${isGrpc ? grpcEndpoint(otlp) : otlp}`,
+    // Names of gRPC metadata are lower-case.
+    `export OTEL_EXPORTER_OTLP_HEADERS="${isGrpc ? "a" : "A"}uthorization=Bearer%20${token}"`,
+    `export OTEL_EXPORTER_OTLP_PROTOCOL=${isGrpc ? "grpc" : "http/protobuf"}`,
     "export OTEL_EXPORTER_OTLP_COMPRESSION=gzip",
     ...more.map((one) => `export ${one}`),
   ].join("\n");

@@ -5,7 +5,7 @@ import { useProject } from "../../api/account";
 import type { ProjectExtra } from "../../api/account-types";
 import { isHiddenToken } from "../../model/project-settings";
 import { publicAddress } from "../../model/public-address";
-import { snippets } from "../../model/snippets";
+import { grpcEndpoint, type Protocol, snippets } from "../../model/snippets";
 import { testTrace } from "../../model/test-trace";
 import { DemoCard } from "../../parts/Demo";
 import { PageHead } from "../../parts/Page";
@@ -16,18 +16,19 @@ import { AgentSetup } from "./AgentSetup";
 import { LiveStrip, useArrivals } from "./LiveStrip";
 import { NextSteps } from "./NextSteps";
 import { Services, useServices } from "./Services";
-import { LanguagePicker, SnippetSteps } from "./Snippets";
+import { LanguagePicker, ProtocolPicker, SnippetSteps } from "./Snippets";
 import { UnknownSenders } from "./UnknownSenders";
 
 const route = getRouteApi("/p/$pid/connect");
 
 export function ConnectPage() {
   const project = useProject();
-  const { lang } = route.useSearch();
+  const search = route.useSearch();
   if (!project) return null;
   const otlp = `${publicAddress(project.backendUrl, location.origin)}/api/otel`;
-  const all = snippets(otlp, project.token);
-  const chosen = all.find((one) => one.key === lang) ?? all[0];
+  const protocol: Protocol = search.protocol === "grpc" ? "grpc" : "http";
+  const all = snippets(otlp, project.token, undefined, protocol);
+  const chosen = all.find((one) => one.key === search.lang) ?? all[0];
   return (
     <>
       <PageHead title="Connect" sub="Point any OpenTelemetry SDK or Collector here. No agent, no code of ours." />
@@ -37,8 +38,9 @@ export function ConnectPage() {
       <div className="grid gap-4 px-4 pb-8 xl:grid-cols-[minmax(0,1fr)_400px]">
         <div className="order-2 min-w-0 xl:order-1">
           <LanguagePicker all={all} chosen={chosen} />
+          {chosen.offersGrpc && <ProtocolPicker chosen={protocol} />}
           <SnippetSteps
-            key={chosen.key}
+            key={`${chosen.key} ${protocol}`}
             snippet={chosen}
             secret={isHiddenToken(project.token) ? undefined : project.token}
           />
@@ -57,7 +59,8 @@ export function ConnectPage() {
                 <CopyButton text={otlp} label="Copy the endpoint" />
               </div>
               <p className="mt-1 text-dense text-ink2">
-                Exporters add /v1/traces, /v1/metrics and /v1/logs themselves.
+                Exporters add /v1/traces, /v1/metrics and /v1/logs themselves. OTLP/gRPC has the same port and no path:{" "}
+                <code className="font-mono [overflow-wrap:anywhere]">{grpcEndpoint(otlp)}</code>
               </p>
             </div>
             <Token label="Project token" token={project.token} />

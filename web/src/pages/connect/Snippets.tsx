@@ -1,6 +1,6 @@
 // The languages in groups, and the steps of the chosen language.
 import { type ReactNode, useState } from "react";
-import { GROUPS, type Snippet } from "../../model/snippets";
+import { GROUPS, type Protocol, type Snippet } from "../../model/snippets";
 import { RevealButton, SecretCode } from "../../parts/Secret";
 import { CopyButton } from "../../ui/Copy";
 import { SearchLink } from "../../ui/SearchLink";
@@ -28,6 +28,33 @@ export function LanguagePicker({ all, chosen }: { all: Snippet[]; chosen: Snippe
           </ul>
         </div>
       ))}
+    </nav>
+  );
+}
+
+const PROTOCOLS: [Protocol, string][] = [
+  ["http", "OTLP/HTTP"],
+  ["grpc", "OTLP/gRPC"],
+];
+
+/** For snippets that offer both protocols. */
+export function ProtocolPicker({ chosen }: { chosen: Protocol }) {
+  return (
+    <nav aria-label="Protocol" className="mb-3 sm:flex sm:items-baseline sm:gap-3">
+      <h2 className="mb-1 shrink-0 text-ink2 text-dense sm:w-32">Protocol</h2>
+      <ul aria-label="Protocol" className="flex flex-wrap gap-1">
+        {PROTOCOLS.map(([protocol, label]) => (
+          <li key={protocol}>
+            <SearchLink
+              change={{ protocol: protocol === "http" ? undefined : protocol }}
+              current={protocol === chosen}
+              className="btn aria-[current=page]:border-accent aria-[current=page]:bg-accentsoft aria-[current=page]:text-accent"
+            >
+              {label}
+            </SearchLink>
+          </li>
+        ))}
+      </ul>
     </nav>
   );
 }
