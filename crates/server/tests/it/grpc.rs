@@ -19,6 +19,7 @@ use prost::Message;
 use serde_json::json;
 use tidewatch_store::tables::Table;
 
+use crate::client::{arrive, send};
 use crate::harness::{Harness, Project};
 
 const TRACES: &str = "opentelemetry.proto.collector.trace.v1.TraceService/Export";
@@ -293,6 +294,51 @@ async fn calls_share_a_connection() {
     let mut client = connect(harness.address()).await;
     let again = call(&mut client, TRACES, &[("authorization", &authorization)], whole(body)).await;
     assert_eq!((again.status, harness.rows(Table::Spans)), (0, 21));
+}
+
+// gRPC needs HTTP/2. A client that speaks HTTP/1.1, often a proxy, is told so in the terms of its content type.
+#[tokio::test]
+async fn calls_over_http_1_table() {
+    let (harness, project) = Harness::with_project().await;
+    let (authorization, body) = (token(&project), frame(0, &traces(vec![span(1, vec![1; 16])])));
+    for (method, content_type, status, expected) in [
+        ("POST", "application/grpc", 200, "gRPC needs HTTP/2"),
+        ("POST", "application/x-protobuf", 415, "this is a path of OTLP/gRPC"),
+        ("GET", "application/grpc", 405, ""),
+    ] {
+        let headers = [("authorization", authorization.as_str()), ("content-type", content_type)];
+        let answer = send(harness.address(), method, &format!("/{TRACES}"), &headers, &body).await.expect(status);
+        let grpc = answer.header("grpc-message").unwrap_or_default();
+        let text = format!("{grpc}{}", String::from_utf8_lossy(&answer.body));
+        assert!(text.contains(expected), "{content_type}: {text}");
+        assert_eq!(answer.header("grpc-status"), (status == 200).then_some("12"), "{content_type}");
+    }
+    assert_eq!(harness.rows(Table::Spans), 0);
+}
+
+// Spec: limits, timeouts: less than 1 KB/s after 20 s. Exporters send the message again.
+#[tokio::test]
+async fn a_slow_message_is_refused_with_a_retry_delay() {
+    let (harness, project) = Harness::with_project().await;
+    let (authorization, mut client) = (token(&project), connect(harness.address()).await);
+    let headers = [("authorization", authorization.as_str())];
+    let (sender, receiver) = tokio::sync::mpsc::channel::<Bytes>(1);
+    sender.send(Bytes::from_static(&[0, 0, 0, 1])).await.expect("the body is open");
+    let called = call(&mut client, TRACES, &headers, StreamBody::new(Streamed(receiver)).boxed());
+    tokio::pin!(called);
+    tokio::select! {
+        early = &mut called => panic!("refused before its time: {early:?}"),
+        () = arrive() => {}
+    }
+    tokio::time::pause();
+    let start = tokio::time::Instant::now();
+    let called = called.await;
+    let seconds = start.elapsed().as_secs();
+    assert_eq!((called.status, called.message().as_str()), (14, "the request body came too slowly"));
+    assert!(called.headers.contains_key("grpc-status-details-bin"), "{called:?}");
+    assert!((20..40).contains(&seconds), "{seconds}");
+    drop(sender);
+    assert_eq!(harness.app().refusals_by_kind(), [("slow", "traces", 1)]);
 }
 
 /// The pieces of a body as they are sent.

@@ -3,6 +3,7 @@
 
 use std::path::{Component, Path};
 
+use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderValue};
 use clap::Args;
 use tidewatch_ingest::{coding, origins};
@@ -11,6 +12,7 @@ use tidewatch_server::backup_manifest::Manifest;
 use tidewatch_server::config::{Config, file};
 use tidewatch_server::http::gate::multipart::{Event, Multipart};
 use tidewatch_server::http::gate::session_cookie::{Cookie, CookieJar, Page, page};
+use tidewatch_server::http::ingest::grpc::frame::{self, Frame};
 use tidewatch_server::listen::ListenAddress;
 use tidewatch_server::listen::client_ip::Trust;
 
@@ -74,6 +76,21 @@ pub fn multipart(bytes: &[u8]) {
     };
     assert_eq!(read(usize::from(*cut)), read(body.len()));
     let _ = Multipart::new(&String::from_utf8_lossy(body));
+}
+
+/// A body of a gRPC call, a HealthCheckRequest and text for `grpc-message`: a message is the whole body but its prefix.
+pub fn grpc_frame(bytes: &[u8]) {
+    if let Ok(Frame { is_compressed, message }) = frame::only(Bytes::copy_from_slice(bytes)) {
+        assert_eq!(bytes[frame::PREFIX_BYTES..], message);
+        let mut again = frame::encode(&message);
+        again[0] = is_compressed.into();
+        assert_eq!(again, bytes);
+    }
+    if let Some(service) = frame::health_service(bytes) {
+        assert!(service.len() < 0x80);
+    }
+    let encoded = frame::percent_encoded(&String::from_utf8_lossy(bytes));
+    assert!(encoded.bytes().all(|byte| (0x20..0x7f).contains(&byte)), "{encoded:?}");
 }
 
 /// The first line is the header, the rest the body: the output never exceeds the limit.
@@ -179,6 +196,8 @@ mod tests {
         "shop.example",
         ":443",
         "capacitor://localhost",
+        "\0\0\0\0\x01",
+        "\x01\0\0\0\0",
     ];
 
     fn bytes() -> impl Strategy<Value = Vec<u8>> {
@@ -196,6 +215,7 @@ mod tests {
             super::session_cookie(&bytes);
             super::multipart(&bytes);
             super::content_encodings(&bytes);
+            super::grpc_frame(&bytes);
             super::settings(&bytes);
             super::origins(&bytes);
             super::backup_manifest(&bytes);

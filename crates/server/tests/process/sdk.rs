@@ -5,13 +5,15 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::server::Server;
+use super::server::{Server, free_address};
 
-/// `OTEL_EXPORTER_OTLP_PROTOCOL`.
-#[derive(Clone, Copy)]
+/// How exporters reach the server.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Protocol {
     Http,
+    /// In the clear (h2c).
     Grpc,
+    GrpcTls,
 }
 
 /// The OpenTelemetry Node SDK with auto-instrumentation around a plain HTTP server.
@@ -24,6 +26,11 @@ fn node_sdk_with_auto_instrumentation() {
 #[test]
 fn node_sdk_over_grpc() {
     node_sdk(Protocol::Grpc);
+}
+
+#[test]
+fn node_sdk_over_grpc_and_tls() {
+    node_sdk(Protocol::GrpcTls);
 }
 
 /// Where the packages of `sdk-node` are installed beside its programs.
@@ -39,12 +46,13 @@ fn node_app() -> std::path::PathBuf {
 }
 
 fn node_sdk(protocol: Protocol) {
-    let (_folder, mut server) = fresh_server();
+    let (_folder, mut server, endpoint) = fresh_server(protocol);
     let account = server.register();
     run(Command::new("node")
         .args(["--require", "@opentelemetry/auto-instrumentations-node/register", "app.cjs"])
         .current_dir(node_app())
-        .envs(otel_environment(&server, &account.project_token, "node-shop", protocol)));
+        .envs(otel_environment(endpoint, &account.project_token, "node-shop", protocol)));
+    survive_a_kill(&mut server);
 
     let endpoints = server.query("/api/endpoints", json!({}));
     let mut rows: Vec<(String, i64)> = endpoints["data"]
@@ -65,13 +73,13 @@ fn node_sdk(protocol: Protocol) {
 /// The native SDK for Node, unmodified, beside the OpenTelemetry SDK: both see one trace. WIRE 1, 12.
 #[test]
 fn native_node_sdk_shares_a_trace_with_opentelemetry() {
-    let (_folder, mut server) = fresh_server();
+    let (_folder, mut server, endpoint) = fresh_server(Protocol::Http);
     let account = server.register();
     run(Command::new("node")
         .args(["--require", "@opentelemetry/auto-instrumentations-node/register", "native.cjs"])
         .current_dir(node_app())
         .env("TRACEWAY_CONNECTION", format!("{}@{}/api/report", account.project_token, server.base))
-        .envs(otel_environment(&server, &account.project_token, "api-1", Protocol::Http)));
+        .envs(otel_environment(endpoint, &account.project_token, "api-1", Protocol::Http)));
 
     let endpoints = server.query("/api/endpoints", json!({}));
     let rows = endpoints["data"].as_array().expect("rows");
@@ -127,14 +135,20 @@ fn python_sdk_over_gzip_grpc() {
     python_sdk(Protocol::Grpc);
 }
 
+#[test]
+fn python_sdk_over_gzip_grpc_and_tls() {
+    python_sdk(Protocol::GrpcTls);
+}
+
 fn python_sdk(protocol: Protocol) {
-    let (_folder, mut server) = fresh_server();
+    let (_folder, mut server, endpoint) = fresh_server(protocol);
     let account = server.register();
     run(Command::new("venv/bin/python")
         .arg("app.py")
         .current_dir(python_app())
         .env("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip")
-        .envs(otel_environment(&server, &account.project_token, "python-shop", protocol)));
+        .envs(otel_environment(endpoint, &account.project_token, "python-shop", protocol)));
+    survive_a_kill(&mut server);
 
     let tasks = server.query("/api/tasks", json!({}));
     assert_eq!(tasks["data"][0]["taskName"], "orders process", "{tasks}");
@@ -145,19 +159,40 @@ fn python_sdk(protocol: Protocol) {
     assert!(drops["data"].as_array().is_some_and(|rows| rows.contains(&unmatched)), "{drops}");
 }
 
-fn fresh_server() -> (tempfile::TempDir, Server) {
+/// A new server, and its endpoint for exporters.
+fn fresh_server(protocol: Protocol) -> (tempfile::TempDir, Server, String) {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let server = Server::start(&folder.path().join("data"), &[]);
-    (folder, server)
+    let data = folder.path().join("data");
+    if protocol == Protocol::GrpcTls {
+        let (plain, tls) = (free_address(), free_address());
+        let [certificate, key] = [tls_fixture("issued.crt"), tls_fixture("issued.key")];
+        let settings = [("TIDEWATCH_TLS_CERTIFICATE", certificate.as_str()), ("TIDEWATCH_TLS_KEY", &key)];
+        let server = Server::start_at(&format!("{plain},tls:{tls}"), &data, &settings);
+        return (folder, server, format!("https://{}", tls.replace("127.0.0.1", "localhost")));
+    }
+    let server = Server::start(&data, &[]);
+    let endpoint = match protocol {
+        Protocol::Http => format!("{}/api/otel", server.base),
+        // A gRPC endpoint has no path.
+        Protocol::Grpc | Protocol::GrpcTls => server.base.clone(),
+    };
+    (folder, server, endpoint)
 }
 
-fn otel_environment(server: &Server, token: &str, service: &str, protocol: Protocol) -> [(&'static str, String); 8] {
-    let (name, endpoint) = match protocol {
-        Protocol::Http => ("http/protobuf", format!("{}/api/otel", server.base)),
-        // A gRPC endpoint has no path.
-        Protocol::Grpc => ("grpc", server.base.clone()),
-    };
+fn tls_fixture(name: &str) -> String {
+    format!("{}/../../fixtures/tls/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// SIGKILL right after the last acknowledgement, which is a promise over both protocols. Mission 1.
+fn survive_a_kill(server: &mut Server) {
+    server.kill();
+    server.restart();
+}
+
+fn otel_environment(endpoint: String, token: &str, service: &str, protocol: Protocol) -> [(&'static str, String); 9] {
+    let name = if protocol == Protocol::Http { "http/protobuf" } else { "grpc" };
     [
+        ("OTEL_EXPORTER_OTLP_CERTIFICATE", tls_fixture("ca.crt")),
         ("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint),
         ("OTEL_EXPORTER_OTLP_HEADERS", format!("Authorization=Bearer%20{token}")),
         ("OTEL_EXPORTER_OTLP_PROTOCOL", name.into()),

@@ -52,7 +52,7 @@ impl Server {
         Server::launch(&free_address(), data, settings, Launch { by, log: Some(Stdio::null) })
     }
 
-    /// Starts a server on this address.
+    /// Starts a server on this address, or on a list; the first is the base.
     pub fn start_at(listen: &str, data: &Path, settings: &[(&'static str, &str)]) -> Server {
         Server::launch(listen, data, settings, Launch { by: Vec::new(), log: None })
     }
@@ -63,7 +63,7 @@ impl Server {
         let process = spawn(&listen, data, &settings, &launch);
         let server = Server {
             process,
-            base: format!("http://{listen}"),
+            base: format!("http://{}", listen.split(',').next().expect("an address")),
             listen,
             data: data.to_owned(),
             settings,

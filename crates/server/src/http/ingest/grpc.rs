@@ -6,7 +6,7 @@
 //! An error has the "trailers only" form: HTTP status 200, and `grpc-status` in the headers. Errors that a client may
 //! retry have a `google.rpc.RetryInfo`, without which OTLP exporters do not retry `RESOURCE_EXHAUSTED`.
 
-mod frame;
+pub mod frame;
 
 use std::sync::Arc;
 
