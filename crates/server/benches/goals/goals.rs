@@ -76,4 +76,5 @@ pub const GOALS: &[Goal] = &[
     goal("G9b", "peak memory under full load (64 MB + the memtable's 256 MB)", "MB", AtMost(64.0 + 268.0)),
     goal("G10a", "ready on the large data", "s", AtMost(1.0)),
     goal("G10b", "journal replay", "spans/s", AtLeast(500_000.0)),
+    goal("G11", "spans per CPU-second over OTLP/gRPC, beside OTLP/HTTP", "x", AtLeast(0.8)),
 ];

@@ -14,7 +14,7 @@ mod table;
 use std::time::Duration;
 
 use goals::Measured;
-use measure::{ack, data, machine, memory, reads, stages, stalls, start, sustained};
+use measure::{ack, data, grpc, machine, memory, reads, stages, stalls, start, sustained};
 use settings::Settings;
 use tidewatch_limits::clock::Clock;
 use tidewatch_query::time;
@@ -41,6 +41,10 @@ fn main() {
     if settings.wants("G2") || settings.wants("G3") {
         doing("the ack path beside hyper + prost");
         results.extend(ack::measure(&settings));
+    }
+    if settings.wants("G11") {
+        doing("gRPC beside HTTP");
+        results.push(grpc::measure(&settings));
     }
     if settings.wants("G5") || settings.wants("G9b") {
         doing("sustained load, until quiet");

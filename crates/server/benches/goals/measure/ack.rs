@@ -13,10 +13,11 @@ use crate::goals::Measured;
 use crate::server::{Scratch, Server};
 use crate::settings::Settings;
 
-const BACKGROUND: &str = "lake-";
+/// Names of the threads of flushes and merges start with this.
+pub const BACKGROUND: &str = "lake-";
 /// Requests of 512 spans per second for either server: about the sustainable rate on two cores shared with the client.
 /// Refused requests would cost CPU time without counting as spans.
-const RATE: f64 = 120.0;
+pub const RATE: f64 = 120.0;
 
 /// CPU nanoseconds per span.
 #[derive(Default)]

@@ -2,6 +2,7 @@
 
 pub mod ack;
 pub mod data;
+pub mod grpc;
 pub mod machine;
 pub mod memory;
 pub mod reads;
