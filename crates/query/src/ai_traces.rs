@@ -187,6 +187,7 @@ impl EntityKind for AiTrace {
         let average = |sum: Option<f64>, counted: f64| sum.filter(|_| counted > 0.0).map(|sum| sum / counted);
         AiTraceGroup {
             count: whole(stats.total),
+            stored_count: stats.rows,
             tool_count: whole(own.tools),
             p50_duration: stats.percentile(0).round() as i64,
             p95_duration: stats.percentile(1).round() as i64,
@@ -215,6 +216,7 @@ impl EntityKind for AiTrace {
         let own = &stats.own;
         let stats = AiTraceStats {
             count: whole(stats.total),
+            stored_count: stats.rows,
             tool_count: whole(own.tools),
             avg_duration: milliseconds(stats.average()),
             median_duration: milliseconds(stats.percentile(0)),

@@ -230,6 +230,7 @@ impl EntityKind for Endpoint {
         EndpointGroup {
             endpoint: name,
             count: whole(stats.total),
+            stored_count: stats.rows,
             p50_duration: stats.percentile(0).round() as i64,
             p95_duration: stats.percentile(1).round() as i64,
             p99_duration: stats.percentile(2).round() as i64,
@@ -274,6 +275,7 @@ impl EntityKind for Endpoint {
     ) -> EndpointPage {
         let stats = EndpointStats {
             count: whole(stats.total),
+            stored_count: stats.rows,
             avg_duration: milliseconds(stats.average()),
             median_duration: milliseconds(stats.percentile(0)),
             p95_duration: milliseconds(stats.percentile(1)),

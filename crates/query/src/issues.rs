@@ -10,6 +10,7 @@ use tidewatch_store::plan::{Filter, Function, Key, Value};
 use tidewatch_store::tables::Table;
 
 use super::answer::Row;
+use super::entities::whole;
 use super::executor::Executor;
 use super::occurrences::{self, OccurrenceRecord};
 use super::page::{self, Paging};
@@ -39,6 +40,8 @@ const FIRST_SEEN: &str = "first_seen";
 const LAST_SEEN: &str = "last_seen";
 const LATEST: &str = "latest";
 const ROWS: &str = "rows";
+/// The column with the number of exceptions that a row stands for.
+const WEIGHT: &str = "weight";
 
 /// The statistics of an Issue in a range.
 #[derive(Debug, Clone, PartialEq)]
@@ -233,7 +236,8 @@ fn view(group: &Group, latest: Option<&OccurrenceRecord>, hourly_trend: Vec<Tren
         stack_trace,
         exception_type,
         message,
-        count: group.count.round().max(0.0) as u64,
+        count: whole(group.count),
+        stored_count: group.rows,
         first_seen: time::to_rfc3339(group.first_seen),
         last_seen: time::to_rfc3339(group.last_seen),
         hourly_trend,
@@ -268,12 +272,13 @@ pub async fn detail(
     let select = |window| {
         occurrences::select(executor, project, occurrence_range, in_groups([hash]), plans::descending("time"), window)
     };
-    let (mut views, page, (tags, tagged_count)) = tokio::try_join!(
+    let (mut views, page, (tags, tagged)) = tokio::try_join!(
         views(executor, project, trend_range, vec![group]),
         async { occurrences::read(executor, project, &select(paging.window()).await?).await },
         async {
             let tagged = select(Window::first(TAGGED_MAX)).await?;
-            Ok::<_, QueryError>((tags(&tagged), tagged.len() as u64))
+            let weight = tagged.rows().map(|row| row.number(WEIGHT)).sum();
+            Ok::<_, QueryError>((tags(&tagged), TaggedEvents { rows: tagged.len() as u64, count: whole(weight) }))
         },
     )?;
     let group = views.pop().ok_or_else(|| QueryError::not_found("there is no such issue in this project"))?;
@@ -287,13 +292,21 @@ pub async fn detail(
         pagination: paging.info(rows),
         related_entity,
         tags,
-        tagged_count,
+        tagged_count: tagged.count,
+        tagged_stored_count: tagged.rows,
     })
+}
+
+/// The occurrences that tags are counted over.
+struct TaggedEvents {
+    rows: u64,
+    /// Weighted.
+    count: u64,
 }
 
 /// The distribution of the values of service, version and attributes over occurrences.
 fn tags(answer: &super::answer::Answer) -> Vec<TagDistribution> {
-    let mut counts: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
+    let mut counts: BTreeMap<String, BTreeMap<String, f64>> = BTreeMap::new();
     for row in answer.rows() {
         let mut attributes = super::attributes::map(row.bytes("attributes")).0;
         attributes.extend(super::attributes::map(row.bytes("event_attributes")).0);
@@ -303,7 +316,7 @@ fn tags(answer: &super::answer::Answer) -> Vec<TagDistribution> {
         }
         for (key, value) in attributes {
             if !value.is_empty() {
-                *counts.entry(key).or_default().entry(value).or_default() += 1;
+                *counts.entry(key).or_default().entry(value).or_default() += row.number(WEIGHT);
             }
         }
     }
@@ -317,9 +330,10 @@ fn tags(answer: &super::answer::Answer) -> Vec<TagDistribution> {
     tags
 }
 
-fn distribution(key: String, values: BTreeMap<String, u64>) -> TagDistribution {
-    let (distinct, count) = (values.len() as u64, values.values().sum());
-    let mut values: Vec<TagValue> = values.into_iter().map(|(value, count)| TagValue { value, count }).collect();
+fn distribution(key: String, values: BTreeMap<String, f64>) -> TagDistribution {
+    let (distinct, count) = (values.len() as u64, whole(values.values().sum()));
+    let mut values: Vec<TagValue> =
+        values.into_iter().map(|(value, count)| TagValue { value, count: whole(count) }).collect();
     values.sort_by(|left, right| right.count.cmp(&left.count).then_with(|| left.value.cmp(&right.value)));
     values.truncate(TAG_VALUES_MAX);
     TagDistribution { key, values, distinct, count }

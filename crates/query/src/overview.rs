@@ -21,23 +21,25 @@ const ROWS: usize = 5;
 pub async fn read(executor: &Executor, project: &Arc<Project>, query: OverviewQuery) -> Result<Overview, QueryError> {
     let now = executor.context.clock.now_ns();
     let range = Range::read(query.from.as_deref(), query.to.as_deref(), now, ["from", "to"])?;
-    let (recent_issues, worst_endpoints, counts) = tokio::try_join!(
+    let (recent_issues, worst_endpoints, (counts, stored_counts)) = tokio::try_join!(
         issues::recent(executor, project, range, ROWS),
         entities::top::<Endpoint>(executor, project, range, ROWS),
         counts(executor, project.number, range),
     )?;
-    let has_data = counts != NOTHING || ever(executor, project.number).await?;
-    Ok(Overview { recent_issues, worst_endpoints, has_data, counts })
+    let has_data = stored_counts != NOTHING || ever(executor, project.number).await?;
+    Ok(Overview { recent_issues, worst_endpoints, has_data, counts, stored_counts })
 }
 
 const NOTHING: Counts = Counts { endpoints: 0, tasks: 0, ai_traces: 0, issues: 0, spans: 0, logs: 0, metric_points: 0 };
 
-async fn counts(executor: &Executor, project: u32, range: Range) -> Result<Counts, QueryError> {
+/// The weighted rows of each table, and the stored ones.
+async fn counts(executor: &Executor, project: u32, range: Range) -> Result<(Counts, Counts), QueryError> {
     let count = |table: Table| async move {
         let filter = if table == Table::AiTraces { ai_metrics::model_calls() } else { Filter::True };
-        let aggregates = vec![Function::Weight.named("count")];
+        let aggregates = vec![Function::Weight.named("count"), Function::Count.named("rows")];
         let plan = plans::groups(table, &[project], range, filter, vec![], aggregates);
-        Ok::<u64, QueryError>(executor.run(plan).await?.first().map_or(0, |row| row.count("count")))
+        let answer = executor.run(plan).await?;
+        Ok::<_, QueryError>(answer.first().map_or([0, 0], |row| [row.count("count"), row.count("rows")]))
     };
     let (endpoints, tasks, ai_traces, issues, spans, logs, metric_points) = tokio::try_join!(
         count(Table::Endpoints),
@@ -48,7 +50,16 @@ async fn counts(executor: &Executor, project: u32, range: Range) -> Result<Count
         count(Table::Logs),
         count(Table::MetricPoints),
     )?;
-    Ok(Counts { endpoints, tasks, ai_traces, issues, spans, logs, metric_points })
+    let of = |index: usize| Counts {
+        endpoints: endpoints[index],
+        tasks: tasks[index],
+        ai_traces: ai_traces[index],
+        issues: issues[index],
+        spans: spans[index],
+        logs: logs[index],
+        metric_points: metric_points[index],
+    };
+    Ok((of(0), of(1)))
 }
 
 /// Whether the project has any stored row at any time.

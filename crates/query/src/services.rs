@@ -8,6 +8,7 @@ use tidewatch_store::plan::{Filter, Function, Key, KeySource, Op};
 use tidewatch_store::tables::Table;
 
 use super::answer::Row;
+use super::entities::whole;
 use super::executor::Executor;
 use super::plans::{self, Window};
 use super::time::{self, HOUR, MINUTE, Range};
@@ -124,13 +125,16 @@ fn add(found: &mut BTreeMap<String, ServiceEntry>, row: Row<'_>) {
 
 /// Output column of [`promoted`]: weighted rows.
 const OCCURRENCES: &str = "occurrences";
+/// Output column of [`promoted`]: stored rows.
+const STORED: &str = "stored";
 
 /// Counts names and their rows, from roll-ups. Names beyond [`limits::PROMOTED_NAMES_MAX`] are not counted.
 async fn promoted(executor: &Executor, project: u32, range: Range, table: Table) -> Result<PromotedCount, QueryError> {
     let filter = if table == Table::AiTraces { ai_metrics::model_calls() } else { Filter::True };
     let is_issue = table == Table::Exceptions;
     let key = if is_issue { "group" } else { "name" };
-    let (keys, aggregates) = (vec![Key::column(key)], vec![Function::Weight.named(OCCURRENCES)]);
+    let (keys, aggregates) =
+        (vec![Key::column(key)], vec![Function::Weight.named(OCCURRENCES), Function::Count.named(STORED)]);
     let order = vec![plans::greatest(OCCURRENCES)];
     let window = Window::first(limits::PROMOTED_NAMES_MAX);
     let plan = plans::ordered_groups(table, &[project], range, filter, keys, aggregates, order, window);
@@ -138,7 +142,8 @@ async fn promoted(executor: &Executor, project: u32, range: Range, table: Table)
     let name = |row: Row<'_>| if is_issue { ids::format_hash(row.u64(key)) } else { row.text(key).to_owned() };
     Ok(PromotedCount {
         names: answer.len() as u64,
-        count: answer.rows().map(|row| row.count(OCCURRENCES)).sum(),
+        count: whole(answer.rows().map(|row| row.number(OCCURRENCES)).sum()),
+        stored_count: answer.rows().map(|row| row.count(STORED)).sum(),
         first: answer.first().map(name),
     })
 }

@@ -125,6 +125,7 @@ impl EntityKind for Task {
         TaskGroup {
             task_name: name,
             count: whole(stats.total),
+            stored_count: stats.rows,
             p50_duration: stats.percentile(0).round() as i64,
             p95_duration: stats.percentile(1).round() as i64,
             p99_duration: stats.percentile(2).round() as i64,
@@ -145,6 +146,7 @@ impl EntityKind for Task {
     fn name_view(data: Vec<TaskRow>, pagination: PageInfo, stats: &EntityStats<()>, minutes: f64) -> TaskPage {
         let stats = TaskStats {
             count: whole(stats.total),
+            stored_count: stats.rows,
             avg_duration: milliseconds(stats.average()),
             median_duration: milliseconds(stats.percentile(0)),
             p95_duration: milliseconds(stats.percentile(1)),

@@ -102,7 +102,11 @@ const RESOURCE: Column = dictionary_bytes("resource", "resource attributes, OTLP
 const SCOPE: Column = dictionary_text("scope", "instrumentation scope name");
 const SCOPE_VERSION: Column = dictionary_text("scope_version", "instrumentation scope version");
 const ROW_ID: Column = column("row_id", Kind::Id16, "UUID v5 of project, trace and span (and event index)");
-const WEIGHT: Column = column("weight", Kind::F64, "how many records this one stands for: 1 / sample rate");
+const WEIGHT: Column = column(
+    "weight",
+    Kind::F64,
+    "how many records this one stands for: 1 / sample rate, the project's times the sender's",
+);
 const IS_ROOT: Column = column("is_root", Kind::Bool, "no parent in any process");
 const IS_ERROR: Column = column("is_error", Kind::Bool, "error status, or HTTP status of 500 and above");
 const DROPPED_ATTRIBUTES: Column = column("dropped_attributes", Kind::U32, "attributes the SDK dropped");

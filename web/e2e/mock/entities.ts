@@ -9,6 +9,7 @@ type Handler = (body: Body, url: URL, parts: string[]) => unknown;
 /** Fields common to groups of all kinds. */
 interface Group {
   count: number;
+  storedCount: number;
   p50Duration: number;
   p95Duration: number;
   avgDuration: number;
@@ -22,6 +23,7 @@ interface Group {
 function group(body: Body, i: number, calls: number, [p50, p95]: number[], errorCount: number): Group {
   return {
     count: calls,
+    storedCount: calls,
     p50Duration: p50 * 1e6,
     p95Duration: p95 * 1e6,
     avgDuration: p50 * 1.3e6,
@@ -62,7 +64,8 @@ const ENDPOINTS: [string, number, number, number, number, t.ImpactLevel, string,
   ["POST /charge", 12790, 330, 1980, 0.041, "critical", "4.1 % of calls fail", { hasRoot: false, hasNonRoot: true }],
   ["UNMATCHED", 5412, 2, 7, 0, "good", "", {}],
   ["GET /events", 320, 0, 0, 0, "good", "", { streamCount: 320, apdex: null }],
-  ["GET /products/:slug", 120411, 18, 66, 0.0001, "good", "", {}],
+  // Sampled by its sender.
+  ["GET /products/:slug", 120410, 18, 66, 0.0001, "good", "", { storedCount: 12041 }],
   ["POST /cart/:id/items", 22010, 64, 410, 0.011, "medium", "1.1 % of calls fail", {}],
   ["middleware - jsonParser", 87, 0.2, 1.1, 0, "good", "", {}],
   ["GET /account/orders", 9120, 140, 720, 0.0009, "medium", "slow p95", {}],
@@ -288,6 +291,7 @@ function aiDetail(id: string): t.AiDetail {
 
 const STATS = {
   count: 12840,
+  storedCount: 1284,
   avgDuration: 502.2,
   medianDuration: 380.4,
   p95Duration: 2140,
@@ -298,7 +302,15 @@ const STATS = {
   clientErrorRate: 0.011,
   throughput: 8.9,
 };
-const AI_STATS = { ...STATS, count: 412, toolCount: 0, totalTokens: 4_812_000, totalCost: 84.12, errorRate: 0.009 };
+const AI_STATS = {
+  ...STATS,
+  count: 412,
+  storedCount: 412,
+  toolCount: 0,
+  totalTokens: 4_812_000,
+  totalCost: 84.12,
+  errorRate: 0.009,
+};
 const STATUS_COUNTS = { "200": 12100, "302": 44, "404": 120, "422": 24, "500": 380, "502": 172 };
 
 /** Routes of one kind: ranking, chart and page. `kind` is the field of the name in requests and charts. */

@@ -72,6 +72,8 @@ export function issueGroups(body: Body): t.IssueGroup[] {
     exceptionType,
     message,
     count: amount,
+    // One Issue is of sampled spans.
+    storedCount: i === 1 ? Math.round(amount / 10) : amount,
     firstSeen: iso(boot - (i + 1) * 97_000_000),
     lastSeen: iso(Date.parse(body.toDate) - i * 4_100_000),
     hourlyTrend: trend(body, i + 90, amount / 24),
@@ -141,6 +143,7 @@ export function issueDetail(hash: string, body: Body): t.IssueDetail {
         }
       : null,
     taggedCount: 90,
+    taggedStoredCount: 90,
     tags: [
       {
         key: "appVersion",

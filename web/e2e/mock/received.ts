@@ -97,10 +97,10 @@ export function services(): t.Services {
     ],
     truncated: false,
     promoted: {
-      endpoints: { names: 14, count: 61_204, first: "GET /products/:sku" },
-      tasks: { names: 3, count: 907, first: "mail.order-confirmation process" },
-      aiTraces: { names: 1, count: 412, first: "assistant" },
-      issues: { names: 0, count: 0, first: null },
+      endpoints: { names: 14, count: 61_204, storedCount: 61_204, first: "GET /products/:sku" },
+      tasks: { names: 3, count: 907, storedCount: 907, first: "mail.order-confirmation process" },
+      aiTraces: { names: 1, count: 412, storedCount: 412, first: "assistant" },
+      issues: { names: 0, count: 0, storedCount: 0, first: null },
     },
   };
 }

@@ -2397,6 +2397,11 @@ export interface components {
             p95Duration: number;
             /**
              * Format: int64
+             * @description Number of stored rows that `count` is estimated from; equal to `count` without sampling.
+             */
+            storedCount: number;
+            /**
+             * Format: int64
              * @description Number of runs of tools, included in `count`.
              */
             toolCount: number;
@@ -2598,6 +2603,11 @@ export interface components {
              * @description P95 of the duration, milliseconds.
              */
             p95Duration: number;
+            /**
+             * Format: int64
+             * @description Number of stored rows that `count` is estimated from; equal to `count` without sampling.
+             */
+            storedCount: number;
             /**
              * Format: int64
              * @description Number of runs of tools, included in `count`.
@@ -2808,7 +2818,7 @@ export interface components {
             /** @description The output as recorded; null when absent. */
             output: string | null;
         };
-        /** @description Stored rows in the range, weighted by sampling where rows are sampled. */
+        /** @description Numbers of rows in the range. */
         Counts: {
             /**
              * Format: int64
@@ -3237,6 +3247,11 @@ export interface components {
             serverErrorCount: number;
             /**
              * Format: int64
+             * @description Number of stored rows that `count` is estimated from; equal to `count` without sampling.
+             */
+            storedCount: number;
+            /**
+             * Format: int64
              * @description Requests with a streaming response.
              */
             streamCount: number;
@@ -3369,6 +3384,11 @@ export interface components {
              * @description Share of requests with an error, except those with status 400 to 499; 0 to 1.
              */
             serverErrorRate: number;
+            /**
+             * Format: int64
+             * @description Number of stored rows that `count` is estimated from; equal to `count` without sampling.
+             */
+            storedCount: number;
             /**
              * Format: double
              * @description Requests per minute between the project's first and last request in the range, at least one minute.
@@ -3567,6 +3587,11 @@ export interface components {
              * @description Number of occurrences in `tags`.
              */
             taggedCount: number;
+            /**
+             * Format: int64
+             * @description Number of stored rows that `tagged_count` is estimated from; equal to it without sampling.
+             */
+            taggedStoredCount: number;
             /** @description Distributions over the latest 1000 occurrences: service, version, then attributes by key. */
             tags: components["schemas"]["TagDistribution"][];
         };
@@ -3621,6 +3646,11 @@ export interface components {
             ownerType: components["schemas"]["OwnerType"] | null;
             /** @description Stack trace of the latest occurrence. */
             stackTrace: string;
+            /**
+             * Format: int64
+             * @description Number of stored rows that `count` is estimated from; equal to `count` without sampling.
+             */
+            storedCount: number;
             /** @description Title of the Issue. */
             title: string;
         };
@@ -4416,12 +4446,14 @@ export interface components {
         };
         /** @description `GET /api/dashboard/overview`. */
         Overview: {
-            /** @description Numbers of stored rows in the range. */
+            /** @description Numbers of rows in the range, weighted by sampling. */
             counts: components["schemas"]["Counts"];
             /** @description Whether anything was ever stored for the project. */
             hasData: boolean;
             /** @description The latest Issues that are not archived; at most five. */
             recentIssues: components["schemas"]["IssueGroup"][];
+            /** @description Numbers of stored rows that `counts` are estimated from; equal to `counts` without sampling. */
+            storedCounts: components["schemas"]["Counts"];
             /** @description The Endpoints with the highest impact; at most five. */
             worstEndpoints: components["schemas"]["EndpointGroup"][];
         };
@@ -4878,6 +4910,11 @@ export interface components {
              * @description Number of distinct names, or of Issues.
              */
             names: number;
+            /**
+             * Format: int64
+             * @description Number of stored rows that `count` is estimated from; equal to `count` without sampling.
+             */
+            storedCount: number;
         };
         /** @description Protected resource metadata of RFC 9728. */
         ProtectedResource: {
@@ -5800,6 +5837,11 @@ export interface components {
              * @description P99 of the duration, nanoseconds.
              */
             p99Duration: number;
+            /**
+             * Format: int64
+             * @description Number of stored rows that `count` is estimated from; equal to `count` without sampling.
+             */
+            storedCount: number;
             /** @description Name of the Task. */
             taskName: string;
             /** @description Runs over the range in at most 24 buckets, empty buckets included. */
@@ -5904,6 +5946,11 @@ export interface components {
              * @description P99 of the duration, milliseconds.
              */
             p99Duration: number;
+            /**
+             * Format: int64
+             * @description Number of stored rows that `count` is estimated from; equal to `count` without sampling.
+             */
+            storedCount: number;
             /**
              * Format: double
              * @description Runs per minute between the project's first and last run in the range, at least one minute.

@@ -144,7 +144,8 @@ pub struct KeptSpan<'a> {
     pub promoted: Promoted,
     /// HTTP status of the span, 0 when none. DECISIONS 3.
     pub http_status: i16,
-    /// Number of spans that this one represents under sampling: 1 / rate. DECISIONS 13.
+    /// Number of spans that this one represents under sampling by the project and by the sender. DECISIONS 13,
+    /// docs/decisions/0012.
     pub weight: f64,
 }
 

@@ -11,6 +11,7 @@ use super::{
 use crate::model::{NativeId, Span, StatusCode, TraceBatch, TraceId};
 use crate::rules::ai_trace::{self, ModelCall};
 use crate::rules::classify::{Class, classify};
+use crate::rules::client_sampling::{attributes_weight, trace_state_weight};
 use crate::rules::edge_platform::Process;
 use crate::rules::endpoint_name::endpoint_name;
 use crate::rules::entry_point::is_entry_point;
@@ -20,7 +21,7 @@ use crate::rules::issue_group::issue_group;
 use crate::rules::owner::{End, Owners};
 use crate::rules::record_time::{record_time, storable_time};
 use crate::rules::row_id::{entity_row_id, exception_row_id};
-use crate::rules::sampling::sample;
+use crate::rules::sampling::{combined, sample};
 use crate::rules::span_facts::{FactsReader, SpanFacts};
 use crate::rules::span_index::SpanIndex;
 
@@ -110,7 +111,7 @@ impl<'b, 'a> Projector<'b, 'a> {
             if !self.context.settings.ai_conventions && self.is_other_ai(span, &facts) {
                 rows.other_ai += 1;
             }
-            let weight = sampler.weight(span.trace_id);
+            let weight = sampler.weight(span.trace_id).map(|weight| self.weighted(weight, span, &facts));
             if let Some(weight) = weight
                 && (facts.exception || facts.exception_event)
             {
@@ -131,6 +132,16 @@ impl<'b, 'a> Projector<'b, 'a> {
         }
         self.exceptions(&with_exceptions, &mut rows);
         rows
+    }
+
+    /// The weight of the span's rows. `server`: the weight of its trace in the project's sample.
+    #[inline]
+    fn weighted(&self, server: f64, span: &Span<'a>, facts: &SpanFacts) -> f64 {
+        if span.trace_state.is_empty() && !facts.sampling {
+            return server;
+        }
+        let by_attributes = if facts.sampling { attributes_weight(self.batch.span_attributes(span).0) } else { 1.0 };
+        combined(server, trace_state_weight(span.trace_state).max(by_attributes))
     }
 
     /// Whether the span's times can be stored. DECISIONS 25.

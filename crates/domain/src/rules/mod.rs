@@ -4,7 +4,7 @@
 //! calls the rules in this order:
 //!
 //! 1. [`span_facts`]: one pass over a span's attributes, for all later rules.
-//! 2. [`sampling`]: whether the trace is in the sample, and the weight of its rows.
+//! 2. [`sampling`], [`client_sampling`]: whether the trace is in the sample, and the weight of its rows.
 //! 3. [`entry_point`] and [`classify`]: the promotion table. [`drop_reason`] lists why records are not stored.
 //! 4. [`healthcheck`]: health checks that a project setting drops.
 //! 5. [`http`], [`endpoint_name`], [`ai_trace`], [`prices`], [`edge_platform`]: the columns of entity rows.
@@ -15,6 +15,7 @@
 
 pub mod ai_trace;
 pub mod classify;
+pub mod client_sampling;
 pub mod drop_reason;
 pub mod edge_platform;
 pub mod endpoint_name;

@@ -7,6 +7,9 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::model::TraceId;
 
+/// Maximum weight of a row. Roll-ups contain no greater one.
+pub const WEIGHT_MAX: f64 = 1e9;
+
 /// The weight of a sampled trace, 1 / rate and at least 1; `None` when it is not in the sample.
 ///
 /// `rate` is 0 to 1; NaN reads as 1.
@@ -16,6 +19,13 @@ pub fn sample(trace_id: TraceId, rate: f64) -> Option<f64> {
     }
     let kept = hash(trace_id) < rate;
     kept.then(|| 1.0 / rate)
+}
+
+/// The weight of a row of a trace that the server sampled at weight `server` and its sender at weight `client`: their
+/// product, 1 to [`WEIGHT_MAX`].
+pub fn combined(server: f64, client: f64) -> f64 {
+    let weight = server * client;
+    if weight.is_nan() { 1.0 } else { weight.clamp(1.0, WEIGHT_MAX) }
 }
 
 /// A hash of the trace id, uniform in [0, 1).
@@ -52,6 +62,21 @@ mod tests {
         for rate in [0.5, 0.1] {
             let sum: f64 = (0..20_000).filter_map(|number| sample(trace(number), rate)).sum();
             assert!((sum - 20_000.0).abs() < 1_500.0, "rate {rate} counts {sum} instead of about 20000");
+        }
+    }
+
+    // docs/decisions/0012.
+    #[test]
+    fn weights_of_server_and_sender_multiply() {
+        for (server, client, weight) in [
+            (1.0, 1.0, 1.0),
+            (2.0, 10.0, 20.0),
+            (1e6, 1e6, WEIGHT_MAX),
+            (f64::INFINITY, 1.0, WEIGHT_MAX),
+            (f64::INFINITY, 0.0, 1.0),
+            (0.1, 2.0, 1.0),
+        ] {
+            assert_eq!(combined(server, client), weight, "{server} {client}");
         }
     }
 

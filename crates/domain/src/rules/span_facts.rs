@@ -5,6 +5,7 @@
 //! ([`super::http`], [`super::ai_trace`], [`super::exception`]).
 
 use super::ai_trace::{self, MARKERS};
+use super::client_sampling::is_sampling_attribute;
 use super::native_ids::{LINKED_TRACE, linked_trace};
 use crate::model::{AnyValue, KeyValue, Layout, Slice, TraceId};
 
@@ -21,6 +22,8 @@ pub struct SpanFacts {
     pub exception: bool,
     /// Whether an `exception` event is present. Set by the caller, because events are not attributes.
     pub exception_event: bool,
+    /// Whether an attribute states the probability at which the sender sampled. docs/decisions/0012.
+    pub sampling: bool,
     /// HTTP status, 0 when missing or out of range. DECISIONS 3.
     pub http_status: i16,
     /// Index plus one of an attribute that may mark a model call without `gen_ai.*`; 0 when absent. DECISIONS 26.
@@ -99,6 +102,7 @@ impl KeyFacts {
                 (Some(b'o'), 23) | (Some(b'l'), 25) | (Some(b'a'), 14) if MARKERS.contains(&key) => {
                     facts.ai_marker = position as u32 + 1;
                 }
+                (Some(b's' | b'S'), 10 | 11 | 20) | (Some(b'_'), 14) => facts.sampling |= is_sampling_attribute(key),
                 (Some(b't'), 29) if key == LINKED_TRACE => facts.linked_trace = position as u32 + 1,
                 (Some(b'e'), 22) if key == "edge.script_version.id" => facts.script_version = position as u32 + 1,
                 _ => {}

@@ -15,6 +15,7 @@ use super::directory::{ChunkPlace, Directory, Place};
 use super::keys;
 use crate::batch::cells::{Cells, cells, times};
 use crate::batch::keys::{Groups, Key};
+use tidewatch_domain::rules::sampling::WEIGHT_MAX;
 use tidewatch_store::StoreError;
 use tidewatch_store::rollup::levels::{CHUNKS, TIME_MAX, WIDTHS};
 use tidewatch_store::rollup::sketch::bucket_of;
@@ -27,8 +28,6 @@ const KEYS_MAX: usize = 32_768;
 const CHUNKS_MAX: usize = 512;
 /// Buckets collected in an incomplete cell before equal ones are merged.
 const UNMERGED_BUCKETS_MAX: usize = 2048;
-/// Sampling gives no weight greater than this.
-const WEIGHT_MAX: f64 = 1e9;
 
 /// Builds the roll-up of one part.
 pub struct Builder {

@@ -175,6 +175,8 @@ pub struct AiTraceGroup {
     pub trace_name: String,
     /// Number of AI Traces.
     pub count: u64,
+    /// Number of stored rows that `count` is estimated from; equal to `count` without sampling.
+    pub stored_count: u64,
     /// Number of runs of tools, included in `count`.
     pub tool_count: u64,
     /// P50 of the duration, nanoseconds.
@@ -228,6 +230,8 @@ pub struct TraceNameQuery {
 pub struct AiTraceStats {
     /// Number of AI Traces.
     pub count: u64,
+    /// Number of stored rows that `count` is estimated from; equal to `count` without sampling.
+    pub stored_count: u64,
     /// Number of runs of tools, included in `count`.
     pub tool_count: u64,
     /// Mean duration, milliseconds.

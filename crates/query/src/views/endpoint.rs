@@ -117,6 +117,8 @@ pub struct EndpointGroup {
     pub endpoint: String,
     /// Number of requests.
     pub count: u64,
+    /// Number of stored rows that `count` is estimated from; equal to `count` without sampling.
+    pub stored_count: u64,
     /// P50 of the duration, nanoseconds; 0 when every response is streaming.
     pub p50_duration: i64,
     /// P95 of the duration, nanoseconds; 0 when every response is streaming.
@@ -168,6 +170,8 @@ pub struct EndpointQuery {
 pub struct EndpointStats {
     /// Number of requests.
     pub count: u64,
+    /// Number of stored rows that `count` is estimated from; equal to `count` without sampling.
+    pub stored_count: u64,
     /// Mean duration, milliseconds.
     pub avg_duration: f64,
     /// Median of the duration, milliseconds.

@@ -71,6 +71,8 @@ pub struct IssueGroup {
     pub message: String,
     /// Number of occurrences in the range.
     pub count: u64,
+    /// Number of stored rows that `count` is estimated from; equal to `count` without sampling.
+    pub stored_count: u64,
     /// Time of the first occurrence in the range.
     #[schema(format = DateTime)]
     pub first_seen: String,
@@ -222,6 +224,8 @@ pub struct IssueDetail {
     pub tags: Vec<TagDistribution>,
     /// Number of occurrences in `tags`.
     pub tagged_count: u64,
+    /// Number of stored rows that `tagged_count` is estimated from; equal to it without sampling.
+    pub tagged_stored_count: u64,
 }
 
 /// `POST /api/exception-stack-traces/by-id/{id}`.

@@ -19,7 +19,7 @@ pub struct OverviewQuery {
     pub to: Option<String>,
 }
 
-/// Stored rows in the range, weighted by sampling where rows are sampled.
+/// Numbers of rows in the range.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Counts {
@@ -49,6 +49,8 @@ pub struct Overview {
     pub worst_endpoints: Vec<EndpointGroup>,
     /// Whether anything was ever stored for the project.
     pub has_data: bool,
-    /// Numbers of stored rows in the range.
+    /// Numbers of rows in the range, weighted by sampling.
     pub counts: Counts,
+    /// Numbers of stored rows that `counts` are estimated from; equal to `counts` without sampling.
+    pub stored_counts: Counts,
 }

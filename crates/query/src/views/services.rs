@@ -62,6 +62,8 @@ pub struct PromotedCount {
     pub names: u64,
     /// Number of occurrences, weighted by sampling.
     pub count: u64,
+    /// Number of stored rows that `count` is estimated from; equal to `count` without sampling.
+    pub stored_count: u64,
     /// The most frequent name, or the hash of the most frequent Issue; null when there are none.
     pub first: Option<String>,
 }

@@ -95,6 +95,8 @@ pub struct TaskGroup {
     pub task_name: String,
     /// Number of runs.
     pub count: u64,
+    /// Number of stored rows that `count` is estimated from; equal to `count` without sampling.
+    pub stored_count: u64,
     /// P50 of the duration, nanoseconds.
     pub p50_duration: i64,
     /// P95 of the duration, nanoseconds.
@@ -132,6 +134,8 @@ pub struct TaskQuery {
 pub struct TaskStats {
     /// Number of runs.
     pub count: u64,
+    /// Number of stored rows that `count` is estimated from; equal to `count` without sampling.
+    pub stored_count: u64,
     /// Mean duration, milliseconds.
     pub avg_duration: f64,
     /// Median of the duration, milliseconds.

@@ -64,6 +64,7 @@ mod report;
 mod requests;
 mod retention;
 mod retries;
+mod sampled_by_senders;
 mod scopes;
 mod services;
 mod session_ends;

@@ -61,6 +61,11 @@ impl Made {
         self
     }
 
+    pub fn state(mut self, trace_state: &str) -> Made {
+        self.0["traceState"] = trace_state.into();
+        self
+    }
+
     pub fn failed(mut self) -> Made {
         self.0["status"] = json!({ "code": 2, "message": "failed" });
         self

@@ -66,7 +66,7 @@ fn nothing() -> Value {
 #[tokio::test]
 async fn services_are_listed_with_their_counts() {
     let (mut harness, project, wall) = at_noon().await;
-    let none = json!({ "names": 0, "count": 0, "first": null });
+    let none = json!({ "names": 0, "count": 0, "storedCount": 0, "first": null });
     let empty = json!({ "endpoints": none, "tasks": none, "aiTraces": none, "issues": none });
     assert_eq!(services(&harness, &project).await, json!({ "services": [], "truncated": false, "promoted": empty }));
 
@@ -108,7 +108,7 @@ async fn services_are_listed_with_their_counts() {
         ])
     );
     let promoted = &found["promoted"];
-    assert_eq!(promoted["endpoints"], json!({ "names": 2, "count": 3, "first": "GET /pay" }));
+    assert_eq!(promoted["endpoints"], json!({ "names": 2, "count": 3, "storedCount": 3, "first": "GET /pay" }));
     assert_eq!((&promoted["tasks"], &promoted["aiTraces"]), (&none, &none));
     assert_eq!((&promoted["issues"]["names"], &promoted["issues"]["count"]), (&json!(1), &json!(1)));
     let hash = promoted["issues"]["first"].as_str().expect("an issue's hash");

@@ -1,6 +1,8 @@
 import { getRouteApi } from "@tanstack/react-router";
 import type { AiList } from "../../api/types";
-import { count, durationMs, percent, usd } from "../../model/format";
+import type { Counted } from "../../model/estimate";
+import { count, durationMs, NONE, percent, usd } from "../../model/format";
+import { Estimated } from "../../parts/Estimated";
 import type { StatItem } from "../../parts/Page";
 import { CALL_COLUMNS } from "../ai/callColumns";
 import { EntityName } from "../entities/EntityName";
@@ -23,15 +25,17 @@ export function AiNamePage() {
   );
 }
 
+const approximately = (of: Counted, words: string) => (words === NONE ? words : <Estimated of={of}>{words}</Estimated>);
+
 function numbers({ stats }: AiList): StatItem[] {
   const ofModels: StatItem[] = [
-    { label: "Model calls", value: count(stats.count - stats.toolCount) },
-    { label: "Cost", value: usd(stats.totalCost) },
-    { label: "Tokens", value: count(stats.totalTokens) },
+    { label: "Model calls", value: approximately(stats, count(stats.count - stats.toolCount)) },
+    { label: "Cost", value: approximately(stats, usd(stats.totalCost)) },
+    { label: "Tokens", value: approximately(stats, count(stats.totalTokens)) },
   ];
   return [
     ...(stats.toolCount < stats.count || !stats.count ? ofModels : []),
-    ...(stats.toolCount ? [{ label: "Tool runs", value: count(stats.toolCount) }] : []),
+    ...(stats.toolCount ? [{ label: "Tool runs", value: approximately(stats, count(stats.toolCount)) }] : []),
     { label: "Average", value: durationMs(stats.count ? stats.avgDuration : null) },
     { label: "Slow (p95)", value: durationMs(stats.count ? stats.p95Duration : null) },
     {

@@ -8,6 +8,7 @@ import { languageWords, listed, type Missing, missingSignals, SIGNAL_WORDS, sdkW
 import { Ago } from "../../parts/Ago";
 import { CommandBlock } from "../../parts/Command";
 import { type Column, DataTable } from "../../parts/DataTable";
+import { Estimated } from "../../parts/Estimated";
 import { Section } from "../../parts/Page";
 import { ServiceName } from "../../parts/ServiceName";
 
@@ -175,7 +176,9 @@ function Promoted({ promoted }: { promoted: Answer["promoted"] }) {
                   <Link to={to} params={{ pid }} className="link font-semibold">
                     {plural(counted.names, one)}
                   </Link>{" "}
-                  <span className="text-ink2">· {plural(counted.count, runs)}</span>
+                  <span className="text-ink2">
+                    · <Estimated of={counted}>{plural(counted.count, runs)}</Estimated>
+                  </span>
                 </>
               ) : (
                 <span className="text-ink2">{none}</span>

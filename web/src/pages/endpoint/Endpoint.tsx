@@ -10,6 +10,7 @@ import {
   PERCENTILE_WORDS,
   SERVER_ERROR_WORDS,
 } from "../../model/words";
+import { Estimated } from "../../parts/Estimated";
 import { occurrenceColumns, statusColumn } from "../../parts/occurrenceColumns";
 import { Section, type StatItem } from "../../parts/Page";
 import { EntityName } from "../entities/EntityName";
@@ -59,7 +60,7 @@ function numbers({ stats }: EndpointDetail): StatItem[] {
   const any = <T,>(value: T) => (stats.count > 0 ? value : null);
   const timed = (ms: number) => durationMs(apdex === null ? null : ms);
   return [
-    { label: "Calls", value: count(stats.count) },
+    { label: "Calls", value: <Estimated of={stats} /> },
     { label: "Per minute", value: count(any(stats.throughput)), help: PER_MINUTE_WORDS },
     { label: "Usual (p50)", value: timed(stats.medianDuration), help: PERCENTILE_WORDS.p50 },
     { label: "Slow (p95)", value: timed(stats.p95Duration), help: PERCENTILE_WORDS.p95 },

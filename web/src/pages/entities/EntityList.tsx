@@ -7,6 +7,7 @@ import { plural } from "../../model/format";
 import type { Span } from "../../model/range";
 import type { Sort } from "../../model/search";
 import { type Column, DataTable } from "../../parts/DataTable";
+import { EstimatedNote } from "../../parts/Estimated";
 import { useListBody, usePatchSearch } from "../../parts/listSearch";
 import { NoData } from "../../parts/NoData";
 import { PageHead, Toolbar } from "../../parts/Page";
@@ -87,6 +88,7 @@ export function EntityList<K extends EntityKind>(page: Props<K>) {
                   rowKey={page.nameOf}
                   sort={sort}
                 />
+                <EstimatedNote of={data} className="border-line border-t px-3 py-2" />
                 <Pager pagination={pagination} noun={page.noun} />
               </>
             ) : (

@@ -4,8 +4,10 @@ import { ApiError } from "../../api/client";
 import { ENTITIES, type EntityKind, type RowOrder } from "../../api/entities";
 import { usePost } from "../../api/hooks";
 import type { PostRoutes } from "../../api/routes";
+import type { Counted } from "../../model/estimate";
 import type { Sort } from "../../model/search";
 import { type Column, DataTable } from "../../parts/DataTable";
+import { EstimatedNote } from "../../parts/Estimated";
 import { useListBody } from "../../parts/listSearch";
 import { NeverSeen } from "../../parts/NeverSeen";
 import { NoData } from "../../parts/NoData";
@@ -81,7 +83,12 @@ export function EntityName<K extends EntityKind>(page: Props<K>) {
       <PageHead title={name} mono={page.mono} sub={page.sub} />
       <div className="space-y-4 px-4 pb-6">
         <QueryView query={query} skeleton={<SkeletonRows rows={2} />}>
-          {(answer) => <Stats items={page.stats(answer as Answer<K>)} />}
+          {(answer) => (
+            <div>
+              <Stats items={page.stats(answer as Answer<K>)} />
+              <EstimatedNote of={[answer.stats as Counted]} className="mt-1.5" />
+            </div>
+          )}
         </QueryView>
         {kind !== "aiTrace" && (
           <SharedCursor>

@@ -3,11 +3,13 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useProjectId } from "../../api/hooks";
 import type { Point } from "../../api/types";
-import { count, durationNs, percent } from "../../model/format";
+import type { Counted } from "../../model/estimate";
+import { durationNs, percent } from "../../model/format";
 import type { Span } from "../../model/range";
 import { PERCENTILE_WORDS } from "../../model/words";
 import { Ago } from "../../parts/Ago";
 import type { Column } from "../../parts/DataTable";
+import { Estimated } from "../../parts/Estimated";
 import { Sparkline } from "../../viz/Sparkline";
 
 const PAGES = {
@@ -57,13 +59,13 @@ export function ErrorRate({ errors, all }: { errors: number; all: number }) {
 }
 
 /** "Calls" or "Runs". */
-export const countColumn = (head: string): Column<{ count: number }, "count"> => ({
+export const countColumn = (head: string): Column<Counted, "count"> => ({
   key: "count",
   head,
   sort: "count",
   num: true,
   width: "72px",
-  cell: (row) => count(row.count),
+  cell: (row) => <Estimated of={row} />,
 });
 
 const PERCENTILES = { p50: "Usual p50", p95: "Slow p95", p99: "Slowest p99" } as const;

@@ -7,6 +7,7 @@ import { count, NONE, plural } from "../../model/format";
 import { exactTime } from "../../model/time";
 import { Ago } from "../../parts/Ago";
 import { AttributeTable } from "../../parts/AttributeTable";
+import { Estimated, EstimatedNote } from "../../parts/Estimated";
 import { OwnerLink } from "../../parts/IssueCells";
 import { useKeys } from "../../parts/keys";
 import { usePatchSearch } from "../../parts/listSearch";
@@ -78,7 +79,7 @@ function Detail({ detail, event }: { detail: IssueDetail; event: number }) {
         <aside aria-label="About this issue" className="min-w-0 space-y-4">
           <Facts detail={detail} />
           <TrendChart points={group.hourlyTrend} />
-          <Tags tags={detail.tags} events={detail.taggedCount} total={pagination.total} />
+          <Tags tags={detail.tags} events={detail.taggedCount} isPart={detail.taggedStoredCount < pagination.total} />
         </aside>
       </div>
     </>
@@ -119,7 +120,12 @@ function Facts({ detail }: { detail: IssueDetail }) {
   const { group, relatedEntity } = detail;
   const occurrence = detail.occurrences?.[0];
   const rows: [string, React.ReactNode][] = [
-    ["Events", plural(group.count, "event")],
+    [
+      "Events",
+      <Estimated key="e" of={group}>
+        {plural(group.count, "event")}
+      </Estimated>,
+    ],
     ["Last seen", <Ago key="l" at={group.lastSeen} />],
     ["First seen", <Ago key="f" at={group.firstSeen} />],
     [
@@ -143,6 +149,7 @@ function Facts({ detail }: { detail: IssueDetail }) {
           </div>
         ))}
       </dl>
+      <EstimatedNote of={[group]} className="mt-2" />
       {occurrence?.traceId && (
         <TraceLink
           traceId={occurrence.traceId}

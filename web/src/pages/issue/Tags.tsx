@@ -3,8 +3,9 @@ import { percent, plural } from "../../model/format";
 import { spread } from "../../model/spread";
 import { Breakable } from "../../ui/Breakable";
 
-/** Distribution of the events over servers, versions and attributes. `events` is the number of counted events. */
-export function Tags({ tags, events, total }: { tags: TagDistribution[] | null; events: number; total: number }) {
+/** Distribution of the events over servers, versions and attributes. `events` is the number of counted events, which
+ *  are only the latest with `isPart`. */
+export function Tags({ tags, events, isPart }: { tags: TagDistribution[] | null; events: number; isPart: boolean }) {
   const useful = (tags ?? []).filter((tag) => tag.values.length > 0);
   if (!useful.length) return null;
   return (
@@ -12,7 +13,7 @@ export function Tags({ tags, events, total }: { tags: TagDistribution[] | null; 
       <h2 className="font-semibold">
         Spread{" "}
         <span className="font-normal text-ink2">
-          over {events < total ? `the latest ${plural(events, "event")}` : plural(events, "event")}
+          over {isPart ? `the latest ${plural(events, "event")}` : plural(events, "event")}
         </span>
       </h2>
       {useful.map((tag) => (

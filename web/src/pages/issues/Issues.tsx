@@ -9,6 +9,7 @@ import { count, plural } from "../../model/format";
 import type { Span } from "../../model/range";
 import { Ago } from "../../parts/Ago";
 import { type Column, DataTable } from "../../parts/DataTable";
+import { Estimated, EstimatedNote } from "../../parts/Estimated";
 import { IssueTitle, OwnerLink } from "../../parts/IssueCells";
 import { useListBody, usePatchSearch } from "../../parts/listSearch";
 import { NoData } from "../../parts/NoData";
@@ -117,6 +118,7 @@ export function IssuesPage() {
                   sort={sort}
                   rowClass={(row) => (row.archived ? "opacity-70" : "")}
                 />
+                <EstimatedNote of={rows} className="border-line border-t px-3 py-2" />
                 <Pager pagination={page.pagination} noun="issues" />
               </>
             );
@@ -166,7 +168,7 @@ function columns(
       className: "max-lg:hidden max-sm:block",
       cell: (row) => <Sparkline points={row.hourlyTrend} span={span} tone="error" label="Events" />,
     },
-    { key: "count", head: "Events", sort: "count", num: true, width: "76px", cell: (row) => count(row.count) },
+    { key: "count", head: "Events", sort: "count", num: true, width: "76px", cell: (row) => <Estimated of={row} /> },
     {
       key: "last",
       head: "Last seen",

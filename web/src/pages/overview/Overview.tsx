@@ -3,10 +3,10 @@ import { lazy, Suspense } from "react";
 import { useProject } from "../../api/account";
 import { useGet } from "../../api/hooks";
 import type { IssueGroup, Overview } from "../../api/types";
-import { count } from "../../model/format";
 import type { Span } from "../../model/range";
 import { Ago } from "../../parts/Ago";
 import { type Column, DataTable } from "../../parts/DataTable";
+import { Estimated, EstimatedNote } from "../../parts/Estimated";
 import { IssueTitle } from "../../parts/IssueCells";
 import { NAV, type NavItem } from "../../parts/nav";
 import { PageHead, Section } from "../../parts/Page";
@@ -70,7 +70,7 @@ function Body({ overview, span }: { overview: Overview; span: Span }) {
   const { pid } = route.useParams();
   return (
     <div className="space-y-4">
-      <Counts counts={overview.counts} />
+      <Counts counts={overview.counts} stored={overview.storedCounts} />
       <Section
         title="Worst endpoints"
         flush
@@ -127,25 +127,31 @@ const TILES: [keyof Overview["counts"], string, NavItem["to"]][] = [
   ["metricPoints", "Metric points", "/p/$pid/metrics"],
 ];
 
-function Counts({ counts }: { counts: Overview["counts"] }) {
+function Counts({ counts, stored }: { counts: Overview["counts"]; stored: Overview["counts"] }) {
   const { pid } = route.useParams();
+  const counted = (key: keyof Overview["counts"]) => ({ count: counts[key], storedCount: stored[key] });
   return (
-    <ul className="panel grid grid-cols-2 overflow-hidden sm:grid-cols-4 xl:grid-cols-7" aria-label="What arrived">
-      {TILES.map(([key, label, to]) => {
-        const Icon = NAV.find((item) => item.to === to)?.icon;
-        return (
-          <li key={key} className="-mb-px -ml-px border-line border-b border-l">
-            <Link to={to} params={{ pid }} className="block px-3 py-2.5 hover:bg-hover">
-              <span className="flex items-center gap-1.5 text-caption text-ink2">
-                {Icon && <Icon size={12} aria-hidden />}
-                {label}
-              </span>
-              <span className="block font-semibold text-big">{count(counts[key])}</span>
-            </Link>
-          </li>
-        );
-      })}
-    </ul>
+    <div>
+      <ul className="panel grid grid-cols-2 overflow-hidden sm:grid-cols-4 xl:grid-cols-7" aria-label="What arrived">
+        {TILES.map(([key, label, to]) => {
+          const Icon = NAV.find((item) => item.to === to)?.icon;
+          return (
+            <li key={key} className="-mb-px -ml-px border-line border-b border-l">
+              <Link to={to} params={{ pid }} className="block px-3 py-2.5 hover:bg-hover">
+                <span className="flex items-center gap-1.5 text-caption text-ink2">
+                  {Icon && <Icon size={12} aria-hidden />}
+                  {label}
+                </span>
+                <span className="block font-semibold text-big">
+                  <Estimated of={counted(key)} />
+                </span>
+              </Link>
+            </li>
+          );
+        })}
+      </ul>
+      <EstimatedNote of={TILES.map(([key]) => counted(key))} className="mt-1.5" />
+    </div>
   );
 }
 
@@ -159,7 +165,7 @@ function issueColumns(span: Span): Column<IssueGroup>[] {
       card: "half",
       cell: (row) => <Sparkline points={row.hourlyTrend} span={span} tone="error" label="Events" />,
     },
-    { key: "count", head: "Events", num: true, width: "80px", cell: (row) => count(row.count) },
+    { key: "count", head: "Events", num: true, width: "80px", cell: (row) => <Estimated of={row} /> },
     {
       key: "last",
       head: "Last seen",

@@ -2,6 +2,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import type { TaskDetail, TaskRow } from "../../api/types";
 import { count, durationMs, percent } from "../../model/format";
 import { PER_MINUTE_WORDS, PERCENTILE_WORDS } from "../../model/words";
+import { Estimated } from "../../parts/Estimated";
 import { occurrenceColumns } from "../../parts/occurrenceColumns";
 import type { StatItem } from "../../parts/Page";
 import { EntityName } from "../entities/EntityName";
@@ -29,7 +30,7 @@ export function TaskPage() {
 function numbers({ stats }: TaskDetail): StatItem[] {
   const any = (value: number) => (stats.count > 0 ? value : null);
   return [
-    { label: "Runs", value: count(stats.count) },
+    { label: "Runs", value: <Estimated of={stats} /> },
     { label: "Per minute", value: count(any(stats.throughput)), help: PER_MINUTE_WORDS },
     { label: "Usual (p50)", value: durationMs(any(stats.medianDuration)), help: PERCENTILE_WORDS.p50 },
     { label: "Slow (p95)", value: durationMs(any(stats.p95Duration)), help: PERCENTILE_WORDS.p95 },

@@ -342,6 +342,22 @@ fn sampled_rows_have_the_inverse_of_the_rate_as_weight() {
     assert!(projection.dropped.iter().all(|dropped| dropped.reason == DropReason::Sampled));
 }
 
+// docs/decisions/0012: a span's own statements, and not those of other spans of the trace.
+#[test]
+fn rows_of_sampled_spans_have_the_weight_that_the_sender_states() {
+    let route = ("http.route", "/a");
+    let batch = Traces::default()
+        .span_in(1, 1, 0, Server, "GET", &[GET, route, OK])
+        .with(|span| span.trace_state = "ot=th:c")
+        .event("exception", &[("exception.type", "E")])
+        .span_in(1, 2, 1, Server, "GET", &[GET, route, OK, ("sampling.probability", "0.1")])
+        .span_in(1, 3, 1, Server, "GET", &[GET, route, OK]);
+    let arena = Bump::new();
+    let projection = traces(&batch.batch, &with_settings(IngestSettings::default()), &arena);
+    assert_eq!(projection.spans.iter().map(|span| span.weight).collect::<Vec<_>>(), [4.0, 10.0, 1.0]);
+    assert_eq!(projection.exceptions.iter().map(|exception| exception.weight).collect::<Vec<_>>(), [4.0]);
+}
+
 // WIRE 8.6: a successful health check is dropped with its span subtree, unless an exception belongs to it.
 #[test]
 fn successful_health_checks_are_dropped_with_their_descendants() {
