@@ -4,6 +4,7 @@ import react from "@vitejs/plugin-react";
 import type { PluginOption } from "vite";
 import { defineConfig } from "vitest/config";
 import { precompress } from "./build/precompress.ts";
+import { replayFrame } from "./build/replay-frame.ts";
 
 const root = fileURLToPath(new URL(".", import.meta.url)).replace(/\/$/, "");
 const server = process.env.TIDEWATCH_URL ?? "http://127.0.0.1:8080";
@@ -12,7 +13,7 @@ const BASE =
   /node_modules[\\/](react|react-dom|scheduler|@floating-ui|@tanstack[\\/](?!react-virtual|virtual-core)[^\\/]+)[\\/]/;
 
 export default defineConfig(async () => {
-  const plugins: PluginOption[] = [react(), tailwindcss(), precompress(root)];
+  const plugins: PluginOption[] = [react(), tailwindcss(), replayFrame(root), precompress(root)];
   if (process.env.MOCK) plugins.push((await import("./e2e/mock/plugin.ts")).mockApi());
   return {
     plugins,

@@ -19,6 +19,8 @@ export const ACCOUNT = {
   projectName: "shop",
 };
 
+const SIGNED_IN = { name: "tidewatch.signed-in", value: "1" };
+
 export const test = base.extend<{ problems: string[] }, { server: Server; shop: Shop; desk: Shop }>({
   server: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the parameter's shape
@@ -53,26 +55,30 @@ export const test = base.extend<{ problems: string[] }, { server: Server; shop: 
   problems: async ({}, use) => {
     await use([]);
   },
+  // Not by an init script: it would run in every frame, also in those without scripts and without storage.
+  storageState: async ({ shop }, use) => {
+    await use({ cookies: [], origins: [{ origin: shop.url, localStorage: [SIGNED_IN] }] });
+  },
   page: async ({ page, shop, problems }, use) => {
     page.on("console", (message) => {
       if (message.type() === "error") problems.push(message.text());
     });
     page.on("pageerror", (error) => problems.push(error.message));
-    await enter(page, shop);
+    await enter(page, shop, true);
     await use(page);
     expect(problems, "no errors in the console, no CSP violations").toEqual([]);
   },
 });
 
-/** Signs in like a page: the session is a cookie of the browser. */
-export async function enter(page: Page, shop: Shop): Promise<void> {
+/** Signs in like a page: the session is a cookie of the browser. `isRemembered`: the context has `SIGNED_IN`. */
+export async function enter(page: Page, shop: Shop, isRemembered = false): Promise<void> {
   const answer = await page.request.post(`${shop.url}/api/login`, {
     // From a separate address, because sign-ins per address are limited.
     headers: { origin: shop.url, "x-forwarded-for": randomAddress() },
     data: { email: ACCOUNT.email, password: ACCOUNT.password },
   });
   expect(answer.ok(), await answer.text()).toBe(true);
-  await page.addInitScript(() => localStorage.setItem("tidewatch.signed-in", "1"));
+  if (!isRemembered) await page.addInitScript(() => localStorage.setItem("tidewatch.signed-in", "1"));
 }
 
 const octet = () => 1 + Math.floor(Math.random() * 254);

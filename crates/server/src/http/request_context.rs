@@ -105,7 +105,7 @@ impl RequestHandler for RequestContextService {
             tracing::warn!(others, "{}", client_ip::untrusted_proxy_line(caller.peer));
         }
         let is_https = self.is_https(caller) || proxy_says_https;
-        let may_be_framed = security_headers::may_be_framed(request.uri().path());
+        let framing = security_headers::framing(request.uri().path());
         let traced = self.tracer.as_ref().and_then(|tracer| {
             let started = tracer.begin(request.method(), request.uri().path(), request.headers(), is_https)?;
             Some((tracer, started))
@@ -121,7 +121,7 @@ impl RequestHandler for RequestContextService {
         for cookie in cookies.take() {
             response.headers_mut().append(SET_COOKIE, cookie);
         }
-        security_headers::guard(response.headers_mut(), may_be_framed, is_https);
+        security_headers::guard(response.headers_mut(), framing, is_https);
         let took = start.elapsed();
         self.traffic.add(route, response.status().as_u16(), took);
         if let Some((tracer, started)) = traced {

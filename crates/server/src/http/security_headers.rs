@@ -10,10 +10,12 @@ use super::ui;
 
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; \
-     connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; \
-     object-src 'none'; require-trusted-types-for 'script'; trusted-types 'none'; frame-ancestors 'none'",
+     connect-src 'self'; worker-src 'self'; manifest-src 'self'; frame-src 'self'; media-src 'self' blob:; \
+     base-uri 'none'; form-action 'self'; object-src 'none'; require-trusted-types-for 'script'; \
+     trusted-types 'none'; frame-ancestors 'none'",
 );
 const DENY: HeaderValue = HeaderValue::from_static("DENY");
+const SAME_ORIGIN_ONLY: HeaderValue = HeaderValue::from_static("SAMEORIGIN");
 const NO_SNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 
@@ -37,21 +39,47 @@ const TLS_ONLY: HeaderValue = HeaderValue::from_static("max-age=31536000; includ
 /// Responses of the API depend on the user and the time.
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
-/// Whether other sites may frame a path: only `/status/<slug>`, not a status page at the root of a custom domain. Spec:
-/// limits, row "Frames".
-pub fn may_be_framed(path: &str) -> bool {
-    path.strip_prefix("/status/").is_some_and(|slug| !slug.is_empty() && !slug.contains('/'))
+/// Who may frame a response.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Framing {
+    /// No page.
+    Nobody,
+    /// Pages of this server, and no others: the frame in which recordings are played.
+    ReplayFrame,
+    /// Every site.
+    Anybody,
+}
+
+/// Who may frame a path. Other sites may frame only `/status/<slug>`, not a status page at the root of a custom domain.
+/// Spec: limits, row "Frames".
+pub fn framing(path: &str) -> Framing {
+    let is_status_page = |slug: &str| !slug.is_empty() && !slug.contains('/');
+    match path {
+        ui::REPLAY_FRAME => Framing::ReplayFrame,
+        path if path.strip_prefix("/status/").is_some_and(is_status_page) => Framing::Anybody,
+        _ => Framing::Nobody,
+    }
 }
 
 /// Sets the headers of a response. `is_https`: the client reaches the server through TLS. UX 3.2.
-pub fn guard(headers: &mut HeaderMap, may_be_framed: bool, is_https: bool) {
-    if may_be_framed {
-        headers.insert(CONTENT_SECURITY_POLICY, FRAMED_POLICY);
+pub fn guard(headers: &mut HeaderMap, framing: Framing, is_https: bool) {
+    match framing {
+        Framing::Nobody => {
+            headers.insert(CONTENT_SECURITY_POLICY, POLICY);
+            headers.insert(X_FRAME_OPTIONS, DENY);
+        }
+        Framing::ReplayFrame => {
+            headers.insert(CONTENT_SECURITY_POLICY, ui::REPLAY_POLICY.clone());
+            headers.insert(X_FRAME_OPTIONS, SAME_ORIGIN_ONLY);
+        }
+        Framing::Anybody => {
+            headers.insert(CONTENT_SECURITY_POLICY, FRAMED_POLICY);
+        }
+    }
+    if framing == Framing::Anybody {
         // A cross-origin isolated page can frame only resources with this header.
         headers.insert(RESOURCE_POLICY, CROSS_ORIGIN);
     } else {
-        headers.insert(CONTENT_SECURITY_POLICY, POLICY);
-        headers.insert(X_FRAME_OPTIONS, DENY);
         headers.insert(OPENER_POLICY, SAME_ORIGIN);
         headers.insert(RESOURCE_POLICY, SAME_ORIGIN);
     }
@@ -70,25 +98,58 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_status_pages_may_be_framed() {
+    fn other_sites_frame_only_status_pages() {
         for (path, expected) in [
-            ("/status/acme", true),
-            ("/status/", false),
-            ("/status", false),
-            ("/status/acme/admin", false),
-            ("/", false),
-            ("/api/status/acme", false),
+            ("/status/acme", Framing::Anybody),
+            ("/status/", Framing::Nobody),
+            ("/status", Framing::Nobody),
+            ("/status/acme/admin", Framing::Nobody),
+            ("/", Framing::Nobody),
+            ("/api/status/acme", Framing::Nobody),
+            ("/replay-frame.html", Framing::ReplayFrame),
+            ("/replay-frame.html/", Framing::Nobody),
+            ("/p/replay-frame.html", Framing::Nobody),
         ] {
-            assert_eq!(may_be_framed(path), expected, "{path}");
+            assert_eq!(framing(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn headers_of_each_framing() {
+        for (framing, ancestors, options) in [
+            (Framing::Nobody, Some("frame-ancestors 'none'"), Some("DENY")),
+            (Framing::ReplayFrame, Some("frame-ancestors 'self'"), Some("SAMEORIGIN")),
+            (Framing::Anybody, None, None),
+        ] {
             let mut headers = HeaderMap::new();
-            guard(&mut headers, expected, false);
+            guard(&mut headers, framing, false);
             let policy = headers[CONTENT_SECURITY_POLICY].to_str().expect("text");
-            assert_eq!(policy.contains("frame-ancestors 'none'"), !expected, "{path}");
-            assert_eq!(headers.contains_key(X_FRAME_OPTIONS), !expected, "{path}");
-            assert_eq!(headers.contains_key(OPENER_POLICY), !expected, "{path}");
-            assert_eq!(headers[RESOURCE_POLICY] == CROSS_ORIGIN, expected, "{path}");
-            assert!(policy.contains("require-trusted-types-for 'script'"), "{path}");
+            assert!(policy.starts_with("default-src 'none'; script-src "), "{framing:?}");
+            let found = policy.find("frame-ancestors").map(|at| policy[at..].split(';').next().unwrap_or_default());
+            assert_eq!(found, ancestors, "{framing:?}");
+            let found = headers.get(X_FRAME_OPTIONS).map(|value| value.to_str().expect("text"));
+            assert_eq!(found, options, "{framing:?}");
+            assert_eq!(headers.contains_key(OPENER_POLICY), framing != Framing::Anybody, "{framing:?}");
+            assert_eq!(headers[RESOURCE_POLICY] == CROSS_ORIGIN, framing == Framing::Anybody, "{framing:?}");
             assert!(!headers.contains_key(STRICT_TRANSPORT_SECURITY));
         }
+    }
+
+    // A recording reaches no network: each source is a data: URL, and the only script is the frame's own.
+    #[test]
+    fn the_replay_frame_loads_nothing() {
+        let policy = ui::REPLAY_POLICY.to_str().expect("text");
+        for directive in policy.split("; ") {
+            let (name, values) = directive.split_once(' ').unwrap_or((directive, ""));
+            let allowed: &[&str] = match name {
+                "style-src" => &["'unsafe-inline'"],
+                "img-src" | "font-src" | "frame-src" => &["data:"],
+                "frame-ancestors" => &["'self'"],
+                _ => &["'none'"],
+            };
+            let is_hash = |value: &str| name == "script-src" && value.starts_with("'sha256-");
+            assert!(values.split(' ').all(|value| allowed.contains(&value) || is_hash(value)), "{directive}");
+        }
+        assert!(policy.starts_with("default-src 'none'; "));
     }
 }

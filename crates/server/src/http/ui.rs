@@ -14,8 +14,11 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, Uri};
 use axum::response::IntoResponse;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
 use flate2::read::GzDecoder;
+use sha2::{Digest, Sha256};
 
 use super::ingest::grpc;
 use crate::error::ApiError;
@@ -43,6 +46,28 @@ pub static VERSION: LazyLock<HeaderValue> = LazyLock::new(|| {
 });
 
 const INDEX: &str = "/index.html";
+/// The document that plays recordings, with its script inside.
+pub const REPLAY_FRAME: &str = "/replay-frame.html";
+
+/// The policy of [`REPLAY_FRAME`]. It permits the script of that file by hash, inline styles, and `data:` images, fonts
+/// and frames; no address of any server. The recording's own frames inherit it. docs/replay.md.
+pub static REPLAY_POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
+    let page = BY_PATH.get(REPLAY_FRAME).and_then(|file| file.plain().ok());
+    let script = page.as_deref().and_then(inline_script).map(|script| BASE64_STANDARD.encode(Sha256::digest(script)));
+    let script = script.map_or("'none'".to_owned(), |hash| format!("'sha256-{hash}'"));
+    HeaderValue::try_from(format!(
+        "default-src 'none'; script-src {script}; style-src 'unsafe-inline'; img-src data:; font-src data:; \
+         frame-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    ))
+    .expect("a hash in Base64 makes a header")
+});
+
+/// The text between the only `<script>` and its end.
+fn inline_script(page: &[u8]) -> Option<&[u8]> {
+    let find = |text: &[u8], word: &[u8]| text.windows(word.len()).position(|window| window == word);
+    let script = &page[find(page, b"<script>")? + b"<script>".len()..];
+    Some(&script[..find(script, b"</script>")?])
+}
 const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
 
@@ -153,6 +178,18 @@ fn content_type(path: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_inline_script_of_a_page() {
+        for (page, expected) in [
+            ("<body><script>let a = '<b>';</script></body>", Some("let a = '<b>';")),
+            ("<script></script>", Some("")),
+            ("<script>no end", None),
+            ("<body></body>", None),
+        ] {
+            assert_eq!(inline_script(page.as_bytes()), expected.map(str::as_bytes), "{page}");
+        }
+    }
 
     #[test]
     fn accept_headers() {

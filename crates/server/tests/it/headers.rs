@@ -2,7 +2,10 @@
 
 use std::io::Read;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use crate::client::{self, Answer};
 use crate::harness::Harness;
@@ -89,6 +92,38 @@ async fn only_a_status_page_may_be_framed() {
     assert_eq!(page.header("X-Content-Type-Options"), Some("nosniff"));
     let root = client::send(harness.address(), "GET", "/", &[("Host", "status.acme.example")], b"").await;
     assert_security_headers(&root, "the root of a custom domain");
+}
+
+// The frame of recordings has a policy of its own: no network at all, and only pages of this server frame it. The file is
+// part of the binary only if the UI is built.
+#[tokio::test]
+async fn the_replay_frame_reaches_nothing() {
+    let harness = Harness::start().await;
+    let get =
+        async |path: &str| client::send(harness.address(), "GET", path, &[("Accept-Encoding", "identity")], b"").await;
+    let frame = get("/replay-frame.html").await;
+    assert_eq!(frame.header("X-Frame-Options"), Some("SAMEORIGIN"));
+    assert_eq!(frame.header("X-Content-Type-Options"), Some("nosniff"));
+    assert_eq!(frame.header("Cross-Origin-Resource-Policy"), Some("same-origin"));
+    let policy = frame.header("Content-Security-Policy").expect("a policy");
+    assert!(policy.starts_with("default-src 'none'; script-src '"), "{policy}");
+    assert!(policy.ends_with("; frame-ancestors 'self'"), "{policy}");
+    for source in ["http", "*", "blob:", "script-src 'self'", "unsafe-eval", "connect-src", "media-src"] {
+        assert!(!policy.contains(source), "{source}: {policy}");
+    }
+    if frame.status == 200 {
+        let page = String::from_utf8(frame.body.clone()).expect("UTF-8");
+        let script =
+            page.split_once("<script>").and_then(|(_, rest)| rest.split_once("</script>")).expect("a script").0;
+        let hash = BASE64_STANDARD.encode(Sha256::digest(script));
+        assert!(policy.contains(&format!("script-src 'sha256-{hash}';")), "{policy}");
+        assert_eq!(page.matches("<script").count(), 1 + script.matches("<script").count(), "one script");
+    } else {
+        assert!(policy.contains("script-src 'none';"), "{policy}");
+    }
+    for path in ["/replay-frame.html/", "/p/replay-frame.html", "/replay-frame"] {
+        assert_security_headers(&get(path).await, path);
+    }
 }
 
 #[tokio::test]

@@ -84,6 +84,9 @@ const FIXED: &[&str] = &[
     "StatusCode::GONE",
     "--http2-prior-knowledge",
     "allInnerTexts",
+    "data.texts",
+    "texts: [",
+    "texts: objects",
 ];
 
 struct Word {

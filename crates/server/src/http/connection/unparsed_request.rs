@@ -31,7 +31,7 @@ pub fn refusal(written: &[u8], is_https: bool) -> Option<Vec<u8>> {
         format!("\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n").as_bytes(),
     );
     let mut headers = HeaderMap::new();
-    security_headers::guard(&mut headers, false, is_https);
+    security_headers::guard(&mut headers, security_headers::Framing::Nobody, is_https);
     for (name, value) in &headers {
         response.extend_from_slice(&[name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
     }
