@@ -16,13 +16,14 @@ use crate::model::{
     AnyValue, Attributes, KeyValue, Metric, MetricBatch, MetricKind, NativeId, Point, PointData, ReportBatch,
     ReportedException, Resource, RowId, Run, RunSpan, Scope, Slice, Span, SpanKind, StatusCode, TraceBatch, TraceId,
 };
+use crate::rules::client_sampling::CLIENT_WEIGHT_MAX;
 use crate::rules::endpoint_name::UNMATCHED;
 use crate::rules::exception::{ExceptionText, Origin};
 use crate::rules::http::HttpRequest;
 use crate::rules::issue_group::{issue_group, message_group};
 use crate::rules::native_ids::{Derived, derived_id, span_id_of, trace_id_of};
 use crate::rules::record_time::record_time;
-use crate::rules::sampling::sample;
+use crate::rules::sampling::{combined, sample};
 
 /// The rows of one report. Its records are the entries of `traces.spans` (runs, spans and exceptions, in this order of
 /// each run), then the points of `metrics`.
@@ -178,7 +179,7 @@ impl<'b, 'a> Projector<'b, 'a> {
             (Ok(_), None) => Some(DropReason::Sampled),
             (Ok(_), Some(_)) => None,
         };
-        let weight = weight.unwrap_or(1.0) / run.sample_rate;
+        let weight = combined(weight.unwrap_or(1.0), (1.0 / run.sample_rate).min(CLIENT_WEIGHT_MAX));
         let in_run = RunContext { id, trace_id, weight, dropped };
         let span = Span {
             trace_id,
