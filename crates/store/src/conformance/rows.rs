@@ -189,6 +189,8 @@ pub fn buffer(table: Table, rows: &[Row]) -> TableBuffer {
         let mut writer = buffer.row();
         for (cell, column) in row.iter().zip(table.columns()) {
             match (cell, column.kind, column.nullable) {
+                (Cell::Bool(value), _, true) => writer.optional_bool(Some(*value)),
+                (Cell::Null, Kind::Bool, _) => writer.optional_bool(None),
                 (Cell::Text(text), _, true) => writer.optional_text(Some(text)),
                 (Cell::Null, Kind::Text, _) => writer.optional_text(None),
                 (Cell::Bytes(bytes), _, true) => writer.optional_bytes(Some(bytes)),
