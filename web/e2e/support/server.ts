@@ -15,14 +15,24 @@ export interface Server {
   stop: () => Promise<void>;
 }
 
+/**
+ * A free port below Linux's default range of ephemeral ports. A port of that range can become the source port of any
+ * outgoing connection before the server listens, or while it is down.
+ */
 export async function freePort(): Promise<number> {
-  const probe = createServer();
-  probe.listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as { port: number };
-  probe.close();
-  await once(probe, "close");
-  return port;
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 22_000);
+    const probe = createServer();
+    probe.listen(port, "127.0.0.1");
+    const free = await once(probe, "listening").then(
+      () => true,
+      () => false,
+    );
+    if (!free) continue;
+    probe.close();
+    await once(probe, "close");
+    return port;
+  }
 }
 
 /** `name` is the host name for browsers. Passkeys need a name, not an IP address. */

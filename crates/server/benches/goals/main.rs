@@ -7,6 +7,8 @@
 mod baseline;
 mod goals;
 mod measure;
+#[path = "../../tests/support/ports.rs"]
+mod ports;
 mod server;
 mod settings;
 mod table;

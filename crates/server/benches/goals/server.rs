@@ -10,6 +10,8 @@ use tidewatch_bench::http::Target;
 use tidewatch_bench::process;
 use tidewatch_bench::query::{Read, Reader, Repeats};
 
+use super::ports::free_address;
+
 /// A listening process, killed when dropped.
 pub struct Server {
     process: Child,
@@ -102,11 +104,6 @@ impl Drop for Server {
         self.process.kill().ok();
         self.process.wait().ok();
     }
-}
-
-fn free_address() -> String {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("a bound socket").to_string()
 }
 
 /// A temporary folder on the disk of the data sets, removed when dropped.

@@ -6,6 +6,8 @@ mod exporter;
 #[path = "../it/otlp.rs"]
 #[expect(dead_code, reason = "made for another test binary, which uses all of it")]
 mod otlp;
+#[path = "../support/ports.rs"]
+mod ports;
 #[path = "../process/server.rs"]
 #[expect(dead_code, reason = "made for another test binary, which uses all of it")]
 mod server;

@@ -13,7 +13,7 @@
 //! loopback port in its own folder, and ends with the process. Each test gets its own database. Without PostgreSQL the
 //! tests fail; they are never skipped.
 
-use std::net::TcpListener;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -25,6 +25,8 @@ use tempfile::TempDir;
 use tidewatch_accounts::Location;
 use tidewatch_server::config::Config;
 use tokio::sync::OnceCell;
+
+use super::ports::free_address;
 
 /// The control database of one test.
 pub struct On {
@@ -136,7 +138,8 @@ async fn start() -> Server {
     });
     // The keeper removes it after the server has stopped.
     let folder = tempfile::Builder::new().prefix("tidewatch-pg-").tempdir().expect("a temporary directory").keep();
-    let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port").port();
+    let address: SocketAddr = free_address().parse().expect("an address");
+    let port = address.port();
     let keeper = Command::new("sh")
         .args(["-c", KEEPER, "keeper"])
         .arg(&folder)

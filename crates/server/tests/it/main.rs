@@ -55,6 +55,8 @@ mod own_traces;
 mod passkeys;
 mod per_ip;
 mod personal_tokens;
+#[path = "../support/ports.rs"]
+mod ports;
 mod process;
 mod project_numbers;
 mod quotas;

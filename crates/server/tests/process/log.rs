@@ -7,7 +7,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use super::server::{Server, agent, free_address};
+use super::ports::free_address;
+use super::server::{Server, agent};
 use super::small_disk::SmallDisk;
 
 const DAY_NS: u128 = 24 * 3600 * 1_000_000_000;

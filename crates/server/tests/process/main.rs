@@ -11,6 +11,8 @@ mod kill;
 mod log;
 mod memory;
 mod parquet_readers;
+#[path = "../support/ports.rs"]
+mod ports;
 mod refused;
 mod sdk;
 mod secrets;

@@ -1,11 +1,11 @@
 //! The memory of the whole process stays within its budgets under heavy queries and exports.
 
 use std::io::Write;
-use std::net::TcpListener;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::ports::free_address;
 use super::server::{Account, Server, agent};
 
 /// The number of different names of Endpoints.
@@ -23,8 +23,7 @@ fn peak(pid: u32) -> u64 {
 }
 
 fn start(data: &Path, settings: &[(&'static str, &str)]) -> (Server, Account, String) {
-    let metrics_address = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port");
-    let metrics_address = metrics_address.to_string();
+    let metrics_address = free_address();
     let mut server = Server::start(data, settings);
     server.set("TIDEWATCH_METRICS_LISTEN", &metrics_address);
     server.kill();

@@ -5,7 +5,8 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::server::{Server, free_address};
+use super::ports::free_address;
+use super::server::Server;
 
 /// How exporters reach the server.
 #[derive(Clone, Copy, PartialEq, Eq)]

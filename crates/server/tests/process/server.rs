@@ -1,11 +1,12 @@
 //! Starts, kills and queries a `tidewatch` process.
 
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+
+use super::ports::free_address;
 
 /// The range of a query over "all time".
 const FROM: &str = "2020-01-01T00:00:00Z";
@@ -61,7 +62,7 @@ impl Server {
         let listen = listen.to_owned();
         let settings: Vec<_> = settings.iter().map(|(key, value)| (*key, value.to_string())).collect();
         let process = spawn(&listen, data, &settings, &launch);
-        let server = Server {
+        let mut server = Server {
             process,
             base: format!("http://{}", listen.split(',').next().expect("an address")),
             listen,
@@ -102,13 +103,15 @@ impl Server {
         self.process.id()
     }
 
-    fn wait_ready(&self) {
+    fn wait_ready(&mut self) {
         let deadline = Instant::now() + Duration::from_secs(60);
         loop {
             let answer = agent().get(format!("{}/health", self.base)).call();
             if answer.is_ok_and(|response| response.status() == 200) {
                 return;
             }
+            let ended = self.process.try_wait().expect("it is a child of this test");
+            assert_eq!(ended, None, "the server ended; its log: {}", self.data.with_extension("log").display());
             assert!(Instant::now() < deadline, "the server is not ready after a minute");
             std::thread::park_timeout(Duration::from_millis(10));
         }
@@ -172,11 +175,6 @@ impl Drop for Server {
         self.process.kill().ok();
         self.process.wait().ok();
     }
-}
-
-/// A loopback address with a free port.
-pub fn free_address() -> String {
-    TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port").to_string()
 }
 
 fn spawn(listen: &str, data: &Path, settings: &[(&'static str, String)], launch: &Launch) -> Child {

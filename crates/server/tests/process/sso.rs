@@ -2,19 +2,19 @@
 //! redirects and stores cookies. WIRE 5.5.
 
 use std::collections::BTreeMap;
-use std::net::TcpListener;
 use std::path::Path;
 
 use serde_json::{Value, json};
 use totp_rs::{Builder, Secret};
 use url::Url;
 
+use super::ports::free_address;
 use super::server::Server;
 use super::sso_browser::{Browser, Provider, error, fragment, is_back, linked, person};
 
 /// Starts a provider and a server without any account.
 fn both(person: &Value, settings: &[(&'static str, &str)]) -> (tempfile::TempDir, Server, Provider) {
-    let listen = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port");
+    let listen = free_address();
     let base = format!("http://{listen}");
     let provider = Provider::start(&format!("{base}/api/auth/callback/oidc"), person);
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -27,7 +27,7 @@ fn both(person: &Value, settings: &[(&'static str, &str)]) -> (tempfile::TempDir
         ("OIDC_DISPLAY_NAME", "Acme"),
     ];
     all.extend_from_slice(settings);
-    let server = Server::start_at(&listen.to_string(), &folder.path().join("data"), &all);
+    let server = Server::start_at(&listen, &folder.path().join("data"), &all);
     (folder, server, provider)
 }
 

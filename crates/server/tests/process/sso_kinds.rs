@@ -13,18 +13,19 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use url::Url;
 
+use super::ports::free_address;
 use super::server::Server;
 use super::sso_browser::{Browser, Provider, error, fragment, linked, person};
 
 /// Starts a server with an owner and settings that depend on its base URL.
 fn registered(settings: impl FnOnce(&str) -> Vec<(&'static str, String)>) -> (tempfile::TempDir, Server) {
-    let listen = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port");
+    let listen = free_address();
     let base = format!("http://{listen}");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut all = settings(&base);
     all.push(("APP_BASE_URL", base));
     let all: Vec<(&'static str, &str)> = all.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let mut server = Server::start_at(&listen.to_string(), &folder.path().join("data"), &all);
+    let mut server = Server::start_at(&listen, &folder.path().join("data"), &all);
     server.register();
     (folder, server)
 }
@@ -115,7 +116,7 @@ fn three_addresses_without_discovery() {
 
 #[test]
 fn a_provider_that_is_not_there() {
-    let free = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port");
+    let free = free_address();
     let (_folder, server) = registered(|_| {
         vec![
             ("OIDC_CLIENT_ID", "tidewatch".to_owned()),

@@ -7,6 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
+use super::ports::free_address;
 use super::server::{Account, Server};
 
 /// A file of `fixtures/symbols`, stored plain or compressed.
@@ -436,9 +437,8 @@ fn failures_are_reported() {
     let last = refused.stderr.lines().last().expect("an error");
     assert!(last.starts_with("error: "), "no log line: {last}");
 
-    // The port was released: no server listens there.
-    let free = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a free port");
-    let dead = format!("http://{free}");
+    // No server listens there.
+    let dead = format!("http://{}", free_address());
     let sent = run(&mut symbols(&["upload", &map, "--url", &dead, "--token", "t"]));
     assert!(!sent.succeeded && sent.stderr.contains("error: 1 file cannot be sent, tried 3 times"), "{}", sent.stderr);
     assert!(sent.stderr.contains(&dead), "{}", sent.stderr);
