@@ -3,8 +3,8 @@
 //! - [`origins`]: web pages that may send with a project's token. [`refusals`], [`rejection_log`], [`hints`],
 //!   [`metrics`]: what operators and members see of it.
 //! - [`enrichment`]: inputs of the rules besides the request; [`prices`]: of AI calls; [`symbols`]: of stack traces.
-//!   [`record`], [`request_attributes`]: the format of a journal record. [`coding`]: content encodings. [`outcome`], [`error`]: why something
-//!   is not stored.
+//!   [`record`], [`request_attributes`]: the format of a journal record. [`coding`]: content encodings. [`outcome`],
+//!   [`error`]: why something is not stored.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

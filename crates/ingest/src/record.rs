@@ -12,14 +12,15 @@
 //!                                                                       76  own paths, attributes, the body
 //! ```
 //!
-//! Bits 4 to 6 of the flags are the number of the project's framework. When health checks are excluded (WIRE 8.6, a flag), 33 is the number of the list of well-known paths (u8) and 34 the
-//! length of the project's own paths in bytes (u16); else both are zero. 52 is the id of the price table of AI models
-//! that costs were computed with (`prices`); 0: no particular table. Records older than 60 are too old. 68 is the
-//! maximum number of names of a service on one day, 0 for no limit; all bits set: the limit that the store is opened
-//! with.
+//! Bits 4 to 6 of the flags are the number of the project's framework. When health checks are excluded (WIRE 8.6, a
+//! flag), 33 is the number of the list of well-known paths (u8) and 34 the length of the project's own paths in bytes
+//! (u16); else both are zero. 52 is the id of the price table of AI models that costs were computed with (`prices`); 0:
+//! no particular table. Records older than 60 are too old. 68 is the maximum number of names of a service on one day, 0
+//! for no limit; all bits set: the limit that the store is opened with.
 //!
-//! Version 4 ends at 72: there are no request attributes. Version 3 ends at 68: the store's own limit of names applies. Versions 1 and 2 end at 52: there is no price table
-//! and no record is too old. Version 2 itself stands for the flag of health checks.
+//! Version 4 ends at 72: there are no request attributes. Version 3 ends at 68: the store's own limit of names applies.
+//! Versions 1 and 2 end at 52: there is no price table and no record is too old. Version 2 itself stands for the flag
+//! of health checks.
 
 use std::sync::Arc;
 

@@ -69,8 +69,8 @@ impl Refusals {
         self.unknown.lock().iter().rev().filter(|sender| is_shown(sender)).cloned().collect()
     }
 
-    /// Replaces the last message of a project for this kind of request and reason. When the limit is reached, the project with
-    /// the oldest messages is removed.
+    /// Replaces the last message of a project for this kind of request and reason. When the limit is reached, the
+    /// project with the oldest messages is removed.
     pub fn add_message(&self, project: u32, kind: RequestKind, refused: &Refused, now_ns: i64) {
         let mut messages = self.messages.lock();
         if messages.len() >= limits::REFUSED_PROJECTS_MAX && !messages.contains_key(&project) {

@@ -18,7 +18,7 @@ use super::projects::Projects;
 use super::spans::SpanRecord;
 use super::tasks::Task;
 use super::time::Range;
-use super::trace::{self, Place, Trace};
+use super::trace::{self, Place};
 use super::views::span::TraceType;
 use super::views::trace::{DistributedTrace, TraceNode};
 use super::{filters, ids};
@@ -41,19 +41,23 @@ pub async fn read(
 ) -> Result<DistributedTrace, QueryError> {
     let window = recorded_at.map_or(Range::ALL, Range::around);
     let named = Projects::new(projects);
-    let found = Found::read(executor, &named, trace_id, window).await?;
+    let trace = trace::load(executor, &named, trace_id, window, None).await?;
+    let span_projects = trace.spans.iter().map(|span| span.project).collect();
+    let found = Found::read(executor, &named, trace_id, window, span_projects).await?;
     let mut linked = Vec::new();
     for linked_id in linked_traces(executor, &named, &found, window).await? {
-        linked.push(Found::read(executor, &named, linked_id, window).await?);
+        let span_projects = projects_of(executor, Table::Spans, &named, linked_id, window).await?;
+        linked.push(Found::read(executor, &named, linked_id, window, span_projects).await?);
     }
     linked.retain(|other| !other.is_empty());
     if found.is_empty() && linked.is_empty() {
         return Err(QueryError::not_found("nothing with this trace id is stored"));
     }
-    let all = || [&found].into_iter().chain(&linked);
-    let mut nodes: Vec<(i64, TraceNode)> = all().flat_map(|found| found.nodes(&named)).collect();
+    let mut nodes = found.nodes(&named, &trace.spans);
+    nodes.extend(linked.iter().flat_map(|other| other.nodes(&named, &[])));
     nodes.sort_by_key(|(start, _)| *start);
-    let project_numbers: BTreeSet<u32> = all().flat_map(Found::project_numbers).collect();
+    let all = [&found].into_iter().chain(&linked);
+    let project_numbers: BTreeSet<u32> = all.flat_map(Found::project_numbers).collect();
     let linked_trace_ids = linked.iter().map(|other| other.trace_id.to_string()).collect();
     let mut exceptions: Vec<OccurrenceRecord> = found.exceptions.into_iter().map(|(_, exception)| exception).collect();
     exceptions.extend(linked.into_iter().flat_map(|other| other.exceptions).map(|(_, exception)| exception));
@@ -64,15 +68,16 @@ pub async fn read(
         nodes: nodes.into_iter().map(|(_, node)| node).collect(),
         projects: project_numbers.into_iter().map(|number| named.named(number)).collect(),
         exceptions: exceptions.into_iter().map(|exception| exception.view).collect(),
-        span_graph_status: found.trace.status.clone(),
-        spans: found.trace.views(),
+        span_graph_status: trace.status.clone(),
+        spans: trace.views(),
     })
 }
 
-/// The rows of one trace.
+/// The rows of one trace but its spans.
 struct Found {
     trace_id: TraceId,
-    trace: Trace,
+    /// Numbers of the projects that have spans of the trace.
+    span_projects: BTreeSet<u32>,
     entities: [(TraceType, Answer); 3],
     /// Sorted by time, each with its project's number.
     exceptions: Vec<(u32, OccurrenceRecord)>,
@@ -84,6 +89,7 @@ impl Found {
         projects: &Projects,
         trace_id: TraceId,
         window: Range,
+        span_projects: BTreeSet<u32>,
     ) -> Result<Found, QueryError> {
         let numbers = projects.numbers();
         let entities = |table: Table| {
@@ -91,27 +97,22 @@ impl Found {
             let order = vec![plans::ascending("time")];
             executor.run(plans::rows(table, &numbers, window, filter, columns, order, Window::first(NODES_MAX)))
         };
-        let (trace, endpoints, tasks, ai_traces) = tokio::try_join!(
-            trace::load(executor, projects, trace_id, window, None),
-            entities(Table::Endpoints),
-            entities(Table::Tasks),
-            entities(Table::AiTraces),
-        )?;
-        let exceptions = exceptions(executor, projects.all(), trace_id, window).await?;
+        let (endpoints, tasks, ai_traces) =
+            tokio::try_join!(entities(Table::Endpoints), entities(Table::Tasks), entities(Table::AiTraces),)?;
+        let exceptions = exceptions(executor, projects, trace_id, window).await?;
         let entities = [(TraceType::Endpoint, endpoints), (TraceType::Task, tasks), (TraceType::AiTrace, ai_traces)];
-        Ok(Found { trace_id, trace, entities, exceptions })
+        Ok(Found { trace_id, span_projects, entities, exceptions })
     }
 
     fn is_empty(&self) -> bool {
         let has_no_entity = self.entities.iter().all(|(_, answer)| answer.is_empty());
-        has_no_entity && self.trace.spans.is_empty() && self.exceptions.is_empty()
+        has_no_entity && self.span_projects.is_empty() && self.exceptions.is_empty()
     }
 
     fn project_numbers(&self) -> impl Iterator<Item = u32> {
         let of_entities =
             self.entities.iter().flat_map(|(_, answer)| answer.rows().map(|row| row.int("project") as u32));
-        let of_spans = self.trace.spans.iter().map(|span| span.project);
-        of_spans.chain(of_entities).chain(self.exceptions.iter().map(|(project, _)| *project))
+        self.span_projects.iter().copied().chain(of_entities).chain(self.exceptions.iter().map(|(project, _)| *project))
     }
 }
 
@@ -137,18 +138,14 @@ async fn linked_traces(
 /// The exceptions of the trace, sorted by time, each with its project's number.
 async fn exceptions(
     executor: &Executor,
-    projects: &[Arc<Project>],
+    projects: &Projects,
     trace_id: TraceId,
     window: Range,
 ) -> Result<Vec<(u32, OccurrenceRecord)>, QueryError> {
     // Most of the projects have no exception in the trace: one plan finds those that have.
-    let numbers: Vec<u32> = projects.iter().map(|project| project.number).collect();
-    let keys = vec![Key::column("project")];
-    let count = vec![Function::Count.named("rows")];
-    let plan = plans::groups(Table::Exceptions, &numbers, window, filters::trace(trace_id), keys, count);
-    let involved: Vec<u32> = executor.run(plan).await?.rows().map(|row| row.int("project") as u32).collect();
+    let involved = projects_of(executor, Table::Exceptions, projects, trace_id, window).await?;
     let mut found = Vec::new();
-    for project in projects.iter().filter(|project| involved.contains(&project.number)) {
+    for project in projects.all().iter().filter(|project| involved.contains(&project.number)) {
         let of_project = occurrences::of_trace(executor, project, trace_id, window).await?;
         found.extend(of_project.into_iter().map(|exception| (project.number, exception)));
     }
@@ -156,19 +153,33 @@ async fn exceptions(
     Ok(found)
 }
 
+/// The numbers of the projects that have rows of the trace in a table.
+async fn projects_of(
+    executor: &Executor,
+    table: Table,
+    projects: &Projects,
+    trace_id: TraceId,
+    window: Range,
+) -> Result<BTreeSet<u32>, QueryError> {
+    let (keys, count) = (vec![Key::column("project")], vec![Function::Count.named("rows")]);
+    let plan = plans::groups(table, &projects.numbers(), window, filters::trace(trace_id), keys, count);
+    Ok(executor.run(plan).await?.rows().map(|row| row.int("project") as u32).collect())
+}
+
 impl Found {
-    /// One node per entity, with its start, nanoseconds since the epoch.
-    fn nodes(&self, projects: &Projects) -> Vec<(i64, TraceNode)> {
-        let Found { trace, entities: answers, exceptions, .. } = self;
+    /// One node per entity, with its start, nanoseconds since the epoch. `trace`: the spans in waterfall order; empty
+    /// for a linked trace, whose nodes have no spans.
+    fn nodes(&self, projects: &Projects, trace: &[SpanRecord]) -> Vec<(i64, TraceNode)> {
+        let Found { entities: answers, exceptions, .. } = self;
         let entities: HashSet<SpanId> =
             answers.iter().flat_map(|(_, answer)| answer.rows().map(|row| row.span_id("span_id"))).collect();
-        let places = trace::places(&trace.spans, &entities);
+        let places = trace::places(trace, &entities);
         let mut spans_of: HashMap<SpanId, Vec<SpanRecord>> = HashMap::new();
         let mut above: HashMap<SpanId, SpanId> = HashMap::new();
         let mut owner_of: HashMap<SpanId, SpanId> = HashMap::new();
         let shown_ids: HashMap<SpanId, &str> =
-            trace.spans.iter().map(|span| (span.span_id, span.view.span_id.as_str())).collect();
-        for (span, Place { owner, above: parent }) in trace.spans.iter().zip(&places) {
+            trace.iter().map(|span| (span.span_id, span.view.span_id.as_str())).collect();
+        for (span, Place { owner, above: parent }) in trace.iter().zip(&places) {
             if let Some(owner) = owner {
                 spans_of.entry(*owner).or_default().push(span.clone());
                 owner_of.insert(span.span_id, *owner);

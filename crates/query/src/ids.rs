@@ -7,6 +7,9 @@ use uuid::Uuid;
 
 use crate::error::QueryError;
 
+/// Hexadecimal digits of the id of a native report's span.
+pub const UUID_DIGITS: usize = 32;
+
 /// Parses 32 hexadecimal digits; dashes are ignored. A trace id of zeros is malformed.
 pub fn parse_trace(text: &str) -> Result<TraceId, QueryError> {
     let malformed = || QueryError::malformed("a trace id is 32 hexadecimal digits");

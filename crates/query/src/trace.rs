@@ -1,6 +1,6 @@
 //! The stored spans of one trace in waterfall order, and whether they are complete.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use tidewatch_domain::model::{SpanId, SpanKind, TraceId};
 use tidewatch_domain::waterfall::{Gap, Node, Waterfall, waterfall};
@@ -9,6 +9,7 @@ use tidewatch_store::tables::Table;
 
 use super::executor::Executor;
 use super::filters;
+use super::ids;
 use super::plans::{self, Window};
 use super::projects::Projects;
 use super::spans::{self, SpanRecord};
@@ -99,7 +100,8 @@ async fn counts(
 
 /// Sorts spans in waterfall order, and sets their depth and whether their parent is missing. Duplicates of a span id on
 /// the same side (client or server) are dropped. Also returns the gaps of the trace.
-pub fn lay_out(records: Vec<SpanRecord>) -> (Vec<SpanRecord>, Vec<GraphReason>) {
+pub fn lay_out(mut records: Vec<SpanRecord>) -> (Vec<SpanRecord>, Vec<GraphReason>) {
+    name_native_parents(&mut records);
     let nodes: Vec<Node> = records
         .iter()
         .map(|record| Node {
@@ -126,6 +128,21 @@ pub fn lay_out(records: Vec<SpanRecord>) -> (Vec<SpanRecord>, Vec<GraphReason>) 
         Gap::SpanLimit => GraphReason::SpanLimit,
     });
     (ordered, reasons.collect())
+}
+
+/// Spans of native reports are shown with their UUIDs. A span of OTLP below one names eight bytes of it as its parent,
+/// which becomes the UUID too.
+fn name_native_parents(records: &mut [SpanRecord]) {
+    let native = records.iter().filter(|record| record.view.span_id.len() == ids::UUID_DIGITS);
+    let shown: HashMap<SpanId, String> = native.map(|record| (record.span_id, record.view.span_id.clone())).collect();
+    if shown.is_empty() {
+        return;
+    }
+    for record in records {
+        if let Some(parent) = shown.get(&record.parent) {
+            record.view.parent_span_id.clone_from(parent);
+        }
+    }
 }
 
 /// The status of a graph that shows `shown` of `total` spans. `reasons`: why it is incomplete.

@@ -6024,11 +6024,11 @@ export interface components {
             projectId: string;
             /** @description Name of the project. */
             projectName: string;
-            /** @description Completeness of the spans. */
+            /** @description Completeness of the spans; `unavailable` when the entity is of a linked trace. */
             spanGraphStatus: components["schemas"]["SpanGraphStatus"];
             /** @description Id of the entity's span. */
             spanId: string;
-            /** @description Spans at and below this entity that belong to no nearer one. */
+            /** @description Spans at and below this entity that belong to no nearer one; empty when the entity is of a linked trace. */
             spans: components["schemas"]["SpanView"][];
             task?: components["schemas"]["TaskRow"] | null;
             /** @description Trace id. */

@@ -16,7 +16,7 @@ use crate::model::{
     AnyValue, Attributes, KeyValue, Metric, MetricBatch, MetricKind, NativeId, Point, PointData, ReportBatch,
     ReportedException, Resource, RowId, Run, RunSpan, Scope, Slice, Span, SpanKind, StatusCode, TraceBatch, TraceId,
 };
-use crate::rules::client_sampling::CLIENT_WEIGHT_MAX;
+use crate::rules::client_sampling::rate_weight;
 use crate::rules::endpoint_name::UNMATCHED;
 use crate::rules::exception::{ExceptionText, Origin};
 use crate::rules::http::HttpRequest;
@@ -179,7 +179,7 @@ impl<'b, 'a> Projector<'b, 'a> {
             (Ok(_), None) => Some(DropReason::Sampled),
             (Ok(_), Some(_)) => None,
         };
-        let weight = combined(weight.unwrap_or(1.0), (1.0 / run.sample_rate).min(CLIENT_WEIGHT_MAX));
+        let weight = combined(weight.unwrap_or(1.0), rate_weight(run.sample_rate));
         let in_run = RunContext { id, trace_id, weight, dropped };
         let span = Span {
             trace_id,

@@ -7,9 +7,15 @@
 use crate::model::{AnyValue, KeyValue};
 
 /// Maximum weight that a sender's statements give: one span in a million.
-pub const CLIENT_WEIGHT_MAX: f64 = 1e6;
+const CLIENT_WEIGHT_MAX: f64 = 1e6;
 
-/// Number of spans that a span stands for, by its `tracestate`; 1 when it does not say. At most [`CLIENT_WEIGHT_MAX`].
+/// Number of runs that a run of a native report stands for, by its `sampleRate`, above 0 and at most 1. At most one
+/// million.
+pub fn rate_weight(sample_rate: f64) -> f64 {
+    clamped(Some(1.0 / sample_rate))
+}
+
+/// Number of spans that a span stands for, by its `tracestate`; 1 when it does not say. At most one million.
 ///
 /// Reads the sub-key `th` of the member `ot` (a rejection threshold of 56 bits), else its predecessor `p` (the negative
 /// binary logarithm of the probability).
@@ -21,7 +27,7 @@ pub fn trace_state_weight(trace_state: &str) -> f64 {
     clamped(weight)
 }
 
-/// Number of spans that a span stands for, by its attributes; 1 when they do not say. At most [`CLIENT_WEIGHT_MAX`].
+/// Number of spans that a span stands for, by its attributes; 1 when they do not say. At most one million.
 pub fn attributes_weight(attributes: &[KeyValue<'_>]) -> f64 {
     let weights = attributes.iter().filter_map(|attribute| {
         let statement = Statement::of_key(attribute.key)?;

@@ -34,6 +34,11 @@ impl OpenPart {
         self.leaf(name).filter(|_| self.extras.of_column(name).next().is_none())
     }
 
+    /// Whether the file has no value of the table's column.
+    pub fn lacks(&self, name: &str) -> bool {
+        self.leaf(name).is_none() && self.extras.of_column(name).next().is_none()
+    }
+
     /// The type of a column in the file.
     pub fn kind(&self, leaf: usize) -> &DataType {
         self.footer.schema().field(leaf).data_type()

@@ -33,11 +33,11 @@ pub struct TraceNode {
     /// The AI Trace, if `traceType` is `ai_trace`; else absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ai_trace: Option<AiTraceRow>,
-    /// Spans at and below this entity that belong to no nearer one.
+    /// Spans at and below this entity that belong to no nearer one; empty when the entity is of a linked trace.
     pub spans: Vec<SpanView>,
-    /// Completeness of the spans.
+    /// Completeness of the spans; `unavailable` when the entity is of a linked trace.
     pub span_graph_status: SpanGraphStatus,
-    /// The first exception of its spans; absent when there is none.
+    /// The first exception of its spans, or of the entity's own span in a linked trace; absent when there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exception: Option<ExceptionBrief>,
     /// Span id of the nearest entity above, in any project; empty when there is none.

@@ -371,4 +371,6 @@ async fn health_table() {
         assert_eq!(called.status, status, "{called:?}");
         assert_eq!(called.body.len(), if status == 0 { 7 } else { 0 });
     }
+    let called = call(&mut client, HEALTH, &[("grpc-encoding", "snappy")], whole(frame(0, &[]))).await;
+    assert_eq!(called.status, 12, "{called:?}");
 }

@@ -1,6 +1,8 @@
 //! Native reports: `POST /api/report`. Spec: endpoints, span rule 2; WIRE 1; DECISIONS 20.
 
 use serde_json::{Value, json};
+use tidewatch_domain::model::NativeId;
+use tidewatch_domain::rules::native_ids::span_id_of;
 use tidewatch_store::tables::Table;
 
 use crate::client::{self, Answer};
@@ -196,6 +198,27 @@ async fn messages_are_a_type_of_issues() {
     assert_eq!(issue["group"]["title"], json!("checkout finished"));
 }
 
+// WIRE 9: a native SDK sends the hash of its span's UUID as the parent of spans that OpenTelemetry makes below it.
+#[tokio::test]
+async fn otlp_spans_below_a_native_span_name_it_as_shown() {
+    let (harness, project) = Harness::with_project().await;
+    let trace_id = "22222222222242228222222222222222";
+    let mut body = report();
+    body["collectionFrames"][0]["traces"][0]["distributedTraceId"] = json!(trace_id);
+    send(&harness, &project, &body).await.expect(200);
+    let parent = span_id_of(NativeId(uuid::Uuid::parse_str(RUN).expect("a UUID").into_bytes())).to_string();
+    let start = 1_780_315_200_126_000_000_u64;
+    let export = json!({ "resourceSpans": [{ "scopeSpans": [{ "spans": [{
+        "traceId": trace_id, "spanId": "b7ad6b7169203331", "parentSpanId": parent, "name": "SELECT books", "kind": 3,
+        "startTimeUnixNano": start.to_string(), "endTimeUnixNano": (start + 1_000_000).to_string(),
+    }] }] }] });
+    harness.post_json("traces", &project.token, &export).await.expect(200);
+    let trace = harness.query_json(&project, &format!("/api/distributed-traces/{trace_id}"), json!({})).await;
+    let spans = trace["spans"].as_array().expect("spans");
+    let child = spans.iter().find(|span| span["name"] == "SELECT books").expect("the child");
+    assert_eq!((&child["parentSpanId"], &child["depth"]), (&json!(RUN.replace('-', "")), &json!(1)), "{trace}");
+}
+
 // WIRE 1.10: a back end names the trace of the page that called it; both are shown together, from either side.
 #[tokio::test]
 async fn the_trace_of_a_page_is_linked_with_that_of_its_back_end() {
@@ -225,5 +248,8 @@ async fn the_trace_of_a_page_is_linked_with_that_of_its_back_end() {
         assert_eq!(trace["nodes"][0]["endpoint"]["linkedTraceId"], json!(page), "{id}");
         assert!(text(&trace["exceptions"][0]["message"]).starts_with("cart is"), "{id}");
         assert_eq!(trace["spans"].as_array().map(Vec::len), Some(own_spans), "{id}");
+        assert_eq!(trace["nodes"][0]["spans"].as_array().map(Vec::len), Some(own_spans), "{id}");
+        let state = if own_spans == 0 { "unavailable" } else { "complete" };
+        assert_eq!(trace["nodes"][0]["spanGraphStatus"]["state"], state, "{id}");
     }
 }

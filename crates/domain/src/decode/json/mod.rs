@@ -1,8 +1,8 @@
 //! The OTLP/JSON decoder. It reads the body in one pass into the batch and builds no document tree.
 //!
 //! [`envelope`] reads request, resource and scope blocks; [`traces`], [`logs`], [`metrics`] and [`points`] read the
-//! records; [`report`] reads native reports; [`value`] reads attribute values; [`scalar`] reads ids, enums and bytes; [`number`] and [`text`] read JSON
-//! numbers and strings; [`reader`] implements the grammar.
+//! records; [`report`] reads native reports; [`value`] reads attribute values; [`scalar`] reads ids, enums and bytes;
+//! [`number`] and [`text`] read JSON numbers and strings; [`reader`] implements the grammar.
 //!
 //! The decoder is strict where leniency would lose data. It accepts beyond OTLP/JSON: a byte order mark, `null` for an
 //! absent value, integers as numbers or strings (`1.7e18` included), enums by name, base64 in either alphabet, and

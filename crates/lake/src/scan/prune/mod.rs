@@ -155,10 +155,14 @@ fn trigram_blocks(open: &OpenPart, plan: &CheckedPlan) -> Result<Option<Blocks>,
     Ok(blocks.contains(&false).then_some(Blocks { block_rows: trigrams.block_rows, blocks }))
 }
 
-/// Bounds of a column in a row group.
+/// Bounds of a column in a row group. A column that was added after the part was written is null in all its rows.
 pub(crate) fn chunk_bounds(open: &OpenPart, row_group: usize, column: &Column) -> Option<Bounds> {
+    if column.nullable && open.lacks(column.name) {
+        return Some(Bounds::Nulls);
+    }
     let leaf = open.bounded_leaf(column.name)?;
-    of_chunk(column.kind, open.metadata().row_group(row_group).column(leaf).statistics())
+    let group = open.metadata().row_group(row_group);
+    of_chunk(column.kind, group.num_rows() as u64, group.column(leaf).statistics())
 }
 
 /// False when a bloom filter shows that no row of the row group passes.

@@ -9,13 +9,18 @@ use crate::scan::plan_check::Test;
 use tidewatch_store::plan::Op;
 use tidewatch_store::tables::{Column, Kind};
 
-/// Bounds of a range of rows. Bounds of text may be wider than the text, because writers truncate them.
+/// Bounds of a range of rows.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Bounds {
-    pub min: Datum,
-    pub max: Datum,
-    /// Some row may be null.
-    pub nulls: bool,
+pub(crate) enum Bounds {
+    /// Every row is null.
+    Nulls,
+    /// Bounds of the values. Bounds of text may be wider than the text, because writers truncate them.
+    Values {
+        min: Datum,
+        max: Datum,
+        /// Some row may be null.
+        nulls: bool,
+    },
 }
 
 /// Which rows of a range pass.
@@ -86,11 +91,13 @@ pub(crate) fn judge(test: &Test, bounds: &dyn Fn(&'static Column) -> Option<Boun
         },
         Test::IsNull { column } if !column.nullable => Verdict::None,
         Test::IsNull { column } => match bounds(column) {
-            Some(bounds) if !bounds.nulls => Verdict::None,
+            Some(Bounds::Nulls) => Verdict::All,
+            Some(Bounds::Values { nulls: false, .. }) => Verdict::None,
             _ => Verdict::Some,
         },
         Test::HasBits { column, mask } => match bounds(column) {
-            Some(Bounds { min: Datum::U64(min), max: Datum::U64(max), nulls }) if min == max => {
+            Some(Bounds::Nulls) => Verdict::None,
+            Some(Bounds::Values { min: Datum::U64(min), max: Datum::U64(max), nulls }) if min == max => {
                 let has = min & mask != 0;
                 Verdict::of(has && !nulls, !has)
             }
@@ -101,7 +108,7 @@ pub(crate) fn judge(test: &Test, bounds: &dyn Fn(&'static Column) -> Option<Boun
 }
 
 fn compare(bounds: &Bounds, op: Op, value: &Datum) -> Verdict {
-    let Bounds { min, max, nulls } = bounds;
+    let Bounds::Values { min, max, nulls } = bounds else { return Verdict::None };
     let verdict = match (min, max, value) {
         (Datum::U64(min), Datum::U64(max), Datum::U64(value)) => within(min, max, op, value),
         (Datum::I64(min), Datum::I64(max), Datum::I64(value)) => within(min, max, op, value),
@@ -129,12 +136,15 @@ fn within<T: PartialOrd + ?Sized>(min: &T, max: &T, op: Op, value: &T) -> Verdic
     }
 }
 
-/// Bounds of a column chunk.
-pub(crate) fn of_chunk(kind: Kind, statistics: Option<&Statistics>) -> Option<Bounds> {
+/// Bounds of a column chunk with `rows` rows; `None` when unknown.
+pub(crate) fn of_chunk(kind: Kind, rows: u64, statistics: Option<&Statistics>) -> Option<Bounds> {
     let statistics = statistics?;
+    let null_count = statistics.null_count_opt();
+    if null_count == Some(rows) {
+        return Some(Bounds::Nulls);
+    }
     let (min, max) = (statistics.min_bytes_opt()?, statistics.max_bytes_opt()?);
-    let nulls = statistics.null_count_opt() != Some(0);
-    Some(Bounds { min: datum(kind, min)?, max: datum(kind, max)?, nulls })
+    Some(Bounds::Values { min: datum(kind, min)?, max: datum(kind, max)?, nulls: null_count != Some(0) })
 }
 
 fn datum(kind: Kind, bytes: &[u8]) -> Option<Datum> {
@@ -149,9 +159,13 @@ fn datum(kind: Kind, bytes: &[u8]) -> Option<Datum> {
     })
 }
 
-/// Bounds of one data page; `None` when unknown, as for a page with nulls only.
+/// Bounds of one data page; `None` when unknown.
 pub(crate) fn of_page(kind: Kind, index: &ColumnIndexMetaData, page: usize) -> Option<Bounds> {
-    let bounds = |min: Datum, max: Datum, null_count: Option<i64>| Bounds { min, max, nulls: null_count != Some(0) };
+    if index.is_null_page(page) {
+        return Some(Bounds::Nulls);
+    }
+    let bounds =
+        |min: Datum, max: Datum, null_count: Option<i64>| Bounds::Values { min, max, nulls: null_count != Some(0) };
     match index {
         ColumnIndexMetaData::BOOLEAN(index) => {
             let datum = |value: &bool| Datum::U64(u64::from(*value));
@@ -188,10 +202,29 @@ mod tests {
     fn check(min: i64, max: i64, op: Op, value: i64, expected: Verdict) {
         let filter = Filter::Compare { column: "duration", op, value: Value::I64(value) };
         let test = check_filter(Table::Spans, &filter).unwrap();
-        let bounds = |nulls| move |_| Some(Bounds { min: Datum::I64(min), max: Datum::I64(max), nulls });
+        let bounds = |nulls| move |_| Some(Bounds::Values { min: Datum::I64(min), max: Datum::I64(max), nulls });
         assert_eq!(judge(&test, &bounds(false)), expected, "{min}..={max} {op:?} {value}");
         let with_nulls = if expected == Verdict::All { Verdict::Some } else { expected };
         assert_eq!(judge(&test, &bounds(true)), with_nulls, "{min}..={max} {op:?} {value} with nulls");
+    }
+
+    #[test]
+    fn a_range_of_nulls_passes_only_tests_for_null() {
+        let linked = "linked_trace_id";
+        let id = || Value::Bytes(vec![1; 16]);
+        let one_of = Filter::In { column: linked, values: vec![id()] };
+        let is_null = Filter::IsNull { column: linked };
+        for (filter, expected) in [
+            (Filter::eq(linked, id()), Verdict::None),
+            (Filter::Compare { column: linked, op: Op::Ne, value: id() }, Verdict::None),
+            (one_of.clone(), Verdict::None),
+            (Filter::Not(Box::new(one_of)), Verdict::All),
+            (is_null.clone(), Verdict::All),
+            (Filter::Not(Box::new(is_null)), Verdict::None),
+        ] {
+            let test = check_filter(Table::Endpoints, &filter).unwrap();
+            assert_eq!(judge(&test, &|_| Some(Bounds::Nulls)), expected, "{filter:?}");
+        }
     }
 
     #[test]

@@ -23,7 +23,7 @@ use crate::batch::cells::{Cells, cells};
 use crate::batch::datum::Datum;
 use crate::batch::projection::Projection;
 use crate::scan::plan_check::{CheckedPlan, Test};
-pub(crate) use crate::scan::prune::stats::{Verdict, judge};
+pub(crate) use crate::scan::prune::stats::{Bounds, Verdict, judge};
 use crate::scan::read::part_reader::{ROW_NUMBER, ReadOptions};
 use crate::scan::read::sources::{OpenSources, Work};
 use crate::scan::rows::order::{By, Encoder, total_order};
@@ -105,10 +105,15 @@ fn best_first(work: &mut [Work], opened: &OpenSources<'_>, by: Option<&By>) {
             Work::Memory { .. } | Work::Cells { .. } => None,
         };
         let mut bound = Vec::new();
-        if let Some(bounds) = bounds {
-            bound.push(1);
-            let best = if by.descending { bounds.max } else { bounds.min };
-            best.encode(by.descending, &mut bound);
+        match bounds {
+            Some(Bounds::Values { min, max, .. }) => {
+                bound.push(1);
+                let best = if by.descending { max } else { min };
+                best.encode(by.descending, &mut bound);
+            }
+            // Nulls come last in descending order.
+            Some(Bounds::Nulls) if by.descending => bound.push(2),
+            Some(Bounds::Nulls) | None => {}
         }
         bound
     });

@@ -163,17 +163,18 @@ async fn health(request: Request) -> Response {
     let (head, body) = request.into_parts();
     let body = UnreadBody::new(body);
     let service = async {
-        check_call(&head).ok()?;
-        let message = frame::only(body.read(limits::ANONYMOUS.body_bytes_max).await?).ok()?.message;
-        frame::health_service(&message)
+        check_call(&head).map_err(|refused| ApiError::from(refused.error))?;
+        let message = body.read(limits::ANONYMOUS.body_bytes_max).await.and_then(|bytes| frame::only(bytes).ok());
+        let service = message.and_then(|frame| frame::health_service(&frame.message));
+        service.ok_or_else(|| ApiError::malformed("this is no HealthCheckRequest"))
     };
     let service = service.await;
     body.discard().await;
     match service {
         // HealthCheckResponse { status = 1: SERVING = 1 }.
-        Some(service) if service.is_empty() || SERVICES.contains(&service.as_str()) => success(vec![8, 1]),
-        Some(_) => failure(&ApiError::not_found("no such gRPC service")),
-        None => failure(&ApiError::malformed("this is no HealthCheckRequest")),
+        Ok(service) if service.is_empty() || SERVICES.contains(&service.as_str()) => success(vec![8, 1]),
+        Ok(_) => failure(&ApiError::not_found("no such gRPC service")),
+        Err(error) => failure(&error),
     }
 }
 
