@@ -27,6 +27,7 @@ const LATER: &[&str] = &[
     include_str!("migrations/0012_sessions.sql"),
     include_str!("migrations/0013_devices.sql"),
     include_str!("migrations/0014_demo_projects.sql"),
+    include_str!("migrations/0015_metric_kinds.sql"),
 ];
 
 /// Runs the missing migrations. [`ControlError::TooNew`] if the database is of a newer version than the program.

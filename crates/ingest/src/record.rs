@@ -13,8 +13,8 @@
 //! ```
 //!
 //! Bits 4 to 6 of the flags are the number of the project's framework. When health checks are excluded (WIRE 8.6, a
-//! flag), 33 is the number of the list of well-known paths (u8) and 34 the length of the project's own paths in bytes
-//! (u16); else both are zero. 52 is the id of the price table of AI models that costs were computed with (`prices`); 0:
+//! flag), bits 0 to 6 of 33 are the number of the list of well-known paths and 34 the length of the project's own paths
+//! in bytes (u16); else both are zero. Bit 7 of 33: exponential histograms and summaries are stored. 52 is the id of the price table of AI models that costs were computed with (`prices`); 0:
 //! no particular table. Records older than 60 are too old. 68 is the maximum number of names of a service on one day, 0
 //! for no limit; all bits set: the limit that the store is opened with.
 //!
@@ -52,6 +52,8 @@ const KEEP_UNMATCHED_ROOTS: u8 = 1;
 const ISSUES_FROM_LOGS: u8 = 2;
 const HEALTHCHECKS: u8 = 4;
 const AI_CONVENTIONS: u8 = 8;
+/// A flag in the byte of the list of paths.
+const ALL_METRIC_KINDS: u8 = 128;
 /// Lowest bit of the framework, which has three.
 const FRAMEWORK_SHIFT: u32 = 4;
 const FRAMEWORK_MAX: u8 = 7;
@@ -143,9 +145,10 @@ impl Header {
         let issues = if self.settings.issues_from_logs { ISSUES_FROM_LOGS } else { 0 };
         let ai = if self.settings.ai_conventions { AI_CONVENTIONS } else { 0 };
         bytes[32] = keep | issues | ai | (self.settings.framework as u8) << FRAMEWORK_SHIFT;
+        bytes[33] = if self.settings.all_metric_kinds { ALL_METRIC_KINDS } else { 0 };
         if self.settings.healthchecks.is_some() {
             bytes[32] |= HEALTHCHECKS;
-            bytes[33] = healthcheck::LIST;
+            bytes[33] |= healthcheck::LIST;
             let bytes_of_paths = u16::try_from(self.paths().len()).expect("settings are checked for their size");
             bytes[34..36].copy_from_slice(&bytes_of_paths.to_le_bytes());
         }
@@ -225,6 +228,7 @@ pub fn decode(record: &[u8]) -> Result<(Header, &[u8]), RecordError> {
             keep_unmatched_roots: header[32] & KEEP_UNMATCHED_ROOTS != 0,
             issues_from_logs: header[32] & ISSUES_FROM_LOGS != 0,
             ai_conventions: header[32] & AI_CONVENTIONS != 0,
+            all_metric_kinds: header[33] & ALL_METRIC_KINDS != 0,
             sample_rate: f64::from_le_bytes(at(header, 36)),
             error_sample_rate: f64::from_le_bytes(at(header, 44)),
             healthchecks,
@@ -245,8 +249,9 @@ type Filtered<'r> = (Arc<Healthchecks>, &'r [u8]);
 
 /// The health check filter, and the bytes that follow its paths. `None`: the record ends before them.
 fn healthchecks<'r>(header: &[u8], rest: &'r [u8]) -> Option<Result<Filtered<'r>, RecordError>> {
-    if header[33] != healthcheck::LIST {
-        return Some(Err(RecordError::Unknown { field: "list of paths", value: header[33] }));
+    let list = header[33] & !ALL_METRIC_KINDS;
+    if list != healthcheck::LIST {
+        return Some(Err(RecordError::Unknown { field: "list of paths", value: list }));
     }
     let (paths, body) = rest.split_at_checked(usize::from(u16::from_le_bytes(at(header, 34))))?;
     let paths = std::str::from_utf8(paths).map_err(|_| RecordError::Paths);
@@ -295,6 +300,7 @@ mod tests {
                         keep_unmatched_roots: settings.0,
                         issues_from_logs: settings.1,
                         ai_conventions: settings.5,
+                        all_metric_kinds: settings.1,
                         sample_rate: settings.2,
                         error_sample_rate: settings.3,
                         healthchecks: settings.4.map(|paths| Arc::new(Healthchecks::new(&paths))),

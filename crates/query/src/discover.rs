@@ -83,7 +83,7 @@ pub async fn metrics(
 fn metric_type(kind: i64, monotonic: bool) -> &'static str {
     match kind {
         2 if monotonic => "counter",
-        3 => "histogram",
+        3 | 4 => "histogram",
         _ => "gauge",
     }
 }

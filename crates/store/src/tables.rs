@@ -256,7 +256,11 @@ pub const METRIC_POINTS: &[Column] = &[
     column("time", Kind::I64, "time of the point"),
     column("start_time", Kind::I64, "start of the interval, 0 when absent"),
     column("value", Kind::F64, "always finite"),
-    column("metric_kind", Kind::U8, "OTLP kind received: 1 gauge, 2 sum, 3 histogram"),
+    column(
+        "metric_kind",
+        Kind::U8,
+        "OTLP kind received: 1 gauge, 2 sum, 3 histogram, 4 exponential histogram, 5 summary",
+    ),
     column("temporality", Kind::U8, "1 delta, 2 cumulative, 0 unspecified"),
     column("monotonic", Kind::Bool, "of a sum"),
     dictionary_text("unit", "UCUM unit"),

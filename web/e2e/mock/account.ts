@@ -17,6 +17,7 @@ export const user = {
 const settings = {
   keepUnmatchedRoots: false,
   aiConventions: false,
+  allMetricKinds: false,
   issuesFromLogs: false,
   sampleRate: 1,
   errorSampleRate: 1,

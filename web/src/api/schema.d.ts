@@ -4715,6 +4715,8 @@ export interface components {
         ProjectChangeRequest: {
             /** @description Create AI Traces from model calls that other conventions describe without `gen_ai.*`. */
             aiConventions?: boolean | null;
+            /** @description Store exponential histograms, as buckets, and summaries, with a metric for each quantile. */
+            allMetricKinds?: boolean | null;
             /** @description Origins of web pages that may send with the project's token; at most 50, empty: all. */
             allowedOrigins?: string[] | null;
             /**
@@ -4794,6 +4796,8 @@ export interface components {
              *     `gen_ai.*`.
              */
             aiConventions: boolean;
+            /** @description Store exponential histograms, as buckets, and summaries, with a metric for each quantile. */
+            allMetricKinds: boolean;
             /**
              * @description Origins of web pages that may send with the project's token, such as `https://shop.example` or
              *     `https://*.shop.example`; empty: all. Senders other than browsers are not restricted.

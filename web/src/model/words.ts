@@ -42,7 +42,7 @@ const REASONS: Record<string, string> = {
   healthcheck: "health checks that went well",
   sampled: "left out by the sample rate",
   invalid_id: "an invalid trace or span id",
-  unsupported_metric_type: "exponential histograms and summaries are not supported",
+  unsupported_metric_type: "exponential histograms and summaries, which Settings can turn on",
   empty_point: "points without a value",
   not_finite: "values that are not a number",
   invalid_time: "a time that does not fit 64-bit nanoseconds",

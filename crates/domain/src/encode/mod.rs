@@ -170,7 +170,7 @@ pub fn point(data: &mut Message<'_>, point: &Point<'_>, rest: impl FnOnce(&mut M
         }
         message.fixed64(3, point.time_ns);
         match point.data {
-            PointData::Empty => {}
+            PointData::Empty | PointData::ExponentialHistogram(_) | PointData::Summary(_) => {}
             PointData::Int(value) => message.fixed64(6, value.cast_unsigned()),
             PointData::Double(value) => message.double(4, value),
             PointData::Histogram(histogram) => {

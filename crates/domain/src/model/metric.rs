@@ -97,7 +97,7 @@ pub struct Point<'a> {
 /// The value of a data point.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum PointData<'a> {
-    /// A number point without a value, or a point of an unstored kind (exponential histogram, summary).
+    /// A number point without a value.
     #[default]
     Empty,
     /// `asInt`.
@@ -106,6 +106,10 @@ pub enum PointData<'a> {
     Double(f64),
     /// A histogram with explicit bounds.
     Histogram(HistogramPoint<'a>),
+    /// A histogram with exponential buckets.
+    ExponentialHistogram(&'a ExponentialHistogramPoint<'a>),
+    /// Quantiles that the sender computed.
+    Summary(SummaryPoint<'a>),
 }
 
 /// A histogram with explicit bounds.
@@ -123,6 +127,59 @@ pub struct HistogramPoint<'a> {
     pub bounds: &'a [f64],
     /// Count of each bucket.
     pub buckets: &'a [u64],
+}
+
+/// A histogram with exponential buckets: `base = 2^(2^-scale)`, and bucket `i` holds values above `base^i` and at most
+/// `base^(i+1)`.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ExponentialHistogramPoint<'a> {
+    /// Number of measurements.
+    pub count: u64,
+    /// Sum of the measurements.
+    pub sum: Option<f64>,
+    /// Smallest measurement.
+    pub min: Option<f64>,
+    /// Largest measurement.
+    pub max: Option<f64>,
+    /// The resolution.
+    pub scale: i32,
+    /// Number of measurements whose magnitude is at most `zero_threshold`.
+    pub zero_count: u64,
+    /// Not negative when valid.
+    pub zero_threshold: f64,
+    /// Buckets of positive measurements.
+    pub positive: ExponentialBuckets<'a>,
+    /// Buckets of the magnitudes of negative measurements.
+    pub negative: ExponentialBuckets<'a>,
+}
+
+/// Consecutive buckets of an exponential histogram.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ExponentialBuckets<'a> {
+    /// Number of the first bucket.
+    pub offset: i32,
+    /// Count of each bucket.
+    pub counts: &'a [u64],
+}
+
+/// A summary.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct SummaryPoint<'a> {
+    /// Number of measurements.
+    pub count: u64,
+    /// Sum of the measurements.
+    pub sum: f64,
+    /// Quantiles, in the order received.
+    pub quantiles: &'a [Quantile],
+}
+
+/// A quantile of a summary.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Quantile {
+    /// 0 to 1 when valid.
+    pub quantile: f64,
+    /// The value of this quantile.
+    pub value: f64,
 }
 
 impl<'a> MetricBatch<'a> {

@@ -13,7 +13,10 @@ mod value;
 
 pub use ids::{InvalidId, ProjectId, RowId, SpanId, TraceId};
 pub use log::{LogBatch, LogRecord};
-pub use metric::{HistogramPoint, Metric, MetricBatch, MetricKind, Point, PointData, Temporality};
+pub use metric::{
+    ExponentialBuckets, ExponentialHistogramPoint, HistogramPoint, Metric, MetricBatch, MetricKind, Point, PointData,
+    Quantile, SummaryPoint, Temporality,
+};
 pub use report::{
     InvalidItems, NativeId, Recording, ReportBatch, ReportedException, ReportedMetric, Run, RunSpan, Session,
 };

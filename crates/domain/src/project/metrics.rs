@@ -3,9 +3,10 @@
 use bumpalo::Bump;
 
 use super::{DropReason, Dropped, MetricProjection, MetricValue, ProjectContext};
-use crate::model::{Metric, MetricBatch, MetricKind};
+use crate::model::{HistogramPoint, Metric, MetricBatch, MetricKind, Point, PointData};
 use crate::rules::edge_platform::Process;
-use crate::rules::metric_names::{HistogramNames, Stored, histogram_names, stored};
+use crate::rules::exponential::{ExplicitBuckets, explicit_buckets};
+use crate::rules::metric_names::{HistogramNames, Stored, histogram_names, quantiles, stored};
 use crate::rules::record_time::record_time;
 
 /// Projects metric points into rows. Temporality, unit, tags and buckets stay in the batch and are reached by index.
@@ -46,14 +47,16 @@ struct MetricRows<'b, 'a> {
 impl<'a> MetricRows<'_, 'a> {
     fn write(&self, batch: &MetricBatch<'a>, points: std::ops::Range<u32>, projection: &mut MetricProjection<'a>) {
         let names = match self.metric.kind {
-            MetricKind::Histogram => histogram_names(self.metric.name, self.arena),
+            MetricKind::Histogram | MetricKind::ExponentialHistogram | MetricKind::Summary => {
+                histogram_names(self.metric.name, self.arena)
+            }
             _ => HistogramNames { avg: "", count: "" },
         };
         for point in points {
             let received = &batch.points[point as usize];
             let result = match self.metric.name {
                 "" => Err(DropReason::EmptyPoint),
-                _ => stored(self.metric.kind, received),
+                _ => stored(self.metric.kind, received, self.context.settings.all_metric_kinds),
             };
             let (received_ns, oldest_ns) = (self.context.received_ns, self.context.settings.oldest_ns);
             let timed =
@@ -65,25 +68,45 @@ impl<'a> MetricRows<'_, 'a> {
                     continue;
                 }
             };
-            let row = |name, value, integer, with_buckets| MetricValue {
+            let row = |name, value, integer, buckets| MetricValue {
                 point,
                 metric: self.position,
                 name,
                 time_ns,
                 value,
                 integer,
-                with_buckets,
+                buckets,
                 server_name: self.server_name,
             };
             match result {
                 Stored::AsIs { value, integer } => {
-                    projection.values.push(row(self.metric.name, value, integer, false));
+                    projection.values.push(row(self.metric.name, value, integer, None));
                 }
                 Stored::Histogram { avg, count } => {
-                    projection.values.extend(avg.map(|avg| row(names.avg, avg, None, false)));
-                    projection.values.push(row(names.count, count, None, true));
+                    projection.values.extend(avg.map(|avg| row(names.avg, avg, None, None)));
+                    projection.values.push(row(names.count, count, None, self.buckets(received)));
+                }
+                Stored::Summary { avg, count } => {
+                    projection.values.extend(avg.map(|avg| row(names.avg, avg, None, None)));
+                    projection.values.push(row(names.count, count, None, None));
+                    if let PointData::Summary(summary) = &received.data {
+                        let quantiles = quantiles(self.metric.name, summary, self.arena);
+                        projection
+                            .values
+                            .extend(quantiles.into_iter().map(|(name, value)| row(name, value, None, None)));
+                    }
                 }
             }
         }
+    }
+
+    /// The buckets of a histogram.
+    fn buckets(&self, received: &Point<'a>) -> Option<&'a ExplicitBuckets<'a>> {
+        let buckets = match received.data {
+            PointData::Histogram(HistogramPoint { bounds, buckets, .. }) => ExplicitBuckets { bounds, counts: buckets },
+            PointData::ExponentialHistogram(histogram) => explicit_buckets(histogram, self.arena),
+            _ => return None,
+        };
+        Some(self.arena.alloc(buckets))
     }
 }

@@ -20,6 +20,7 @@ use crate::model::{InvalidId, KeyValue, NativeId, ProjectId, RowId, Slice, SpanI
 pub use crate::rules::classify::Promoted;
 pub use crate::rules::drop_reason::DropReason;
 use crate::rules::exception::{AsReceived, Symbolicate};
+use crate::rules::exponential::ExplicitBuckets;
 use crate::rules::framework::Framework;
 use crate::rules::healthcheck::Healthchecks;
 use crate::rules::prices::{self, Price};
@@ -64,6 +65,8 @@ pub struct IngestSettings {
     pub error_sample_rate: f64,
     /// Promotes model calls that other conventions than `gen_ai.*` describe. DECISIONS 26; off by default.
     pub ai_conventions: bool,
+    /// Stores exponential histograms and summaries. docs/decisions/0013; off by default.
+    pub all_metric_kinds: bool,
     /// Drops successful health checks. WIRE 8.6; off by default.
     pub healthchecks: Option<Arc<Healthchecks>>,
     /// The framework of the project: symbolication of native reports, and whether OTLP spans make entities. WIRE 4.3, 5.6.
@@ -79,6 +82,7 @@ impl Default for IngestSettings {
             keep_unmatched_roots: false,
             issues_from_logs: false,
             ai_conventions: false,
+            all_metric_kinds: false,
             sample_rate: 1.0,
             error_sample_rate: 1.0,
             healthchecks: None,
@@ -320,7 +324,8 @@ pub struct LogProjection<'a> {
     pub dropped: Vec<Dropped>,
 }
 
-/// A metric value to store. A histogram point gives two, `.avg` and `.count`. DECISIONS 16.
+/// A metric value to store. A histogram point gives two, `.avg` and `.count`; a summary also one per quantile.
+/// DECISIONS 16; docs/decisions/0013.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MetricValue<'a> {
     /// Index into `batch.points`.
@@ -335,8 +340,8 @@ pub struct MetricValue<'a> {
     pub value: f64,
     /// The exact value of an integer point beyond 2^53. DECISIONS 16.
     pub integer: Option<i64>,
-    /// Whether this row carries the histogram's bounds and buckets, as the `.count` row does.
-    pub with_buckets: bool,
+    /// The buckets of a histogram, in its `.count` row.
+    pub buckets: Option<&'a ExplicitBuckets<'a>>,
     /// `service.name`; empty when absent.
     pub server_name: &'a str,
 }

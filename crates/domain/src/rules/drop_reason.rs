@@ -7,7 +7,8 @@ pub enum DropReason {
     UnmatchedRoot,
     /// A span with invalid ids. Reported as partial success. DECISIONS 5.
     InvalidId,
-    /// An ExponentialHistogram or Summary. SPEC metrics mapping.
+    /// An ExponentialHistogram or Summary of a project that does not store them, or a summary with too many quantiles.
+    /// SPEC metrics mapping; docs/decisions/0013.
     UnsupportedMetricType,
     /// A point without a value ("no recorded value", an empty number), or a metric without data or name.
     EmptyPoint,

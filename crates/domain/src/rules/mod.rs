@@ -11,8 +11,8 @@
 //! 6. [`exception`], [`stack_normalize`], [`issue_group`], [`owner`]: Issues.
 //! 7. [`row_id`]: deterministic row ids.
 //!
-//! [`native_ids`] and [`framework`] are for native reports; [`metric_names`] and [`log_mapping`] are for metrics and
-//! logs; [`record_time`] is for all signals.
+//! [`native_ids`] and [`framework`] are for native reports; [`metric_names`], [`exponential`]
+//! and [`log_mapping`] are for metrics and logs; [`record_time`] is for all signals.
 
 pub mod ai_trace;
 pub mod classify;
@@ -22,6 +22,7 @@ pub mod edge_platform;
 pub mod endpoint_name;
 pub mod entry_point;
 pub mod exception;
+pub mod exponential;
 pub mod framework;
 mod group_memo;
 pub mod healthcheck;

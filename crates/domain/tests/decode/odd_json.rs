@@ -4,8 +4,8 @@
 use bumpalo::Bump;
 use tidewatch_domain::decode::{self, Encoding, VALUE_DEPTH_MAX};
 use tidewatch_domain::model::{
-    AnyValue, HistogramPoint, InvalidId, LogRecord, MetricKind, PointData, SpanKind, StatusCode, Temporality,
-    TraceBatch,
+    AnyValue, ExponentialBuckets, ExponentialHistogramPoint, HistogramPoint, InvalidId, LogRecord, MetricKind,
+    PointData, Quantile, SpanKind, StatusCode, SummaryPoint, Temporality, TraceBatch,
 };
 use tidewatch_domain::wire::{value_json, value_text};
 
@@ -406,8 +406,9 @@ fn metrics() {
         {"name": "h", "histogram": {"aggregationTemporality": 2, "dataPoints": [
             {"count": "4", "sum": 2.5, "min": 0.1, "max": 1e3, "bucketCounts": ["1", 3], "explicitBounds": [0.5]},
             {"count": 1, "bucketCounts": [1, 0], "explicitBounds": [0.5, 1]}]}},
-        {"name": "e", "exponentialHistogram": {"dataPoints": [{"timeUnixNano": 9, "attributes": [{"key": "a"}], "scale": -1}]}},
-        {"name": "q", "summary": {"dataPoints": [{"quantileValues": [{}]}, null]}},
+        {"name": "e", "exponentialHistogram": {"dataPoints": [{"timeUnixNano": 9, "attributes": [{"key": "a"}],
+            "scale": -1, "zeroCount": "2", "positive": {"offset": -3, "bucketCounts": ["1", 0]}, "negative": null}]}},
+        {"name": "q", "summary": {"dataPoints": [{"sum": 1, "quantileValues": [{}, {"quantile": 0.5, "value": "NaN"}]}, null]}},
         {"name": "n"}, {"name": "two", "gauge": {"dataPoints": [{}]}, "sum": {"dataPoints": [{}, {}]}}
     ]}]}]}"#;
     let arena = Bump::new();
@@ -438,6 +439,17 @@ fn metrics() {
     assert_eq!(batch.points[5].data, PointData::Histogram(full));
     // Buckets that are inconsistent with their bounds are dropped.
     assert_eq!(batch.points[6].data, PointData::Histogram(HistogramPoint { count: 1, ..HistogramPoint::default() }));
-    assert_eq!((batch.points[7].data, batch.points[7].time_ns), (PointData::Empty, 9));
+    let exponential = ExponentialHistogramPoint {
+        scale: -1,
+        zero_count: 2,
+        positive: ExponentialBuckets { offset: -3, counts: &[1, 0] },
+        ..ExponentialHistogramPoint::default()
+    };
+    assert_eq!((batch.points[7].data, batch.points[7].time_ns), (PointData::ExponentialHistogram(&exponential), 9));
+    let PointData::Summary(SummaryPoint { sum: 1.0, quantiles, .. }) = batch.points[8].data else {
+        panic!("a summary: {:?}", batch.points[8])
+    };
+    assert_eq!(quantiles.len(), 2);
+    assert!(quantiles[0] == Quantile::default() && quantiles[1].quantile == 0.5 && quantiles[1].value.is_nan());
     assert_eq!(batch.attributes(batch.points[7].attributes).0.len(), 1);
 }

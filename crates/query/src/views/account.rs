@@ -94,6 +94,8 @@ pub struct ProjectSettings {
     /// Create AI Traces from model calls that OpenInference, Langfuse and the Vercel AI SDK describe without
     /// `gen_ai.*`.
     pub ai_conventions: bool,
+    /// Store exponential histograms, as buckets, and summaries, with a metric for each quantile.
+    pub all_metric_kinds: bool,
     /// Share of traces without an error that is stored, 0 to 1.
     pub sample_rate: f64,
     /// Share of traces with an error that is stored, 0 to 1.
@@ -269,6 +271,8 @@ pub struct ProjectChangeRequest {
     pub issues_from_logs: Option<bool>,
     /// Create AI Traces from model calls that other conventions describe without `gen_ai.*`.
     pub ai_conventions: Option<bool>,
+    /// Store exponential histograms, as buckets, and summaries, with a metric for each quantile.
+    pub all_metric_kinds: Option<bool>,
     /// Share of traces without an error that is stored, 0 to 1.
     pub sample_rate: Option<f64>,
     /// Share of traces with an error that is stored, 0 to 1.

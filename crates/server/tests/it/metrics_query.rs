@@ -256,3 +256,54 @@ async fn a_query_past_its_deadline_is_504() {
     tokio::time::resume();
     harness.api("POST", &at("/api/metrics/query", &project), &query).await.expect(200);
 }
+
+// Decision 0013: dropped and counted by default; with the setting, percentiles and quantiles; after a crash too.
+#[tokio::test]
+async fn exponential_histograms_and_summaries_are_stored_by_a_setting() {
+    let (mut harness, project) = Harness::with_project().await;
+    // Scale 0: buckets of powers of two. The second point has a coarser scale and more buckets.
+    let exponential = |second: u64, scale: i32, offset: i32, counts: &[u64]| {
+        let count: u64 = counts.iter().sum();
+        json!({
+            "timeUnixNano": (NOON_NS + second * 1_000_000_000).to_string(), "count": count, "sum": 100.0, "scale": scale,
+            "positive": { "offset": offset, "bucketCounts": counts },
+        })
+    };
+    let metrics = |second: u64| {
+        let points = [exponential(second, 0, 2, &[1, 0, 0, 0]), exponential(second + 60, -1, 1, &[2, 4])];
+        let summary = json!({
+            "timeUnixNano": (NOON_NS + second * 1_000_000_000).to_string(), "count": "4", "sum": 10.0,
+            "quantileValues": [{ "quantile": 0.5, "value": 2.0 }, { "quantile": 0.99, "value": 7.0 }],
+        });
+        json!([
+            { "name": "rpc.time", "unit": "ms",
+              "exponentialHistogram": { "dataPoints": points, "aggregationTemporality": 2 } },
+            { "name": "gc.pause", "unit": "ms", "summary": { "dataPoints": [summary] } },
+        ])
+    };
+    send(&harness, &project, metrics(0)).await;
+    let drops = harness.query_json(&project, "/api/drops", json!({ "fromDate": null, "toDate": null })).await;
+    let dropped = json!({ "signal": "metrics", "reason": "unsupported_metric_type", "count": 3 });
+    assert!(drops["data"].as_array().expect("a list").contains(&dropped), "{drops}");
+
+    let path = format!("/api/projects?projectId={}", project.id);
+    let changed = harness.api("PUT", &path, &json!({ "allMetricKinds": true })).await.expect(200).json();
+    assert_eq!(changed["settings"]["allMetricKinds"], true);
+    send(&harness, &project, metrics(600)).await;
+    for crashed in [false, true] {
+        if crashed {
+            harness.crash().await;
+        }
+        // Of six values one was there before: one of the two in (4, 16] is new, and all four in (16, 64].
+        let p50 = query(&harness, &project, json!({ "name": "rpc.time", "aggregation": "p50" })).await;
+        assert_eq!(values(&p50["results"][0]["series"]["__all__"]), [34.0], "{p50}");
+        let counts = query(&harness, &project, json!({ "name": "rpc.time.count", "aggregation": "max" })).await;
+        assert_eq!(values(&counts["results"][0]["series"]["__all__"]), [1.0, 6.0], "{counts}");
+        for (name, expected) in
+            [("gc.pause.p50", 2.0), ("gc.pause.p99", 7.0), ("gc.pause.avg", 2.5), ("gc.pause.count", 4.0)]
+        {
+            let answer = query(&harness, &project, json!({ "name": name, "aggregation": "last" })).await;
+            assert_eq!(values(&answer["results"][0]["series"]["__all__"]), [expected], "{name}");
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Rows of metric values: one row per stored value.
 
-use tidewatch_domain::model::{Layout, MetricBatch, PointData, Signal};
+use tidewatch_domain::model::{Layout, MetricBatch, Signal};
 use tidewatch_domain::project::{MetricProjection, MetricValue, ProjectContext};
 
 use super::attributes::{SharedAttributes, SortedEncoder, trimmed};
@@ -97,12 +97,7 @@ fn write_values(
             ranges.push((range, hash));
         }
         let rows = || triples.iter().copied();
-        let histograms = || {
-            rows().map(|(value, _, point)| match point.data {
-                PointData::Histogram(histogram) if value.with_buckets => Some(histogram),
-                _ => None,
-            })
-        };
+        let histograms = || rows().map(|(value, ..)| value.buckets);
         table
             .block(block.iter().map(|value| value.point))
             .u32(rows().map(|_| project))
@@ -127,7 +122,7 @@ fn write_values(
                 histogram.bounds.iter().for_each(|bound| out.extend_from_slice(&bound.to_le_bytes()));
             })
             .optional_bytes_with(histograms(), |histogram, out| {
-                histogram.buckets.iter().for_each(|count| out.extend_from_slice(&count.to_le_bytes()));
+                histogram.counts.iter().for_each(|count| out.extend_from_slice(&count.to_le_bytes()));
             })
             .optional_i64(rows().map(|(value, ..)| value.integer));
     }

@@ -12,6 +12,7 @@ use tidewatch_domain::project::{
     AiTrace, Dropped, Entity, EntityKind, Exception, IngestSettings, KeptLog, KeptSpan, LogProjection,
     MetricProjection, MetricValue, NativeSpanIds, Owner, ProjectContext, Promoted, TraceProjection,
 };
+use tidewatch_domain::rules::exponential::ExplicitBuckets;
 use tidewatch_domain::wire;
 
 use super::attributes::{SharedAttributes, encode_sorted};
@@ -310,18 +311,19 @@ fn metric_values() {
     let pairs = vec![text("a", "1"), text("b", "2"), text("host", "h")];
     let histogram = HistogramPoint { count: 3, bounds: &[0.5], buckets: &[1, 2], ..HistogramPoint::default() };
     let source = metric_batch(pairs.clone(), histogram);
-    let value = |name, with_buckets| MetricValue {
+    let buckets = ExplicitBuckets { bounds: &[0.5], counts: &[1, 2] };
+    let value = |name, buckets| MetricValue {
         point: 0,
         metric: 0,
         name,
         time_ns: 2,
         value: 1.5,
         integer: None,
-        with_buckets,
+        buckets,
         server_name: "s",
     };
     let projection = MetricProjection {
-        values: vec![value("latency.avg", false), value("latency.count", true)],
+        values: vec![value("latency.avg", None), value("latency.count", Some(&buckets))],
         dropped: vec![Dropped { record: 1, reason: DropReason::EmptyPoint }],
     };
     let rows = Rows::metrics(2, &context(), &source, &projection);

@@ -34,6 +34,13 @@ export function DataCapture({ project, readonly }: { project: ProjectExtra; read
         disabled={disabled}
         onChange={(aiConventions) => save({ aiConventions }, "Saved")}
       />
+      <Switch
+        label="Exponential histograms and summaries"
+        hint="Both are dropped and counted. Turn on to keep them: histograms with their buckets, for percentiles; summaries with a metric for each quantile, such as rpc.duration.p99."
+        checked={project.settings.allMetricKinds}
+        disabled={disabled}
+        onChange={(allMetricKinds) => save({ allMetricKinds }, "Saved")}
+      />
       <Problem of={change} />
     </div>
   );

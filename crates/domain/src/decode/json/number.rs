@@ -9,6 +9,11 @@ impl<'a> Reader<'a> {
         self.integer(what)
     }
 
+    /// An `int32`.
+    pub(super) fn int32(&mut self, what: &str) -> Result<i32, Fault> {
+        self.integer(what)
+    }
+
     /// A `uint64` or `fixed64`.
     pub(super) fn uint64(&mut self, what: &str) -> Result<u64, Fault> {
         self.integer(what)

@@ -1,7 +1,7 @@
 //! Reads metrics, each of which has one of five kinds of data.
 
 use super::envelope::Records;
-use super::points::{EXPONENTIAL, SUMMARY, histogram_point, number_point, unstored_point};
+use super::points::{exponential_point, histogram_point, number_point, summary_point};
 use super::reader::{KnownFields, Reader, length, varint};
 use super::value::Values;
 use crate::decode::batch::{Owner, push};
@@ -87,10 +87,8 @@ fn data<'a>(
                         number_point(point, &mut batch.attributes, values)?
                     }
                     MetricKind::Histogram => histogram_point(point, &mut batch.attributes, values)?,
-                    MetricKind::ExponentialHistogram => {
-                        unstored_point(point, &mut batch.attributes, values, EXPONENTIAL)?
-                    }
-                    MetricKind::Summary => unstored_point(point, &mut batch.attributes, values, SUMMARY)?,
+                    MetricKind::ExponentialHistogram => exponential_point(point, &mut batch.attributes, values)?,
+                    MetricKind::Summary => summary_point(point, &mut batch.attributes, values)?,
                 };
                 push(&mut batch.points, point, "metric points", batch.body.records_max)?;
             }

@@ -2,12 +2,12 @@
 
 use bumpalo::collections::Vec as ArenaVec;
 
-use super::check::{EXEMPLAR, EXPONENTIAL_POINT, SUMMARY_POINT, Shape, check, check_field};
+use super::check::{EXEMPLAR, check};
 use super::reader::{KnownFields, Reader, fixed64, length, varint};
 use super::value::Values;
 use crate::decode::fault::Fault;
 use crate::decode::histogram;
-use crate::model::{HistogramPoint, KeyValue, Point, PointData};
+use crate::model::{ExponentialHistogramPoint, HistogramPoint, KeyValue, Point, PointData, Quantile, SummaryPoint};
 
 const START: u32 = fixed64(2);
 const TIME: u32 = fixed64(3);
@@ -99,37 +99,129 @@ pub(super) fn histogram_point<'a>(
     Ok(point)
 }
 
-/// Keys of the common fields in the points of an unstored kind.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Unstored {
-    pub attribute: u32,
-    pub flags: u32,
-    /// The other fields.
-    pub rest: Shape,
-}
-
-pub(super) const EXPONENTIAL: Unstored = Unstored { attribute: length(1), flags: varint(10), rest: EXPONENTIAL_POINT };
-pub(super) const SUMMARY: Unstored = Unstored { attribute: length(7), flags: varint(8), rest: SUMMARY_POINT };
-
-/// A point of an unstored kind: attributes, times and flags, so that it can be counted as dropped.
-pub(super) fn unstored_point<'a>(
+/// `ExponentialHistogramDataPoint`.
+pub(super) fn exponential_point<'a>(
     mut message: Reader<'a>,
     attributes: &mut Vec<KeyValue<'a>>,
     values: &mut Values<'a>,
-    layout: Unstored,
 ) -> Result<Point<'a>, Fault> {
-    let read = KnownFields::new(&[2, 3]).with(layout.attribute >> 3).with(layout.flags >> 3);
+    const ATTRIBUTE: u32 = length(1);
+    const COUNT: u32 = fixed64(4);
+    const SUM: u32 = fixed64(5);
+    const SCALE: u32 = varint(6);
+    const ZERO_COUNT: u32 = fixed64(7);
+    const POSITIVE: u32 = length(8);
+    const NEGATIVE: u32 = length(9);
+    const FLAGS: u32 = varint(10);
+    const EXEMPLARS: u32 = length(11);
+    const MIN: u32 = fixed64(12);
+    const MAX: u32 = fixed64(13);
+    const ZERO_THRESHOLD: u32 = fixed64(14);
     let mut point = Point::default();
+    let mut data = ExponentialHistogramPoint::default();
+    let mut positive = ArenaVec::new_in(values.arena());
+    let mut negative = ArenaVec::new_in(values.arena());
+    while !message.is_done() {
+        match message.key()? {
+            ATTRIBUTE => {
+                values.attributes(&mut message, attributes, &mut point.attributes)?;
+            }
+            START => point.start_ns = message.fixed64()?,
+            TIME => point.time_ns = message.fixed64()?,
+            COUNT => data.count = message.fixed64()?,
+            SUM => data.sum = Some(message.double()?),
+            SCALE => data.scale = zigzag(message.varint()?),
+            ZERO_COUNT => data.zero_count = message.fixed64()?,
+            POSITIVE => exponential_buckets(message.message()?, &mut data.positive.offset, &mut positive)?,
+            NEGATIVE => exponential_buckets(message.message()?, &mut data.negative.offset, &mut negative)?,
+            FLAGS => point.flags = message.uint32()?,
+            EXEMPLARS => check(message.message()?, EXEMPLAR, values)?,
+            MIN => data.min = Some(message.double()?),
+            MAX => data.max = Some(message.double()?),
+            ZERO_THRESHOLD => data.zero_threshold = message.double()?,
+            other => message.skip(other, KnownFields::new(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]))?,
+        }
+    }
+    (data.positive.counts, data.negative.counts) = (positive.into_bump_slice(), negative.into_bump_slice());
+    point.data = PointData::ExponentialHistogram(values.arena().alloc(data));
+    Ok(point)
+}
+
+/// `Buckets`, added to those of an earlier message for the same field. Counts may be packed or unpacked.
+fn exponential_buckets<'a>(
+    mut message: Reader<'a>,
+    offset: &mut i32,
+    counts: &mut ArenaVec<'a, u64>,
+) -> Result<(), Fault> {
+    const OFFSET: u32 = varint(1);
+    const COUNTS: u32 = length(2);
+    const COUNT: u32 = varint(2);
+    while !message.is_done() {
+        match message.key()? {
+            OFFSET => *offset = zigzag(message.varint()?),
+            COUNTS => {
+                let mut list = message.message()?;
+                while !list.is_done() {
+                    counts.push(list.varint()?);
+                }
+            }
+            COUNT => counts.push(message.varint()?),
+            other => message.skip(other, KnownFields::new(&[1, 2]))?,
+        }
+    }
+    Ok(())
+}
+
+/// The `sint32` that a varint encodes.
+fn zigzag(encoded: u64) -> i32 {
+    let encoded = encoded as u32;
+    (encoded >> 1).cast_signed() ^ -(encoded & 1).cast_signed()
+}
+
+/// `SummaryDataPoint`.
+pub(super) fn summary_point<'a>(
+    mut message: Reader<'a>,
+    attributes: &mut Vec<KeyValue<'a>>,
+    values: &mut Values<'a>,
+) -> Result<Point<'a>, Fault> {
+    const COUNT: u32 = fixed64(4);
+    const SUM: u32 = fixed64(5);
+    const QUANTILE: u32 = length(6);
+    const ATTRIBUTE: u32 = length(7);
+    const FLAGS: u32 = varint(8);
+    let mut point = Point::default();
+    let mut data = SummaryPoint::default();
+    let mut quantiles = ArenaVec::new_in(values.arena());
     while !message.is_done() {
         match message.key()? {
             START => point.start_ns = message.fixed64()?,
             TIME => point.time_ns = message.fixed64()?,
-            key if key == layout.attribute => {
+            COUNT => data.count = message.fixed64()?,
+            SUM => data.sum = message.double()?,
+            QUANTILE => quantiles.push(quantile(message.message()?)?),
+            ATTRIBUTE => {
                 values.attributes(&mut message, attributes, &mut point.attributes)?;
             }
-            key if key == layout.flags => point.flags = message.uint32()?,
-            key => check_field(&mut message, key, layout.rest, read, values)?,
+            FLAGS => point.flags = message.uint32()?,
+            other => message.skip(other, KnownFields::new(&[2, 3, 4, 5, 6, 7, 8]))?,
         }
     }
+    data.quantiles = quantiles.into_bump_slice();
+    point.data = PointData::Summary(data);
     Ok(point)
+}
+
+/// `ValueAtQuantile`.
+fn quantile(mut message: Reader<'_>) -> Result<Quantile, Fault> {
+    const QUANTILE: u32 = fixed64(1);
+    const VALUE: u32 = fixed64(2);
+    let mut quantile = Quantile::default();
+    while !message.is_done() {
+        match message.key()? {
+            QUANTILE => quantile.quantile = message.double()?,
+            VALUE => quantile.value = message.double()?,
+            other => message.skip(other, KnownFields::new(&[1, 2]))?,
+        }
+    }
+    Ok(quantile)
 }

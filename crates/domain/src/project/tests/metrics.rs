@@ -21,7 +21,7 @@ fn batch(rows: &[(&'static str, MetricKind, &[PointData<'static>])]) -> MetricBa
 /// `name=value@point`, then `dropped point reason`.
 fn summary(projection: &MetricProjection<'_>) -> String {
     let value = |row: &crate::project::MetricValue<'_>| {
-        format!("{}={}@{}{}", row.name, row.value, row.point, if row.with_buckets { " buckets" } else { "" })
+        format!("{}={}@{}{}", row.name, row.value, row.point, if row.buckets.is_some() { " buckets" } else { "" })
     };
     let dropped = |row: &crate::project::Dropped| format!("dropped {} {}", row.record, row.reason.as_str());
     let lines: Vec<_> = projection.values.iter().map(value).chain(projection.dropped.iter().map(dropped)).collect();

@@ -12,9 +12,9 @@ use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value as NumberV
 use opentelemetry_proto::tonic::resource::v1 as resource;
 use opentelemetry_proto::tonic::trace::v1 as trace;
 use tidewatch_domain::model::{
-    AnyValue, Event, HistogramPoint, InvalidId, KeyValue, Layout, Link, LogBatch, LogRecord, Metric, MetricBatch,
-    MetricKind, Point, PointData, Resource, Scope, Slice, Span, SpanId, SpanKind, StatusCode, Temporality, TraceBatch,
-    TraceId,
+    AnyValue, Event, ExponentialBuckets, ExponentialHistogramPoint, HistogramPoint, InvalidId, KeyValue, Layout, Link,
+    LogBatch, LogRecord, Metric, MetricBatch, MetricKind, Point, PointData, Quantile, Resource, Scope, Slice, Span,
+    SpanId, SpanKind, StatusCode, SummaryPoint, Temporality, TraceBatch, TraceId,
 };
 
 pub fn any_value<'a>(value: Option<&proto::AnyValue>, arena: &'a Bump) -> AnyValue<'a> {
@@ -223,14 +223,6 @@ fn add_span<'a>(span: &trace::Span, batch: &mut TraceBatch<'a>, arena: &'a Bump)
 fn add_metric<'a>(metric: &metrics::Metric, batch: &mut MetricBatch<'a>, arena: &'a Bump) {
     let first = batch.points.len() as u32;
     let (mut temporality, mut monotonic) = (0, false);
-    let flat = &mut batch.attributes;
-    let mut unstored = |attributes, start_ns, time_ns, flags| Point {
-        attributes: add_attributes(attributes, flat, arena),
-        start_ns,
-        time_ns,
-        flags,
-        data: PointData::Empty,
-    };
     let (kind, points): (_, Vec<Point<'a>>) = match &metric.data {
         None => (MetricKind::Empty, Vec::new()),
         Some(Data::Gauge(gauge)) => {
@@ -249,14 +241,29 @@ fn add_metric<'a>(metric: &metrics::Metric, batch: &mut MetricBatch<'a>, arena: 
         }
         Some(Data::ExponentialHistogram(histogram)) => {
             temporality = histogram.aggregation_temporality;
-            let points = histogram.data_points.iter().map(|point| {
-                unstored(&point.attributes, point.start_time_unix_nano, point.time_unix_nano, point.flags)
+            let points = histogram.data_points.iter().map(|point| Point {
+                attributes: add_attributes(&point.attributes, &mut batch.attributes, arena),
+                start_ns: point.start_time_unix_nano,
+                time_ns: point.time_unix_nano,
+                flags: point.flags,
+                data: PointData::ExponentialHistogram(arena.alloc(exponential(point, arena))),
             });
             (MetricKind::ExponentialHistogram, points.collect())
         }
         Some(Data::Summary(summary)) => {
             let points = summary.data_points.iter().map(|point| {
-                unstored(&point.attributes, point.start_time_unix_nano, point.time_unix_nano, point.flags)
+                let quantile = |at: &metrics::summary_data_point::ValueAtQuantile| Quantile {
+                    quantile: at.quantile,
+                    value: at.value,
+                };
+                let quantiles = arena.alloc_slice_fill_iter(point.quantile_values.iter().map(quantile));
+                Point {
+                    attributes: add_attributes(&point.attributes, &mut batch.attributes, arena),
+                    start_ns: point.start_time_unix_nano,
+                    time_ns: point.time_unix_nano,
+                    flags: point.flags,
+                    data: PointData::Summary(SummaryPoint { count: point.count, sum: point.sum, quantiles }),
+                }
             });
             (MetricKind::Summary, points.collect())
         }
@@ -273,6 +280,26 @@ fn add_metric<'a>(metric: &metrics::Metric, batch: &mut MetricBatch<'a>, arena: 
         monotonic,
         points: Slice { start: first, end: batch.points.len() as u32 },
     });
+}
+
+fn exponential<'a>(point: &metrics::ExponentialHistogramDataPoint, arena: &'a Bump) -> ExponentialHistogramPoint<'a> {
+    let buckets = |buckets: &Option<metrics::exponential_histogram_data_point::Buckets>| match buckets {
+        Some(buckets) => {
+            ExponentialBuckets { offset: buckets.offset, counts: arena.alloc_slice_copy(&buckets.bucket_counts) }
+        }
+        None => ExponentialBuckets::default(),
+    };
+    ExponentialHistogramPoint {
+        count: point.count,
+        sum: point.sum,
+        min: point.min,
+        max: point.max,
+        scale: point.scale,
+        zero_count: point.zero_count,
+        zero_threshold: point.zero_threshold,
+        positive: buckets(&point.positive),
+        negative: buckets(&point.negative),
+    }
 }
 
 fn number_point<'a>(point: &metrics::NumberDataPoint, flat: &mut Vec<KeyValue<'a>>, arena: &'a Bump) -> Point<'a> {
