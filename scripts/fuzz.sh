@@ -24,10 +24,11 @@ export CARGO_TARGET_DIR="$CARGO_TARGET_DIR/fuzz"
 mkdir -p "$CARGO_TARGET_DIR"
 seeds="$CARGO_TARGET_DIR/seeds"
 rm -rf "$seeds"
-mkdir -p "$seeds/symbols" "$seeds/otlp"
+mkdir -p "$seeds/symbols" "$seeds/otlp" "$seeds/profiles"
 # Small inputs run fast.
 find fixtures/symbols -type f ! -name '*.zst' -size -200k -exec cp --backup=numbered -t "$seeds/symbols" {} +
 find fixtures/otlp -type f -name '*.body' -size -200k -exec cp --backup=numbered -t "$seeds/otlp" {} +
+for file in fixtures/profiles/*.pprof; do gzip -dc "$file" > "$seeds/profiles/$(basename "$file")"; done
 if command -v zstd >/dev/null; then
   find fixtures/symbols -type f -name '*.zst' -size -60k | while read -r file; do
     zstd -dqf "$file" -o "$seeds/symbols/$(echo "${file#fixtures/}" | tr / _)"
@@ -40,6 +41,7 @@ run() {
   local target=$1 folder=otlp features=()
   needs_server "$target" && features=(--features server)
   [[ $target == symbols_* ]] && folder=symbols
+  [[ $target == profiles ]] && folder=profiles
   local corpus="$CARGO_TARGET_DIR/corpus/$target"
   mkdir -p "$corpus"
   echo "== $target =="

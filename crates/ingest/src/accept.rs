@@ -100,8 +100,8 @@ pub async fn accept(context: &IngestContext, mut export: Export<'_>) -> Result<A
         attributes: export.attributes,
     };
     let bytes_max = match export.kind {
-        RequestKind::Report => context.report_bytes_max,
-        RequestKind::Otlp(_) => context.body_bytes_max,
+        RequestKind::Report | RequestKind::Profile => context.report_bytes_max,
+        RequestKind::Otlp(_) | RequestKind::OtlpProfiles => context.body_bytes_max,
     };
     let prepared = if is_small(&header, &export.body) {
         let (received, body_permit) = (export.body.len(), &mut export.body_permit);

@@ -147,6 +147,7 @@ fn records(kind: RequestKind, count: u64) -> String {
         RequestKind::Otlp(Signal::Metrics) => "data point",
         RequestKind::Otlp(Signal::Logs) => "log record",
         RequestKind::Report => "item",
+        RequestKind::Profile | RequestKind::OtlpProfiles => "sample",
     };
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{plural}")

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use bumpalo::Bump;
 use tidewatch_domain::decode;
 use tidewatch_domain::model::{LogBatch, MetricBatch, RequestKind, Signal, Span, TraceBatch};
-use tidewatch_domain::project::{self, DropReason, Dropped, ProjectContext, TraceProjection};
+use tidewatch_domain::project::{self, DropReason, Dropped, ProfileSource, ProjectContext, TraceProjection};
 use tidewatch_store::columns::Rows;
 use xxhash_rust::xxh3::Xxh3Default;
 
@@ -18,6 +18,7 @@ use super::enrichment::EnrichmentSource;
 use super::error::ExportError;
 use super::outcome::{Refused, RejectReason, Rejections};
 use super::record::Header;
+use super::request_attributes::RequestAttributes;
 use tidewatch_limits as limits;
 use tidewatch_limits::admission::FULL;
 
@@ -37,6 +38,8 @@ pub struct Prepared {
 #[derive(Default)]
 struct Workspace {
     inflater: Inflater,
+    /// For profiles, which are compressed inside the body.
+    inner_inflater: Inflater,
     arena: Bump,
     lists: Lists,
 }
@@ -76,8 +79,9 @@ pub fn prepare(
     enrichment: &EnrichmentSource,
 ) -> Result<Prepared, Refused> {
     WORKSPACE.with_borrow_mut(|workspace| {
-        let Workspace { inflater, arena, lists } = workspace;
+        let Workspace { inflater, inner_inflater, arena, lists } = workspace;
         let result = inflate(inflater, header.coding, body, bytes_max)
+            .and_then(|body| inflate_profile(inner_inflater, header.kind, body, bytes_max))
             .and_then(|body| rows(header, body, enrichment, (arena, lists), &mut MemoryBound::unlimited()));
         arena.reset();
         result
@@ -94,9 +98,12 @@ pub(super) fn prepare_within(
     reserve: &mut dyn FnMut(usize) -> bool,
 ) -> Result<Prepared, Refused> {
     WORKSPACE.with_borrow_mut(|workspace| {
-        let Workspace { inflater, arena, lists } = workspace;
+        let Workspace { inflater, inner_inflater, arena, lists } = workspace;
         let result = inflate(inflater, header.coding, body, bytes_max).and_then(|body| {
-            let inflated = if header.coding == Coding::Identity { 0 } else { body.len() };
+            let outer_bytes = if header.coding == Coding::Identity { 0 } else { body.len() };
+            let profile = inflate_profile(inner_inflater, header.kind, body, bytes_max)?;
+            let inner_bytes = if std::ptr::eq(profile, body) { 0 } else { profile.len() };
+            let (body, inflated) = (profile, outer_bytes + inner_bytes);
             let mut memory =
                 MemoryBound { records_max: decode::records_max(body.len()), bytes: inflated, reserve: Some(reserve) };
             memory.take(0)?;
@@ -145,6 +152,23 @@ fn inflate<'a>(
             let error = ExportError::malformed("the body is not what its content encoding says");
             Refused::new(RejectReason::BadEncoding, error)
         }
+    })
+}
+
+/// The profile in a body: pprof is usually compressed with gzip itself, whatever the content encoding. WIRE 2.1.
+fn inflate_profile<'a>(
+    inflater: &'a mut Inflater,
+    kind: RequestKind,
+    body: &'a [u8],
+    bytes_max: usize,
+) -> Result<&'a [u8], Refused> {
+    const GZIP: &[u8] = &[0x1f, 0x8b];
+    if kind != RequestKind::Profile || !body.starts_with(GZIP) {
+        return Ok(body);
+    }
+    inflater.inflate(Coding::Gzip, body, bytes_max).map_err(|error| match error {
+        InflateError::TooLarge => Refused::too_large(bytes_max),
+        InflateError::Bad => Refused::malformed("the profile is not valid gzip"),
     })
 }
 
@@ -202,6 +226,29 @@ fn rows(
             let dropped = [projection.rows.dropped.as_slice(), &projection.metric_rows.dropped].concat();
             (Rows::report(number, &context, &projection), rejections(&dropped))
         }
+        RequestKind::Profile | RequestKind::OtlpProfiles => {
+            let batch = match header.kind {
+                RequestKind::Profile => decode::pprof(body, arena),
+                _ => decode::otlp_profiles(header.encoding, body, arena),
+            }
+            .map_err(malformed)?;
+            let list_bytes = size_of_val(batch.samples.as_slice())
+                + size_of_val(batch.stack_locations.as_slice())
+                + size_of_val(batch.locations.as_slice())
+                + size_of_val(batch.functions.as_slice())
+                + size_of_val(batch.labels.as_slice());
+            memory.take_for(body, batch.samples.len(), list_bytes)?;
+            let attributes = &header.attributes;
+            let source = ProfileSource {
+                service: &attributes.service,
+                server_name: &attributes.server_name,
+                app_version: &attributes.app_version,
+                labels: &attributes.profile_labels,
+            };
+            let projection = project::profiles(&batch, &context, &source, arena);
+            memory.take(projection.stacks.iter().map(|stack| 2 * stack.frames.len()).sum())?;
+            (Rows::profiles(number, header.kind, &projection), rejections(&projection.dropped))
+        }
         RequestKind::Otlp(Signal::Logs) => {
             let mut batch = std::mem::take(&mut lists.logs).recycle();
             decode::logs_into(header.encoding, body, memory.records_max, arena, &mut batch).map_err(malformed)?;
@@ -236,12 +283,14 @@ fn rejections(dropped: &[Dropped]) -> Rejections {
             DropReason::NotFinite => rejections.add("value is not finite"),
             DropReason::InvalidTime => rejections.add("time does not fit 64-bit nanoseconds"),
             DropReason::TooOld => rejections.add("older than the project's retention"),
+            DropReason::ProfileTooLarge => rejections.add("more or longer stacks than one request may have"),
             // Reported in more detail by `rejections_of_spans`.
             DropReason::InvalidId
             | DropReason::UnmatchedRoot
             | DropReason::EmptyPoint
             | DropReason::Sampled
             | DropReason::Healthcheck
+            | DropReason::EmptySample
             | DropReason::InvalidItem
             | DropReason::UnsupportedItem
             | DropReason::Duplicate => {}
@@ -256,6 +305,14 @@ fn request_key(header: &Header, body: &[u8]) -> u128 {
     hash.update(&header.project.0);
     hash.update(header.kind.as_str().as_bytes());
     hash.update(&[0]);
+    // An equal profile of another service is another profile.
+    if matches!(header.kind, RequestKind::Profile | RequestKind::OtlpProfiles) {
+        let RequestAttributes { service, server_name, app_version, .. } = &header.attributes;
+        for text in [service, server_name, app_version] {
+            hash.update(text.as_bytes());
+            hash.update(&[0]);
+        }
+    }
     hash.update(body);
     hash.digest128()
 }

@@ -127,6 +127,8 @@ impl Header {
             RequestKind::Otlp(Signal::Metrics) => 2,
             RequestKind::Otlp(Signal::Logs) => 3,
             RequestKind::Report => 4,
+            RequestKind::Profile => 5,
+            RequestKind::OtlpProfiles => 6,
         };
         bytes[2] = match self.encoding {
             Encoding::Protobuf => 1,
@@ -200,6 +202,8 @@ pub fn decode(record: &[u8]) -> Result<(Header, &[u8]), RecordError> {
         2 => RequestKind::Otlp(Signal::Metrics),
         3 => RequestKind::Otlp(Signal::Logs),
         4 => RequestKind::Report,
+        5 => RequestKind::Profile,
+        6 => RequestKind::OtlpProfiles,
         value => return Err(RecordError::Unknown { field: "kind", value }),
     };
     let encoding = match header[2] {
@@ -271,7 +275,12 @@ mod tests {
 
     fn header() -> impl Strategy<Value = Header> {
         let otlp = prop_oneof![Just(Signal::Traces), Just(Signal::Metrics), Just(Signal::Logs)];
-        let kind = prop_oneof![otlp.prop_map(RequestKind::Otlp), Just(RequestKind::Report)];
+        let kind = prop_oneof![
+            otlp.prop_map(RequestKind::Otlp),
+            Just(RequestKind::Report),
+            Just(RequestKind::Profile),
+            Just(RequestKind::OtlpProfiles)
+        ];
         let encoding = prop_oneof![Just(Encoding::Protobuf), Just(Encoding::Json)];
         let coding = prop_oneof![Just(Coding::Identity), Just(Coding::Gzip), Just(Coding::Deflate), Just(Coding::Zstd)];
         let paths = proptest::option::of("[/a-zé*\n]{0,40}");

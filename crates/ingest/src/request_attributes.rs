@@ -9,6 +9,11 @@ use std::net::IpAddr;
 pub const ATTRIBUTE_BYTES_MAX: usize = 64 << 10;
 
 const CLIENT_ADDRESS: u8 = 1;
+const SERVICE: u8 = 2;
+const SERVER_NAME: u8 = 3;
+const APP_VERSION: u8 = 4;
+/// Once for each key.
+const PROFILE_LABEL: u8 = 5;
 
 /// Inputs from the headers, the query and the connection of a request. Requests whose rows do not depend on them leave
 /// them empty.
@@ -16,6 +21,14 @@ const CLIENT_ADDRESS: u8 = 1;
 pub struct RequestAttributes {
     /// The address of the client, by the rules for trusted proxies. Spec: client addresses.
     pub client_address: Option<IpAddr>,
+    /// Of profiles: the service of profiles without one. WIRE 2.1.
+    pub service: String,
+    /// Of profiles: the instance of profiles without one. WIRE 2.1.
+    pub server_name: String,
+    /// Of profiles: the version of profiles without one. WIRE 2.1.
+    pub app_version: String,
+    /// Of profiles: keys of labels that the project stores. WIRE 2.1.
+    pub profile_labels: Vec<String>,
 }
 
 /// Why encoded attributes cannot be read.
@@ -39,6 +52,16 @@ impl RequestAttributes {
         if let Some(address) = self.client_address {
             put(&mut bytes, CLIENT_ADDRESS, address.to_string().as_bytes());
         }
+        for (key, text) in
+            [(SERVICE, &self.service), (SERVER_NAME, &self.server_name), (APP_VERSION, &self.app_version)]
+        {
+            if !text.is_empty() {
+                put(&mut bytes, key, text.as_bytes());
+            }
+        }
+        for label in &self.profile_labels {
+            put(&mut bytes, PROFILE_LABEL, label.as_bytes());
+        }
         bytes
     }
 
@@ -55,6 +78,10 @@ impl RequestAttributes {
                     let address = text()?.parse().map_err(|_| AttributeError::Malformed(key))?;
                     attributes.client_address = Some(address);
                 }
+                SERVICE => text()?.clone_into(&mut attributes.service),
+                SERVER_NAME => text()?.clone_into(&mut attributes.server_name),
+                APP_VERSION => text()?.clone_into(&mut attributes.app_version),
+                PROFILE_LABEL => attributes.profile_labels.push(text()?.to_owned()),
                 _ => return Err(AttributeError::Unknown(key)),
             }
             bytes = rest;
@@ -77,7 +104,16 @@ pub(super) mod tests {
 
     /// Any attributes.
     pub fn attributes() -> impl Strategy<Value = RequestAttributes> {
-        proptest::option::of(any::<IpAddr>()).prop_map(|client_address| RequestAttributes { client_address })
+        let labels = proptest::collection::vec("[a-z]{0,4}", 0..3);
+        (proptest::option::of(any::<IpAddr>()), any::<[String; 3]>(), labels).prop_map(
+            |(client_address, [service, server_name, app_version], profile_labels)| RequestAttributes {
+                client_address,
+                service,
+                server_name,
+                app_version,
+                profile_labels,
+            },
+        )
     }
 
     proptest! {

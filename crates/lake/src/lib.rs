@@ -47,6 +47,7 @@ mod schedule;
 mod set_aside;
 mod sort;
 pub mod source;
+mod stacks;
 mod state;
 mod trusted_time;
 mod warm;
@@ -185,6 +186,7 @@ impl Lake {
                 !is_duplicate(record as usize) && is_duplicate_exception(&mut dedup, keys, received_ns)
             });
         }
+        self.shared.stacks.lock().drop_known(&mut rows, is_duplicate);
         let renamed = self.shared.names.lock().limit(&mut rows, is_duplicate, |day| self.stored_names(day));
         let is_stored =
             |record: &usize| rows.fates[*record] == tidewatch_store::columns::Fate::Kept && !is_duplicate(*record);

@@ -107,6 +107,7 @@ pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
         maintenance: Mutex::new(()),
         dedup: Mutex::new(dedup),
         names: Mutex::new(Names::new(options.names_max)),
+        stacks: Mutex::default(),
         query_memory: Arc::new(QueryMemory::new(options.query_bytes_max)),
         state: Mutex::new(state),
         wake: Condvar::new(),

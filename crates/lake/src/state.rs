@@ -1,6 +1,6 @@
 //! The state that the threads share, and the flush that moves rows from memory to parts.
 //!
-//! Locks are taken in this order: `flushing`, `maintenance`, `in_doubt`, `catalog`, `dedup`, `names`, `state`;
+//! Locks are taken in this order: `flushing`, `maintenance`, `in_doubt`, `catalog`, `dedup`, `stacks`, `names`, `state`;
 //! `catalog` is never held with `dedup` or `state`.
 
 use std::collections::VecDeque;
@@ -23,6 +23,7 @@ use super::names::Names;
 use super::options::{KeepRecords, LakeOptions, OnFatal};
 use super::part::{Part, PartFacts};
 use super::source::Source;
+use super::stacks::KnownStacks;
 use super::trusted_time::TrustedTime;
 use crate::memtable::buffer_pool::BufferPool;
 use crate::memtable::counts::Counts;
@@ -59,6 +60,7 @@ pub struct Shared {
     pub maintenance: Mutex<()>,
     pub dedup: Mutex<DedupSet>,
     pub names: Mutex<Names>,
+    pub stacks: Mutex<KnownStacks>,
     /// The memory budget of all queries.
     pub query_memory: Arc<QueryMemory>,
     pub state: Mutex<State>,

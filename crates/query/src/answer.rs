@@ -39,6 +39,11 @@ impl Answer {
         (0..self.len()).map(|index| Row { batch: &self.0, index })
     }
 
+    /// The row with this index. Panics when it is read and there is no such row.
+    pub fn row(&self, index: usize) -> Row<'_> {
+        Row { batch: &self.0, index }
+    }
+
     /// The first row; `None` when there is none.
     pub fn first(&self) -> Option<Row<'_>> {
         self.rows().next()

@@ -12,6 +12,7 @@
 //!   [`conversation`]) share.
 //! - [`issues`], [`logs`], [`spans`] (with [`span_search`]), [`distributed`], [`metrics`], [`discover`], [`overview`],
 //!   [`drops`], [`services`], [`demo`]: the other resources.
+//! - [`profiles`]: series, flame graphs, functions and downloads of profiles.
 //! - [`export`]: the rows of a table as a file.
 //! - [`trace`]: the waterfall of one trace. [`occurrences`], [`owners`]: exceptions and the entities that own them.
 //!   [`trend`], [`chart`]: time series of lists and charts.
@@ -49,6 +50,7 @@ pub mod overview;
 pub mod owners;
 pub mod page;
 pub mod plans;
+pub mod profiles;
 pub mod projects;
 pub mod retention;
 pub mod services;

@@ -116,6 +116,8 @@ fn add(found: &mut BTreeMap<String, ServiceEntry>, row: Row<'_>) {
     let seen = match row.text(SIGNAL) {
         "traces" => &mut view.traces,
         "metrics" => &mut view.metrics,
+        // They have a page of their own.
+        "profiles" => return,
         _ => &mut view.logs,
     };
     seen.count += row.count(RECORDS);

@@ -69,6 +69,12 @@ pub enum Table {
     MetricPoints = 6,
     /// Counts of received requests, bytes and records per project, minute, signal, outcome and reason.
     IngestCounts = 7,
+    /// Profiles: one row per profile and type of value.
+    Profiles = 8,
+    /// Samples of profiles, added up per profile, type, stack, labels and span.
+    ProfileSamples = 9,
+    /// Stacks of samples, each about once per project and day.
+    ProfileStacks = 10,
 }
 
 const fn column(name: &'static str, kind: Kind, doc: &'static str) -> Column {
@@ -280,7 +286,7 @@ pub const METRIC_POINTS: &[Column] = &[
 pub const INGEST_COUNTS: &[Column] = &[
     PROJECT,
     column("time", Kind::I64, "start of the minute"),
-    column("signal", Kind::Text, "traces, metrics, logs or reports"),
+    column("signal", Kind::Text, "traces, metrics, logs, reports or profiles"),
     column("outcome", Kind::Text, "accepted, rejected (requests); bytes; kept, dropped, trimmed, sent (records)"),
     column(
         "reason",
@@ -290,9 +296,60 @@ pub const INGEST_COUNTS: &[Column] = &[
     column("count", Kind::U64, "requests, bytes or records"),
 ];
 
+const PROFILE_TYPE: Column = dictionary_text("profile_type", "type, for example go:profile_cpu:nanoseconds");
+const INSTANCE: Column = dictionary_text("instance", "name of the server or instance, empty when unknown");
+const STACK: Column = column("stack", Kind::U64, "FNV-1a hash of the stack's function names");
+
+/// Columns of [`Table::Profiles`]; `time` is the profile's start.
+pub const PROFILES: &[Column] = &[
+    PROJECT,
+    SERVER_NAME,
+    PROFILE_TYPE,
+    column("time", Kind::I64, "start"),
+    DURATION,
+    dictionary_text("profile", "kind of profile, for example cpu or heap"),
+    dictionary_text("sample_type", "sample type as received"),
+    dictionary_text("unit", "unit of the values"),
+    column("is_gauge", Kind::Bool, "values are a state, of which the average counts"),
+    INSTANCE,
+    APP_VERSION,
+    column("samples", Kind::I64, "samples with a value"),
+    column("value", Kind::I64, "sum of the values"),
+    column("has_timestamps", Kind::Bool, "samples have times of their own"),
+];
+
+/// Columns of [`Table::ProfileSamples`]; `time` is the profile's start.
+pub const PROFILE_SAMPLES: &[Column] = &[
+    PROJECT,
+    SERVER_NAME,
+    PROFILE_TYPE,
+    column("time", Kind::I64, "start of the profile"),
+    STACK,
+    column("value", Kind::I64, "sum of the values"),
+    INSTANCE,
+    APP_VERSION,
+    dictionary_bytes("attributes", "stored labels, OTLP KeyValueList"),
+    TRACE_ID,
+    SPAN_ID,
+    optional(
+        "timestamps",
+        Kind::Bytes,
+        "times of the samples: nanoseconds since the profile's start, little-endian i64",
+    ),
+];
+
+/// Columns of [`Table::ProfileStacks`]; `time` is the start of a UTC day on which the stack was sampled: retention counts
+/// days, so that the stack is stored as long as the samples of the day.
+pub const PROFILE_STACKS: &[Column] = &[
+    PROJECT,
+    column("time", Kind::I64, "start of the UTC day"),
+    STACK,
+    column("frames", Kind::Bytes, "root first: repeated message 1 of function 1, file 2, build id 3, address 4"),
+];
+
 impl Table {
     /// Every table, in the order of the discriminants.
-    pub const ALL: [Table; 8] = [
+    pub const ALL: [Table; 11] = [
         Table::Spans,
         Table::Endpoints,
         Table::Tasks,
@@ -301,6 +358,9 @@ impl Table {
         Table::Logs,
         Table::MetricPoints,
         Table::IngestCounts,
+        Table::Profiles,
+        Table::ProfileSamples,
+        Table::ProfileStacks,
     ];
 
     /// The name of the folder under `parts/` and in the catalog.
@@ -314,6 +374,9 @@ impl Table {
             Table::Logs => "logs",
             Table::MetricPoints => "metric_points",
             Table::IngestCounts => "ingest_counts",
+            Table::Profiles => "profiles",
+            Table::ProfileSamples => "profile_samples",
+            Table::ProfileStacks => "profile_stacks",
         }
     }
 
@@ -328,6 +391,9 @@ impl Table {
             Table::Logs => LOGS,
             Table::MetricPoints => METRIC_POINTS,
             Table::IngestCounts => INGEST_COUNTS,
+            Table::Profiles => PROFILES,
+            Table::ProfileSamples => PROFILE_SAMPLES,
+            Table::ProfileStacks => PROFILE_STACKS,
         }
     }
 
@@ -346,6 +412,8 @@ impl Table {
             Table::Logs => &["project", "server_name", "time"],
             Table::MetricPoints => &["project", "name", "series", "time"],
             Table::IngestCounts => &["project", "time", "signal"],
+            Table::Profiles | Table::ProfileSamples => &["project", "server_name", "profile_type", "time"],
+            Table::ProfileStacks => &["project", "stack", "time"],
         }
     }
 
@@ -359,7 +427,8 @@ impl Table {
             Table::Spans => &["project", "trace_id", "span_id", "kind"],
             Table::Endpoints | Table::Tasks => &["project", "row_id"],
             Table::AiTraces | Table::Exceptions => &["project", "row_id", "time"],
-            Table::Logs | Table::MetricPoints | Table::IngestCounts => &[],
+            Table::ProfileStacks => &["project", "stack", "time"],
+            Table::Logs | Table::MetricPoints | Table::IngestCounts | Table::Profiles | Table::ProfileSamples => &[],
         }
     }
 }

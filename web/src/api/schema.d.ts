@@ -1614,6 +1614,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/otel/v1development/profiles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stores profiles, sent as an OTLP export request of the development version of the signal. */
+        post: operations["exportProfiles"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/password-reset": {
         parameters: {
             query?: never;
@@ -1683,6 +1700,193 @@ export interface paths {
         post?: never;
         /** Deletes a personal access token. It is invalid immediately. */
         delete: operations["deletePersonalAccessToken"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/profiles/dimensions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Versions and servers of the profiles. */
+        post: operations["profileDimensions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/profiles/flamegraph": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A flame graph: the stacks of the samples as a tree, optionally beside those of a baseline. */
+        post: operations["profileFlameGraph"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/profiles/grouped": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Services and their types of profiles. */
+        post: operations["groupedProfiles"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/profiles/ingest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stores a profile in the format of pprof, compressed with gzip or not. */
+        post: operations["ingestProfile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/profiles/labels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Labels of the samples. */
+        post: operations["profileLabels"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/profiles/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Profiles of a span's service that were taken while it ran. */
+        post: operations["profileLinks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/profiles/pprof": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The samples as a file in the format of pprof. */
+        post: operations["downloadProfile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/profiles/series": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Values over time. */
+        post: operations["profileSeries"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/profiles/series/breakdown": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Values over time by version, server or label. */
+        post: operations["profileBreakdown"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/profiles/top": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Functions or packages by value. */
+        post: operations["profileTop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/profiles/types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Types of profiles, of at least the last 30 days. */
+        post: operations["profileTypes"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -3042,13 +3246,13 @@ export interface components {
             count: number;
             /**
              * @description Why: `unmatched_root`, `invalid_id`, `unsupported_metric_type`, `empty_point`, `not_finite`, `sampled`,
-             *     `healthcheck`, `invalid_time`, `too_old`, `duplicate`, `invalid_item`, `unsupported_item`; `disk_budget`: the record was stored and removed later to
+             *     `healthcheck`, `invalid_time`, `too_old`, `duplicate`, `invalid_item`, `unsupported_item`, `empty_sample`, `profile_too_large`; `disk_budget`: the record was stored and removed later to
              *     free disk space; `shared_attributes_too_large`: the record is stored without some attributes of its resource or
              *     scope; `too_many_names`: its Endpoint, Task or AI Trace is stored as `(other)`; for a request, why it was
              *     refused.
              */
             reason: string;
-            /** @description `traces`, `metrics`, `logs` or `reports`. */
+            /** @description `traces`, `metrics`, `logs`, `reports` or `profiles`. */
             signal: string;
         };
         /** @description Count of one outcome in one minute. */
@@ -3062,7 +3266,7 @@ export interface components {
             outcome: string;
             /** @description Why records were dropped or trimmed, or requests rejected; else empty. */
             reason: string;
-            /** @description `traces`, `metrics`, `logs` or `reports`. */
+            /** @description `traces`, `metrics`, `logs`, `reports` or `profiles`. */
             signal: string;
             /**
              * Format: date-time
@@ -3427,6 +3631,109 @@ export interface components {
             /** @description IANA name of the organization's time zone; UTC when null. */
             timezone?: string | null;
         };
+        /** @description The second selection of a diff; a null field is that of the first. */
+        FlameBaseline: {
+            /**
+             * @description Version of the application.
+             * @default null
+             */
+            appVersion: string | null;
+            /**
+             * Format: date-time
+             * @description Start of the time range.
+             * @default null
+             */
+            fromDate: string | null;
+            /**
+             * @description Name of the server.
+             * @default null
+             */
+            serverName: string | null;
+            /**
+             * Format: date-time
+             * @description End of the time range, exclusive.
+             * @default null
+             */
+            toDate: string | null;
+        };
+        /** @description `POST /api/profiles/flamegraph`. */
+        FlameGraph: components["schemas"]["FlameTotals"] & {
+            baseline?: components["schemas"]["FlameTotals"] | null;
+            /** @description Source files of `names`, empty when unknown. */
+            files: string[];
+            /** @description Whether samples have times of their own. */
+            hasTimestamps: boolean;
+            /** @description Whether values are averages per profile. */
+            isGauge: boolean;
+            /** @description Number of stacks whose functions are no longer stored; shown as `(unknown)`. */
+            missingStacks: number;
+            /** @description Names of functions. */
+            names: string[];
+            /** @description The nodes. */
+            nodes: components["schemas"]["FlameNodes"];
+            /** @description Packages of `names`, empty when unknown. */
+            packages: string[];
+            /** @description Number of nodes that are merged into nodes with the name `(truncated)`. */
+            truncatedNodes: number;
+            /** @description Unit of the values. */
+            unit: string;
+        };
+        /** @description Body of `POST /api/profiles/flamegraph`. */
+        FlameGraphRequest: components["schemas"]["ProfileSelection"] & {
+            /** @default null */
+            baseline: components["schemas"]["FlameBaseline"] | null;
+            /**
+             * @description Maximum number of nodes, 1 to 20000; 20000 when null.
+             * @default null
+             */
+            nodesMax: number | null;
+            /**
+             * @description `heavy` when absent.
+             * @default heavy
+             */
+            order: components["schemas"]["FlameOrder"];
+        };
+        /**
+         * @description The nodes of a flame graph, column by column, in depth-first order. The parent of a node is the nearest earlier node
+         *     of the next lower level.
+         */
+        FlameNodes: {
+            /** @description `self` of the baseline; absent without one. */
+            baselineSelf?: number[] | null;
+            /** @description `total` of the baseline; absent without one. */
+            baselineTotal?: number[] | null;
+            /** @description Depth; 0 for the root, which is the first node. */
+            level: number[];
+            /** @description Index of the name. */
+            name: number[];
+            /** @description Value of samples that end in the node. */
+            self: number[];
+            /** @description Value of the node and the nodes below it. */
+            total: number[];
+        };
+        /**
+         * @description Orders of the children of a flame graph's node.
+         * @enum {string}
+         */
+        FlameOrder: "heavy" | "time";
+        /** @description The size of a baseline. */
+        FlameTotals: {
+            /**
+             * Format: int64
+             * @description Number of profiles.
+             */
+            profileCount: number;
+            /**
+             * Format: int64
+             * @description Number of samples.
+             */
+            sampleCount: number;
+            /**
+             * Format: double
+             * @description Sum of the values; of a gauge the average per profile.
+             */
+            total: number;
+        };
         /** @description Body of `POST /api/forgot-password`. */
         ForgotPasswordRequest: {
             /** @description E-mail address of the account. */
@@ -3500,6 +3807,32 @@ export interface components {
          * @enum {string}
          */
         GraphState: "complete" | "partial" | "unavailable";
+        /** @description Body of `POST /api/profiles/grouped`. */
+        GroupedProfilesRequest: {
+            /**
+             * Format: date-time
+             * @description Start of the time range, inclusive; 24 hours before `toDate` when null.
+             * @default null
+             */
+            fromDate: string | null;
+            /** @default null */
+            orderBy: components["schemas"]["ProfileOrder"] | null;
+            /** @default null */
+            pagination: components["schemas"]["PageRequest"] | null;
+            /**
+             * @description Substring of the service or the type, ASCII case ignored; at most 200 characters.
+             * @default null
+             */
+            search: string | null;
+            /** @default null */
+            sortDirection: components["schemas"]["SortDirection"] | null;
+            /**
+             * Format: date-time
+             * @description End of the time range, exclusive; now when null.
+             * @default null
+             */
+            toDate: string | null;
+        };
         /** @description `GET /api/has-organizations`. */
         HasOrganizations: {
             /** @description Whether the server has an organization; false before its setup. */
@@ -3702,7 +4035,7 @@ export interface components {
              * @description Number of records.
              */
             count: number;
-            /** @description `traces`, `metrics`, `logs` or `reports`. */
+            /** @description `traces`, `metrics`, `logs`, `reports` or `profiles`. */
             signal: string;
         };
         /** @description The latest span of the project, at any time. */
@@ -4548,6 +4881,13 @@ export interface components {
             pagination: components["schemas"]["PageInfo"];
         };
         /** @description One page of a list. */
+        Page_ProfileGroup: {
+            /** @description Rows of the page. */
+            data: components["schemas"]["ProfileGroup"][];
+            /** @description Position of this page in the list. */
+            pagination: components["schemas"]["PageInfo"];
+        };
+        /** @description One page of a list. */
         Page_SymbolFile: {
             /** @description Rows of the page. */
             data: components["schemas"]["SymbolFile"][];
@@ -4702,6 +5042,164 @@ export interface components {
             /** @description Name of the project. */
             name: string;
         };
+        /** @description `POST /api/profiles/series/breakdown`. */
+        ProfileBreakdown: {
+            /**
+             * Format: int64
+             * @description Minutes per point.
+             */
+            intervalMinutes: number;
+            /** @description Whether values are averages per profile. */
+            isGauge: boolean;
+            /** @description Number of further keys. */
+            others: number;
+            /** @description Greatest total first. */
+            series: components["schemas"]["ProfileBreakdownSeries"][];
+            /** @description Unit of the values. */
+            unit: string;
+        };
+        /** @description Body of `POST /api/profiles/series/breakdown`. */
+        ProfileBreakdownRequest: components["schemas"]["ProfileSeriesRequest"] & {
+            /**
+             * @description `appVersion`, `serverName`, or `label:` and the key of a label.
+             * @default
+             */
+            dimension: string;
+            /**
+             * @description Number of series, 1 to 50; 10 when null.
+             * @default null
+             */
+            limit: number | null;
+        };
+        /** @description One series of a breakdown. */
+        ProfileBreakdownSeries: {
+            /** @description Value of the dimension; empty for none. */
+            key: string;
+            /** @description By time. */
+            points: components["schemas"]["ProfilePoint"][];
+        };
+        /** @description `POST /api/profiles/dimensions`. */
+        ProfileDimensions: {
+            /** @description Versions, sorted. */
+            appVersions: string[];
+            /** @description Servers, sorted. */
+            serverNames: string[];
+        };
+        /** @description The profiles of one type of a service. */
+        ProfileGroup: components["schemas"]["ProfileTypeView"] & {
+            /**
+             * Format: date-time
+             * @description Start of the first profile.
+             */
+            firstSeen: string;
+            /**
+             * Format: int64
+             * @description Number of profiles.
+             */
+            profileCount: number;
+            /**
+             * Format: int64
+             * @description Number of samples.
+             */
+            sampleCount: number;
+            /**
+             * Format: double
+             * @description Sum of the values; of a gauge the average per profile.
+             */
+            totalValue: number;
+        };
+        /** @description The values of one label. */
+        ProfileLabel: {
+            /** @description Key of the label. */
+            key: string;
+            /** @description Its values, sorted, at most 1000. */
+            values: string[];
+        };
+        /** @description `POST /api/profiles/labels`. */
+        ProfileLabels: {
+            /** @description Whether some samples carry the id of a span or a trace. */
+            hasSpans: boolean;
+            /** @description By key. */
+            labels: components["schemas"]["ProfileLabel"][];
+        };
+        /** @description Profiles of one type that were taken while a span ran. */
+        ProfileLink: components["schemas"]["ProfileTypeView"] & {
+            /** @description Whether samples of this span exist, or of its trace when the request has no span. */
+            bySpan: boolean;
+            /**
+             * Format: int64
+             * @description Number of profiles.
+             */
+            profileCount: number;
+        };
+        /** @description `POST /api/profiles/links`. */
+        ProfileLinks: {
+            /**
+             * Format: date-time
+             * @description Start of the range that contains these profiles.
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description End of that range, exclusive.
+             */
+            to: string;
+            /** @description Types with profiles; empty when there are none. */
+            types: components["schemas"]["ProfileLink"][];
+        };
+        /** @description Body of `POST /api/profiles/links`: a span. */
+        ProfileLinksRequest: {
+            /**
+             * Format: date-time
+             * @description Start of the span.
+             * @default
+             */
+            from: string;
+            /**
+             * @description Service of the span.
+             * @default
+             */
+            serviceName: string;
+            /**
+             * @description Id of the span, 16 hex digits; may be empty.
+             * @default null
+             */
+            spanId: string | null;
+            /**
+             * Format: date-time
+             * @description End of the span.
+             * @default
+             */
+            to: string;
+            /**
+             * @description Trace of the span, 32 hex digits; may be empty.
+             * @default null
+             */
+            traceId: string | null;
+        };
+        /**
+         * @description Orders of the list of profiles.
+         * @enum {string}
+         */
+        ProfileOrder: "lastSeen" | "serviceName" | "type" | "profileCount" | "sampleCount" | "totalValue";
+        /** @description One point of a series of profiles. */
+        ProfilePoint: {
+            /**
+             * Format: int64
+             * @description Number of profiles in the bucket.
+             */
+            profileCount: number;
+            /**
+             * Format: date-time
+             * @description Start of the bucket.
+             */
+            timestamp: string;
+            /**
+             * Format: double
+             * @description Sum of the values; of a gauge the average per profile.
+             */
+            value: number;
+        };
         /** @description Body of `PUT /api/me`. Null fields are not changed. */
         ProfileRequest: {
             /** @description Name of the person. */
@@ -4710,6 +5208,131 @@ export interface components {
             theme?: string | null;
             /** @description IANA name of the time zone. */
             timezone?: string | null;
+        };
+        /** @description The profiles of a request, and the samples in them. */
+        ProfileSelection: {
+            /**
+             * @description Profiles of this version only; null or empty: of all versions.
+             * @default null
+             */
+            appVersion: string | null;
+            /**
+             * Format: date-time
+             * @description Start of the time range, inclusive; 24 hours before `toDate` when null.
+             * @default null
+             */
+            fromDate: string | null;
+            /**
+             * @description Samples with these labels only. A key that is neither `endpoint` nor on the project's list is 400.
+             * @default {}
+             */
+            labels: {
+                [key: string]: string;
+            };
+            /**
+             * @description Profiles of this server only; null or empty: of all servers.
+             * @default null
+             */
+            serverName: string | null;
+            /**
+             * @description Name of the service. Empty: 400.
+             * @default
+             */
+            serviceName: string;
+            /**
+             * @description Samples of this span only, 16 hex digits; null or empty: of all.
+             * @default null
+             */
+            spanId: string | null;
+            /**
+             * Format: date-time
+             * @description End of the time range, exclusive; now when null. Must not be before `fromDate` (422).
+             * @default null
+             */
+            toDate: string | null;
+            /**
+             * @description Samples of this trace only, 32 hex digits; null or empty: of all.
+             * @default null
+             */
+            traceId: string | null;
+            /**
+             * @description Type of the profiles, as in `POST /api/profiles/types`. Empty: 400.
+             * @default
+             */
+            type: string;
+        };
+        /** @description `POST /api/profiles/series`. */
+        ProfileSeries: {
+            /**
+             * Format: int64
+             * @description Minutes per point.
+             */
+            intervalMinutes: number;
+            /** @description Whether values are averages per profile. */
+            isGauge: boolean;
+            /** @description By time; buckets without profiles are absent. */
+            points: components["schemas"]["ProfilePoint"][];
+            /** @description Unit of the values. */
+            unit: string;
+        };
+        /** @description Body of `POST /api/profiles/series`. */
+        ProfileSeriesRequest: components["schemas"]["ProfileSelection"] & {
+            /**
+             * Format: int64
+             * @description Minutes per point; by the length of the range when null. Raised so that there are at most 2000 points.
+             * @default null
+             */
+            intervalMinutes: number | null;
+            /**
+             * @description Values per second of profiled time instead of sums; gauges are not changed.
+             * @default false
+             */
+            normalize: boolean;
+        };
+        /** @description A type of profiles of a service. */
+        ProfileTypeView: {
+            /** @description Whether values are a state, of which the average per profile is shown, instead of an amount. */
+            isGauge: boolean;
+            /**
+             * Format: date-time
+             * @description Start of the latest profile.
+             */
+            lastSeen: string;
+            /** @description Kind of profile, for example `cpu` or `heap`. */
+            profile: string;
+            /** @description The sample type as received, for example `inuse_space`. */
+            sampleType: string;
+            /** @description Name of the service. */
+            serviceName: string;
+            /** @description The type, for requests. */
+            type: string;
+            /** @description Unit of the values, for example `nanoseconds`, `bytes` or `count`. */
+            unit: string;
+        };
+        /** @description `POST /api/profiles/types`. */
+        ProfileTypes: {
+            /** @description By service and type, at most 1000. */
+            types: components["schemas"]["ProfileTypeView"][];
+        };
+        /** @description Body of `POST /api/profiles/types`. */
+        ProfileTypesRequest: {
+            /**
+             * Format: date-time
+             * @description Start of the time range; at least 30 days before `toDate` are read.
+             * @default null
+             */
+            fromDate: string | null;
+            /**
+             * @description Types of this service only; null or empty: of all services.
+             * @default null
+             */
+            serviceName: string | null;
+            /**
+             * Format: date-time
+             * @description End of the time range, exclusive; now when null.
+             * @default null
+             */
+            toDate: string | null;
         };
         /** @description Body of `PUT /api/projects`. Null fields are not changed. */
         ProjectChangeRequest: {
@@ -5092,7 +5715,7 @@ export interface components {
             outcome: string;
             /** @description Why the requests were rejected; empty when accepted. */
             reason: string;
-            /** @description `traces`, `metrics`, `logs` or `reports`. */
+            /** @description `traces`, `metrics`, `logs`, `reports` or `profiles`. */
             signal: string;
         };
         /** @description `PublicKeyCredentialRequestOptionsJSON` of WebAuthn. */
@@ -6005,6 +6628,71 @@ export interface components {
             /** @description Name of the tool. */
             name: string;
         };
+        /**
+         * @description What functions are grouped by.
+         * @enum {string}
+         */
+        TopBy: "function" | "package";
+        /** @description A function or package. */
+        TopFunction: {
+            /** @description Source file, empty when unknown. */
+            file: string;
+            /** @description Name of the function or package. */
+            name: string;
+            /** @description Package, empty when unknown. */
+            package: string;
+            /**
+             * Format: double
+             * @description Value of samples that end in it.
+             */
+            self: number;
+            /**
+             * Format: double
+             * @description Value of samples with it; a sample counts once.
+             */
+            total: number;
+        };
+        /** @description `POST /api/profiles/top`. */
+        TopFunctions: {
+            /** @description The functions. */
+            data: components["schemas"]["TopFunction"][];
+            /** @description Number of all functions or packages that match. */
+            functions: number;
+            /** @description Whether values are averages per profile. */
+            isGauge: boolean;
+            /**
+             * Format: double
+             * @description Value of all samples.
+             */
+            total: number;
+            /** @description Unit of the values. */
+            unit: string;
+        };
+        /** @description Body of `POST /api/profiles/top`. */
+        TopFunctionsRequest: components["schemas"]["ProfileSelection"] & {
+            /**
+             * @description `function` when absent.
+             * @default function
+             */
+            by: components["schemas"]["TopBy"];
+            /**
+             * @description Number of rows, 1 to 200; 25 when null.
+             * @default null
+             */
+            limit: number | null;
+            /** @default null */
+            orderBy: components["schemas"]["TopOrder"] | null;
+            /**
+             * @description Substring of the name, ASCII case ignored.
+             * @default null
+             */
+            search: string | null;
+        };
+        /**
+         * @description Orders of functions.
+         * @enum {string}
+         */
+        TopOrder: "self" | "total";
         /** @description The secret of an authenticator app that is being set up. */
         TotpSetup: {
             /** @description The URI as a QR code, an SVG image. */
@@ -14294,6 +14982,37 @@ export interface operations {
             };
         };
     };
+    exportProfiles: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description ExportProfilesServiceRequest */
+        requestBody: {
+            content: {
+                "application/json": unknown;
+                "application/x-protobuf": number[];
+            };
+        };
+        responses: {
+            /** @description ExportProfilesServiceResponse in the request's encoding */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description google.rpc.Status in the request's encoding */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     passwordResetOfLink: {
         parameters: {
             query?: never;
@@ -14846,6 +15565,884 @@ export interface operations {
             };
             /** @description The object does not exist. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    profileDimensions: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProfileSelection"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProfileDimensions"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    profileFlameGraph: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FlameGraphRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FlameGraph"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    groupedProfiles: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GroupedProfilesRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_ProfileGroup"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    ingestProfile: {
+        parameters: {
+            query?: {
+                /** @description Name of the service; the project's name when absent */
+                service?: string;
+                /** @description Name of the server or instance */
+                serverName?: string;
+                /** @description Version of the application */
+                appVersion?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description profile.proto; the content type is not checked */
+        requestBody: {
+            content: {
+                "application/octet-stream": number[];
+            };
+        };
+        responses: {
+            /** @description Stored */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description Not a profile */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too large after decompression */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too slow or too many; retry after `Retry-After` */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    profileLabels: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProfileSelection"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProfileLabels"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    profileLinks: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProfileLinksRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProfileLinks"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    downloadProfile: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProfileSelection"];
+            };
+        };
+        responses: {
+            /** @description profile.proto, compressed with gzip */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": number[];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No sample is selected */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    profileSeries: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProfileSeriesRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProfileSeries"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    profileBreakdown: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProfileBreakdownRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProfileBreakdown"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    profileTop: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TopFunctionsRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TopFunctions"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    profileTypes: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProfileTypesRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProfileTypes"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

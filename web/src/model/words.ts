@@ -51,6 +51,8 @@ const REASONS: Record<string, string> = {
   duplicate: "already received (a retried export)",
   invalid_item: "items that could not be read",
   unsupported_item: "sessions and recordings are not supported yet",
+  empty_sample: "samples without a value",
+  profile_too_large: "profiles with too many or too long stacks",
   bad_token: "a wrong or missing token",
   too_large: "a body that is too large (10 MB)",
   malformed: "a body that could not be read",

@@ -11,6 +11,7 @@ pub(crate) mod fault;
 mod histogram;
 mod ids;
 mod json;
+mod profiles;
 pub(crate) mod protobuf;
 pub(crate) mod values;
 
@@ -19,6 +20,7 @@ use bumpalo::Bump;
 use crate::model::{LogBatch, MetricBatch, ReportBatch, TraceBatch};
 pub use batch::{RECORDS_MAX, records_max};
 use fault::{Fault, fault};
+pub use profiles::{STACK_DEPTH_MAX, STACK_LOCATIONS_MAX, otlp_profiles, pprof};
 
 /// Maximum nesting depth of an `AnyValue`: the value of an attribute or a log body is level 1, the elements of an array
 /// or map in it are level 2. Bodies with deeper values are refused.

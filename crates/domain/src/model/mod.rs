@@ -6,6 +6,7 @@
 mod ids;
 mod log;
 mod metric;
+mod profile;
 mod recycle;
 mod report;
 mod trace;
@@ -17,6 +18,7 @@ pub use metric::{
     ExponentialBuckets, ExponentialHistogramPoint, HistogramPoint, Metric, MetricBatch, MetricKind, Point, PointData,
     Quantile, SummaryPoint, Temporality,
 };
+pub use profile::{Function, Label, Location, Mapping, Profile, ProfileBatch, ProfileFormat, Sample, SampleType};
 pub use report::{
     InvalidItems, NativeId, Recording, ReportBatch, ReportedException, ReportedMetric, Run, RunSpan, Session,
 };
@@ -50,14 +52,19 @@ pub enum RequestKind {
     Otlp(Signal),
     /// A native report: traces, exceptions, metrics and sessions in one body.
     Report,
+    /// A profile in the format of pprof. WIRE 2.1.
+    Profile,
+    /// Profiles as an OTLP export request (`v1development`).
+    OtlpProfiles,
 }
 
 impl RequestKind {
-    /// The name in the API, where it is called the signal: `traces`, `metrics`, `logs` or `reports`.
+    /// The name in the API, where it is called the signal: `traces`, `metrics`, `logs`, `reports` or `profiles`.
     pub fn as_str(self) -> &'static str {
         match self {
             RequestKind::Otlp(signal) => signal.as_str(),
             RequestKind::Report => "reports",
+            RequestKind::Profile | RequestKind::OtlpProfiles => "profiles",
         }
     }
 

@@ -6,11 +6,16 @@
 mod healthchecks;
 mod logs;
 mod metrics;
+mod profiles;
 mod report;
 mod traces;
 
 pub use logs::{logs, logs_with};
 pub use metrics::metrics;
+pub use profiles::{
+    ENDPOINT_LABEL, LABEL_VALUES_MAX, ProfileProjection, ProfileRow, ProfileSource, SampleRow, StackRow, TRUNCATED,
+    profiles,
+};
 pub use report::{ReportProjection, report};
 pub use traces::{traces, traces_with};
 

@@ -28,6 +28,10 @@ pub enum DropReason {
     InvalidItem,
     /// A session, or a segment of its recording, in a native report: not stored yet.
     UnsupportedItem,
+    /// A sample of a profile whose values are all zero. WIRE 2.1.
+    EmptySample,
+    /// A sample of a profile with more or longer stacks than one request may have.
+    ProfileTooLarge,
 }
 
 impl DropReason {
@@ -46,6 +50,8 @@ impl DropReason {
             DropReason::Duplicate => "duplicate",
             DropReason::InvalidItem => "invalid_item",
             DropReason::UnsupportedItem => "unsupported_item",
+            DropReason::EmptySample => "empty_sample",
+            DropReason::ProfileTooLarge => "profile_too_large",
         }
     }
 }

@@ -11,8 +11,8 @@
 //! 6. [`exception`], [`stack_normalize`], [`issue_group`], [`owner`]: Issues.
 //! 7. [`row_id`]: deterministic row ids.
 //!
-//! [`native_ids`] and [`framework`] are for native reports; [`metric_names`], [`exponential`]
-//! and [`log_mapping`] are for metrics and logs; [`record_time`] is for all signals.
+//! [`native_ids`] and [`framework`] are for native reports; [`metric_names`], [`exponential`] and [`log_mapping`] are for
+//! metrics and logs; [`profile_type`] and [`profile_stack`] are for profiles; [`record_time`] is for all signals.
 
 pub mod ai_trace;
 pub mod classify;
@@ -33,6 +33,8 @@ pub mod metric_names;
 pub mod native_ids;
 pub mod owner;
 pub mod prices;
+pub mod profile_stack;
+pub mod profile_type;
 pub mod record_time;
 pub mod row_id;
 pub mod sampling;

@@ -7,6 +7,7 @@ mod mutate;
 mod odd_json;
 mod odd_protobuf;
 mod oracle;
+mod profiles;
 mod protobuf;
 mod scramble;
 mod strategies;

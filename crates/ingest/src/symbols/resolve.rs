@@ -4,11 +4,12 @@
 //! It never waits for a build: a missing artifact is queued, and the trace stays raw.
 
 use std::cell::Cell;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tidewatch_domain::rules::exception::{RawStack, Symbolic, Symbolicate};
-use tidewatch_symbols::{Artifact, ArtifactRequest, DebugId, Hints, Resolved, SourceContext, Trace};
+use tidewatch_symbols::{Arch, Artifact, ArtifactRequest, DebugId, Hints, Native, Resolved, SourceContext, Trace};
 use uuid::Uuid;
 
 use super::Symbols;
@@ -75,6 +76,35 @@ impl Symbols {
     pub fn context(&self, project: Uuid, text: &str, hints: &Hints<'_>, now_ns: i64) -> Vec<SourceContext> {
         let Some(trace) = Trace::read(text, hints) else { return Vec::new() };
         trace.context(&self.gather(project, &trace, now_ns).artifacts())
+    }
+
+    /// The functions at addresses of the native file with this build id, outermost first, each with its source file. An
+    /// unknown address is left out; a file that is not uploaded counts as missing.
+    pub fn native_functions(
+        &self,
+        project: Uuid,
+        build_id: &str,
+        addresses: &BTreeSet<u64>,
+        now_ns: i64,
+    ) -> HashMap<u64, Vec<(String, String)>> {
+        let Some(id) = DebugId::parse(build_id) else { return HashMap::new() };
+        let request = ArtifactRequest::Native { id, arch: Arch::Unknown };
+        let keys = [SymbolKey::Elf(id), SymbolKey::MachO(id)];
+        let found = keys.into_iter().find_map(|key| Some((self.artifact(project, key.clone())?, key)));
+        let Some((bytes, key)) = found else {
+            self.missing.add(project, request, now_ns);
+            return HashMap::new();
+        };
+        self.missing.found(project, &request);
+        self.last_used.add(project, &key, None, now_ns);
+        let Some(native) = Artifact::open(&bytes).ok().and_then(Native::open) else { return HashMap::new() };
+        let functions = |address: &u64| {
+            let mut chain: Vec<(String, String)> =
+                native.frames(*address).map(|frame| (frame.function().to_owned(), frame.file().to_owned())).collect();
+            chain.reverse();
+            (!chain.is_empty()).then_some((*address, chain))
+        };
+        addresses.iter().filter_map(functions).collect()
     }
 
     fn gather(&self, project: Uuid, trace: &Trace<'_>, now_ns: i64) -> Gathered {

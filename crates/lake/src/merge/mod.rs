@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use arrow::array::{AsArray, FixedSizeBinaryArray, PrimitiveArray, RecordBatch, RecordBatchReader as _};
 use arrow::compute::interleave_record_batch;
-use arrow::datatypes::{DataType, Fields, Int64Type, UInt8Type, UInt32Type};
+use arrow::datatypes::{DataType, Fields, Int64Type, UInt8Type, UInt32Type, UInt64Type};
 use arrow::row::Rows;
 use hashbrown::HashSet;
 use parquet::arrow::ProjectionMask;
@@ -55,8 +55,10 @@ pub fn merge(
     parts.sort_by_key(|part| part.facts.first_id);
     let received_min = parts.iter().map(|part| part.facts.received_min).min().unwrap_or(i64::MIN);
     let received_max = parts.iter().map(|part| part.facts.received_max).max().unwrap_or(i64::MAX);
-    // Records received within one window were deduplicated on receipt, so there are no duplicates. DECISIONS 11.
-    let duplicates = match received_max.saturating_sub(received_min) <= dedup::WINDOW_NS {
+    // Records received within one window were deduplicated on receipt, so there are no duplicates. DECISIONS 11. Stacks
+    // are stored again after a start.
+    let is_unique = table != Table::ProfileStacks && received_max.saturating_sub(received_min) <= dedup::WINDOW_NS;
+    let duplicates = match is_unique {
         true => vec![Vec::new(); parts.len()],
         false => duplicates(table, &parts)?,
     };
@@ -218,6 +220,7 @@ enum Identity<'b> {
     Time(&'b PrimitiveArray<Int64Type>),
     /// Only the side of a span's kind is part of its identity. DECISIONS 11.
     Kind(&'b PrimitiveArray<UInt8Type>),
+    Stack(&'b PrimitiveArray<UInt64Type>),
     Id(&'b FixedSizeBinaryArray),
 }
 
@@ -231,6 +234,7 @@ fn identities(identity: &[&str], batch: &RecordBatch) -> Vec<u128> {
                 "project" => Identity::Project(column.as_primitive()),
                 "time" => Identity::Time(column.as_primitive()),
                 "kind" => Identity::Kind(column.as_primitive()),
+                "stack" => Identity::Stack(column.as_primitive()),
                 _ => Identity::Id(column.as_fixed_size_binary()),
             }
         })
@@ -246,6 +250,7 @@ fn identities(identity: &[&str], batch: &RecordBatch) -> Vec<u128> {
                         let kind = SpanKind::from_number(kinds.value(row).into());
                         hasher.update(&[u8::from(kind.is_server_side())]);
                     }
+                    Identity::Stack(stacks) => hasher.update(&stacks.value(row).to_le_bytes()),
                     Identity::Id(ids) => hasher.update(ids.value(row)),
                 }
             }

@@ -85,7 +85,7 @@ fn closed_day(parts: &[&Arc<Part>], options: MergeOptions) -> Option<Vec<Arc<Par
     }
     let taken = fitting(parts, options);
     let largest = taken.iter().map(|part| part.facts.rows).max()?;
-    let is_worthwhile = largest < rows_of(&taken) / 4 * 3 || !taken.iter().any(|part| is_late(part));
+    let is_worthwhile = 4 * largest < 3 * rows_of(&taken) || !taken.iter().any(|part| is_late(part));
     (taken.len() > 1 && is_worthwhile).then_some(taken)
 }
 

@@ -106,6 +106,10 @@ impl Shared {
             let ids: Vec<u64> = old.iter().map(|part| part.facts.id).collect();
             let rows = old.iter().map(|part| part.facts.rows).sum();
             let bytes = old.iter().map(|part| part.facts.bytes).sum();
+            // Before the removal: a stack that is stored from here on has a copy that stays.
+            if table == Table::ProfileStacks {
+                self.stacks.lock().forget();
+            }
             if !self.replace_parts(table, &ids, Vec::new())? {
                 // A merge or another removal has just replaced some of them and is about to publish the change.
                 std::thread::yield_now();

@@ -160,6 +160,8 @@ fn signal_of(table: Table) -> Option<Signal> {
         Table::Logs => Some(Signal::Logs),
         Table::MetricPoints => Some(Signal::Metrics),
         Table::Endpoints | Table::Tasks | Table::AiTraces | Table::Exceptions | Table::IngestCounts => None,
+        // A sample is a record, of which a row has several.
+        Table::Profiles | Table::ProfileSamples | Table::ProfileStacks => None,
     }
 }
 

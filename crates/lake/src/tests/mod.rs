@@ -15,6 +15,7 @@ mod points;
 mod power;
 mod retention;
 mod retries;
+mod stacks;
 pub(crate) mod support;
 mod suspect;
 mod visible;

@@ -6,10 +6,12 @@
 //! | nanoseconds since the epoch | timestamp in UTC; in `observed_time` and `start_time`, 0 is null |
 //! | a duration | the column's name ends in `_ns` |
 //! | ids | hexadecimal string, `row_id` as a UUID; an id of zeros is null |
-//! | hashes (`group`, `series`) | 16 hexadecimal digits |
+//! | hashes (`group`, `series`, `stack`) | 16 hexadecimal digits |
 //! | attributes | a map from key to string, as in the API |
 //! | events, links | a list of structures |
 //! | bounds and buckets of histograms | lists of numbers |
+//! | frames of a stack | a list of structures, root first |
+//! | timestamps of samples | a list of nanoseconds since the profile's start |
 //!
 //! CSV has no nested types: maps and lists are JSON strings there.
 
@@ -59,6 +61,8 @@ enum Conversion {
     Links,
     Doubles,
     Counts,
+    Frames,
+    Offsets,
     AsStored,
 }
 
@@ -69,11 +73,13 @@ fn conversion_of(column: &Column) -> Conversion {
         ("observed_time" | "start_time", _) => Conversion::OptionalTime,
         ("duration", _) => Conversion::Duration,
         ("row_id", _) => Conversion::Uuid,
-        ("group" | "series", _) => Conversion::Hash,
+        ("group" | "series" | "stack", _) => Conversion::Hash,
         ("events", _) => Conversion::Events,
         ("links", _) => Conversion::Links,
         ("bounds", _) => Conversion::Doubles,
         ("buckets", _) => Conversion::Counts,
+        ("frames", _) => Conversion::Frames,
+        ("timestamps", _) => Conversion::Offsets,
         ("native_ids" | "linked_trace_id" | "session_id", _) | (_, Kind::Id8 | Kind::Id16) => Conversion::Id,
         (_, Kind::Bytes) => Conversion::Attributes,
         _ => Conversion::AsStored,
@@ -139,6 +145,8 @@ impl Columns {
             Conversion::Links => Arc::new(nested::links(array.as_binary())),
             Conversion::Doubles => Arc::new(nested::doubles(array.as_binary())),
             Conversion::Counts => Arc::new(nested::counts(array.as_binary())),
+            Conversion::Frames => Arc::new(nested::frames(array.as_binary())),
+            Conversion::Offsets => Arc::new(nested::offsets(array.as_binary())),
         };
         match self.is_flat && exported.data_type().is_nested() {
             true => nested::json(&exported, field.is_nullable()).map_err(failed),
@@ -178,6 +186,8 @@ fn field(column: &Column, is_flat: bool, zone: &Arc<str>) -> Field {
         Conversion::Links => nested::links_type(),
         Conversion::Doubles => nested::list_of(DataType::Float64),
         Conversion::Counts => nested::list_of(DataType::UInt64),
+        Conversion::Frames => nested::frames_type(),
+        Conversion::Offsets => nested::list_of(DataType::Int64),
         Conversion::AsStored | Conversion::Duration => column.kind.data_type(),
     };
     let kind = if is_flat && kind.is_nested() { DataType::Utf8 } else { kind };

@@ -1,11 +1,11 @@
-//! Columns of nested types: attributes as maps, events and links as lists of structures, histograms as lists.
+//! Columns of nested types: attributes as maps, events, links and frames as lists of structures, histograms as lists.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, BinaryArray, Float64Builder, ListArray, ListBuilder, MapArray, MapBuilder, MapFieldNames,
-    StringArray, StringBuilder, StructArray, TimestampNanosecondArray, UInt32Array, UInt64Builder,
+    Array, ArrayRef, BinaryArray, Float64Builder, Int64Builder, ListArray, ListBuilder, MapArray, MapBuilder,
+    MapFieldNames, StringArray, StringBuilder, StructArray, TimestampNanosecondArray, UInt32Array, UInt64Builder,
 };
 use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, Field, FieldRef, Fields, TimeUnit};
@@ -13,6 +13,7 @@ use arrow::error::ArrowError;
 use arrow_json::writer::make_encoder;
 use bumpalo::Bump;
 use tidewatch_domain::model::KeyValue;
+use tidewatch_domain::rules::profile_stack;
 use tidewatch_domain::wire;
 
 /// Name of list elements. Elements are never null, but are declared nullable, as readers expect.
@@ -45,6 +46,20 @@ fn event_fields(zone: &Arc<str>) -> Fields {
         Field::new("name", DataType::Utf8, false),
         Field::new("attributes", attributes_type(), false),
         Field::new("dropped_attributes", DataType::UInt32, false),
+    ])
+}
+
+/// The type of [`frames`].
+pub fn frames_type() -> DataType {
+    list_of(DataType::Struct(frame_fields()))
+}
+
+fn frame_fields() -> Fields {
+    Fields::from(vec![
+        Field::new("function", DataType::Utf8, false),
+        Field::new("file", DataType::Utf8, false),
+        Field::new("build_id", DataType::Utf8, false),
+        Field::new("address", DataType::UInt64, false),
     ])
 }
 
@@ -189,6 +204,41 @@ pub fn counts(encoded: &BinaryArray) -> ListArray {
         lists.append(bytes.is_some());
     }
     lists.finish()
+}
+
+/// Decodes the times of samples.
+pub fn offsets(encoded: &BinaryArray) -> ListArray {
+    let element = Field::new(ELEMENT, DataType::Int64, true);
+    let mut lists = ListBuilder::new(Int64Builder::new()).with_field(element);
+    for bytes in encoded {
+        words(bytes.unwrap_or_default()).for_each(|offset| lists.values().append_value(offset as i64));
+        lists.append(bytes.is_some());
+    }
+    lists.finish()
+}
+
+/// Decodes the frames of stacks, root first.
+pub fn frames(encoded: &BinaryArray) -> ListArray {
+    let (mut lengths, mut addresses) = (Vec::new(), UInt64Builder::new());
+    let [mut functions, mut files, mut builds] = [(); 3].map(|()| StringBuilder::new());
+    for bytes in encoded {
+        let mut length = 0;
+        for frame in profile_stack::frames(bytes.unwrap_or_default()) {
+            functions.append_value(frame.function);
+            files.append_value(frame.file);
+            builds.append_value(frame.build_id);
+            addresses.append_value(frame.address);
+            length += 1;
+        }
+        lengths.push(length);
+    }
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(functions.finish()),
+        Arc::new(files.finish()),
+        Arc::new(builds.finish()),
+        Arc::new(addresses.finish()),
+    ];
+    list(frame_fields(), lengths, columns)
 }
 
 /// Encodes each value as a JSON string; nulls stay null.

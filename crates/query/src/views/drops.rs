@@ -18,10 +18,10 @@ pub struct DropsRequest {
 /// Records that were received and not stored, or stored incomplete.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct DropCount {
-    /// `traces`, `metrics`, `logs` or `reports`.
+    /// `traces`, `metrics`, `logs`, `reports` or `profiles`.
     pub signal: String,
     /// Why: `unmatched_root`, `invalid_id`, `unsupported_metric_type`, `empty_point`, `not_finite`, `sampled`,
-    /// `healthcheck`, `invalid_time`, `too_old`, `duplicate`, `invalid_item`, `unsupported_item`; `disk_budget`: the record was stored and removed later to
+    /// `healthcheck`, `invalid_time`, `too_old`, `duplicate`, `invalid_item`, `unsupported_item`, `empty_sample`, `profile_too_large`; `disk_budget`: the record was stored and removed later to
     /// free disk space; `shared_attributes_too_large`: the record is stored without some attributes of its resource or
     /// scope; `too_many_names`: its Endpoint, Task or AI Trace is stored as `(other)`; for a request, why it was
     /// refused.
@@ -34,7 +34,7 @@ pub struct DropCount {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RequestCount {
-    /// `traces`, `metrics`, `logs` or `reports`.
+    /// `traces`, `metrics`, `logs`, `reports` or `profiles`.
     pub signal: String,
     /// `accepted` or `rejected`.
     pub outcome: String,
@@ -82,7 +82,7 @@ pub struct Refusals {
 /// Stored records of one signal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct KeptCount {
-    /// `traces`, `metrics`, `logs` or `reports`.
+    /// `traces`, `metrics`, `logs`, `reports` or `profiles`.
     pub signal: String,
     /// Number of records.
     pub count: u64,
@@ -94,7 +94,7 @@ pub struct DropPoint {
     /// Start of the minute.
     #[schema(format = DateTime)]
     pub timestamp: String,
-    /// `traces`, `metrics`, `logs` or `reports`.
+    /// `traces`, `metrics`, `logs`, `reports` or `profiles`.
     pub signal: String,
     /// Of requests `accepted` or `rejected`; of records `kept`, `dropped` or `trimmed`.
     pub outcome: String,

@@ -18,6 +18,7 @@ pub mod overview;
 pub mod page;
 pub mod passkeys;
 pub mod people;
+pub mod profile;
 pub mod services;
 pub mod setup;
 pub mod sign_in;

@@ -24,7 +24,8 @@ use tidewatch_query::time::Range;
 /// Arguments of `tidewatch export`.
 #[derive(Debug, Clone, clap::Args)]
 pub struct ExportArgs {
-    /// spans, endpoints, tasks, ai_traces, exceptions, logs, metric_points or ingest_counts.
+    /// spans, endpoints, tasks, ai_traces, exceptions, logs, metric_points, ingest_counts, profiles, profile_samples or
+    /// profile_stacks.
     #[arg(long)]
     pub table: String,
     /// The first moment: RFC 3339, or a day in UTC.

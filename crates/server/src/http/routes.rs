@@ -5,7 +5,8 @@
 //! | `POST /api/otel/v1/{traces,metrics,logs}`, also with a trailing slash and without `/api/otel` | a project token | `limits::OTLP` |
 //! | `POST /opentelemetry.proto.collector.…/Export` (gRPC) | a project token | `limits::OTLP` |
 //! | `POST /grpc.health.v1.Health/Check` | none | `limits::ANONYMOUS` |
-//! | `POST /api/report` | a project token | `limits::REPORT` |
+//! | `POST /api/otel/v1development/profiles`, likewise | a project token | `limits::OTLP` |
+//! | `POST /api/report`, `/api/profiles/ingest` | a project token | `limits::REPORT` |
 //! | `OPTIONS` of these | none | |
 //! | `GET /health`, `/readyz`, `/livez`, `GET /api/openapi.json` | none | |
 //! | `GET /api/has-organizations`, `POST /api/register`, `POST /api/login` | none | `limits::ANONYMOUS` |
@@ -28,7 +29,7 @@ use tower_http::compression::predicate::{And, Predicate, SizeAbove};
 use utoipa::openapi::OpenApi;
 
 use super::api::{AllDescriptions, Api, Descriptions, NoDescriptions, routes};
-use super::ingest::{cors, grpc, otlp, report, starting};
+use super::ingest::{cors, grpc, otlp, profile, report, starting};
 use super::{account, auth, dashboard, health, openapi, ui, uploads};
 use crate::app::App;
 use crate::error::ApiError;
@@ -56,13 +57,17 @@ fn telemetry<D: Descriptions>() -> Api<D> {
             router = router
                 .route(&format!("{base}/v1/traces{end}"), with_preflight(post(otlp::traces)))
                 .route(&format!("{base}/v1/metrics{end}"), with_preflight(post(otlp::metrics)))
-                .route(&format!("{base}/v1/logs{end}"), with_preflight(post(otlp::logs)));
+                .route(&format!("{base}/v1/logs{end}"), with_preflight(post(otlp::logs)))
+                .route(&format!("{base}/v1development/profiles{end}"), with_preflight(post(otlp::profiles)));
         }
     }
     let native = post(report::report).options(cors::preflight).fallback(report::wrong_method);
-    let router = router.route("/api/report", native);
+    let pprof = post(profile::ingest).options(cors::preflight).fallback(profile::wrong_method);
+    let router = router.route("/api/report", native).route("/api/profiles/ingest", pprof);
     Api::new()
         .described(routes!(report::report))
+        .described(routes!(profile::ingest))
+        .described(routes!(otlp::profiles))
         .described(routes!(otlp::traces))
         .described(routes!(otlp::metrics))
         .described(routes!(otlp::logs))

@@ -14,8 +14,9 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tidewatch_domain::decode::Encoding;
-use tidewatch_domain::model::ProjectId;
+use tidewatch_domain::model::{ProjectId, RequestKind};
 use tidewatch_domain::project::IngestSettings;
+use tidewatch_domain::rules::profile_stack;
 use tidewatch_domain::wire;
 use tidewatch_journal::Position;
 use tidewatch_lake::{Lake, LakeOptions};
@@ -63,6 +64,26 @@ fn apply(lake: &Lake, kind: Kind, encoding: Encoding, body: &[u8], position: u64
     lake.apply(Position(position), NO_KEY, NOON, prepared.rows);
 }
 
+/// A profile of project 1.
+fn apply_profile(lake: &Lake, position: u64) {
+    let body = std::fs::read("../../fixtures/profiles/go-cpu.pprof").expect("a fixture");
+    let header = Header {
+        project_number: 1,
+        project: ProjectId([7; 16]),
+        kind: RequestKind::Profile,
+        encoding: Encoding::Protobuf,
+        coding: Coding::Identity,
+        received_ns: NOON,
+        settings: IngestSettings::default(),
+        prices: NO_TABLE,
+        names_max: None,
+        attributes: RequestAttributes { service: "shop".to_owned(), ..RequestAttributes::default() },
+    };
+    let enrichment = EnrichmentSource { prices: PriceTable { prices: &[], id: NO_TABLE }, symbols: None };
+    let prepared = prepare(&header, &body, usize::MAX, &enrichment).map_err(|refused| refused.error);
+    lake.apply(Position(position), NO_KEY, NOON, prepared.expect("a profile").rows);
+}
+
 /// A span with attributes of every type, an event and a link.
 fn odd_span() -> String {
     let attributes = json!([
@@ -100,6 +121,8 @@ fn lake(folder: &std::path::Path, seed: u64, rounds: usize) -> Lake {
         if round == 0 {
             position += 1;
             apply(&lake, Kind::Rich, Encoding::Json, odd_span().as_bytes(), position, 1);
+            position += 1;
+            apply_profile(&lake, position);
         }
         if seed >> round & 1 == 1 {
             lake.flush().expect("the disk takes it");
@@ -194,6 +217,12 @@ fn expected(name: &str, array: &ArrayRef, row: usize) -> Value {
                         json!({"trace_id": hex(&link.trace_id.0), "span_id": hex(&link.span_id.0),
                                "trace_state": link.trace_state, "attributes": listed(link.attributes),
                                "dropped_attributes": link.dropped_attributes, "flags": link.flags})
+                    })
+                    .collect(),
+                "frames" => profile_stack::frames(bytes)
+                    .map(|frame| {
+                        json!({"function": frame.function, "file": frame.file, "build_id": frame.build_id,
+                               "address": frame.address})
                     })
                     .collect(),
                 "native_ids" | "linked_trace_id" | "session_id" => hex(bytes),

@@ -51,7 +51,8 @@ async fn every_route_and_every_method() {
                 let answer = client::send(harness.address(), method, &target, headers, b"").await;
                 let what = format!("{method} {target}: {}", answer.status);
                 assert_security_headers(&answer, &what);
-                let is_ingest = path.contains("/v1/") || path == "/api/report";
+                let is_ingest = path.contains("/v1/")
+                    || ["/api/report", "/api/profiles/ingest", "/api/otel/v1development/profiles"].contains(&&*path);
                 let allowed = answer.header("Access-Control-Allow-Origin");
                 assert_eq!(allowed, is_ingest.then_some("*"), "CORS is for ingest alone: {what}");
                 if path.starts_with("/api/") {

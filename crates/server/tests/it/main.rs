@@ -58,6 +58,7 @@ mod personal_tokens;
 #[path = "../support/ports.rs"]
 mod ports;
 mod process;
+mod profiles;
 mod project_numbers;
 mod quotas;
 mod release;

@@ -11,7 +11,7 @@ use crate::requests::{CLIENT, CONSUMER, at, column, made, request};
 
 /// The lists, with a name in the query where one is required. The pages offer only orders of these lists: they take the
 /// names from the types generated from the document.
-const LISTS: [(&str, &str, &str); 14] = [
+const LISTS: [(&str, &str, &str); 16] = [
     ("post", "/api/endpoints", ""),
     ("post", "/api/endpoints/grouped", ""),
     ("post", "/api/endpoints/endpoint", "endpoint=GET%20/a"),
@@ -24,6 +24,8 @@ const LISTS: [(&str, &str, &str); 14] = [
     ("post", "/api/exception-stack-traces", ""),
     ("post", "/api/logs", ""),
     ("post", "/api/logs/histogram", ""),
+    ("post", "/api/profiles/grouped", ""),
+    ("post", "/api/profiles/top", ""),
     ("post", "/api/spans", ""),
     ("get", "/api/symbols", ""),
 ];
@@ -97,7 +99,15 @@ async fn every_documented_order_of_every_list_is_accepted_and_no_other() {
                     let path = format!("{}&orderBy={order}&sortDirection={direction}", at(&path, &project));
                     harness.api("GET", &path, &Value::Null).await
                 }
-                _ => harness.query(&project, &path, json!({ "orderBy": order, "sortDirection": direction })).await,
+                _ => {
+                    let mut body = json!({ "orderBy": order, "sortDirection": direction });
+                    // Functions are those of one type of a service.
+                    if path == "/api/profiles/top" {
+                        body["serviceName"] = json!("shop");
+                        body["type"] = json!("go:profile_cpu:nanoseconds");
+                    }
+                    harness.query(&project, &path, body).await
+                }
             }
         };
         for order in orders {

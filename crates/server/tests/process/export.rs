@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::{Value, json};
 use tidewatch_store::tables::Table;
 
-use super::parquet_readers::python;
+use super::parquet_readers::{profiles, python};
 use super::server::{Account, Server};
 
 const FORMATS: [&str; 3] = ["parquet", "ndjson", "csv"];
@@ -119,20 +119,21 @@ fn send(server: &Server, token: &str, round: u64) {
         {"name": "latency", "unit": "ms", "histogram": {"dataPoints": [{"timeUnixNano": (NOON + round).to_string(), "count": "4", "sum": 100.0, "explicitBounds": [10.5, 20.0], "bucketCounts": ["1", "2", "1"]}], "aggregationTemporality": 1}},
     ]);
     for (path, body) in [
+        ("v1development/profiles", profiles(NOON + round, round)),
         (
-            "traces",
+            "v1/traces",
             json!({"resourceSpans": [{"resource": resource, "scopeSpans": [{"scope": {"name": "lib"}, "spans": spans}]}]}),
         ),
         (
-            "logs",
+            "v1/logs",
             json!({"resourceLogs": [{"resource": resource, "scopeLogs": [{"scope": {"name": "app"}, "logRecords": logs}]}]}),
         ),
         (
-            "metrics",
+            "v1/metrics",
             json!({"resourceMetrics": [{"resource": resource, "scopeMetrics": [{"scope": {"name": "m"}, "metrics": metrics}]}]}),
         ),
     ] {
-        let (status, answer) = server.call("POST", &format!("/api/otel/v1/{path}"), Some(token), &body);
+        let (status, answer) = server.call("POST", &format!("/api/otel/{path}"), Some(token), &body);
         assert_eq!(status, 200, "{answer}");
     }
 }

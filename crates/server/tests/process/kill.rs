@@ -12,6 +12,7 @@ use super::server::{Account, Server, agent};
 const KILLS: u64 = 50;
 const SENDERS: u64 = 4;
 const SPANS_PER_REQUEST: u64 = 8;
+const PROFILES: &str = "profiles";
 
 /// Mission 1: acknowledged records are durable. Senders retry unacknowledged requests byte for byte, as exporters do.
 #[test]
@@ -45,6 +46,16 @@ fn fifty_kills_lose_no_acked_record_and_duplicate_none() {
     assert_eq!(stored_spans(&server, acked), acked, "every acked span is stored exactly once");
     assert_eq!(server.total("/api/logs", json!({})), acked, "and every acked log record");
     assert_eq!(server.total("/api/endpoints", json!({})), acked / SPANS_PER_REQUEST, "and every Endpoint");
+
+    let graph = server.query(
+        "/api/profiles/flamegraph",
+        json!({"serviceName": "kill-test", "type": "go:profile_cpu:nanoseconds", "fromDate": "2026-11-01T00:00:00Z",
+            "toDate": "2026-11-30T00:00:00Z"}),
+    );
+    let profiles = acked / SPANS_PER_REQUEST;
+    assert_eq!(graph["profileCount"], profiles, "and every profile");
+    assert_eq!((&graph["total"], &graph["missingStacks"]), (&json!((7 * profiles) as f64), &json!(0)));
+    assert_eq!(graph["names"], json!(["total", "main"]));
 
     server.kill();
     server.restart();
@@ -94,6 +105,7 @@ impl Sender {
             let mut waiting = self.waiting.lock().expect("one thread a sender");
             waiting.push(("traces", self.trace(number)));
             waiting.push(("logs", self.logs(number)));
+            waiting.push((PROFILES, self.profile(number)));
             drop(waiting);
             self.settle(base, account);
         }
@@ -103,8 +115,9 @@ impl Sender {
     fn settle(&self, base: &str, account: &Account) {
         let mut waiting = self.waiting.lock().expect("one thread a sender");
         while let Some((signal, body)) = waiting.first() {
+            let version = if *signal == PROFILES { "v1development" } else { "v1" };
             let answer = agent()
-                .post(format!("{base}/api/otel/v1/{signal}"))
+                .post(format!("{base}/api/otel/{version}/{signal}"))
                 .header("Authorization", format!("Bearer {}", account.project_token))
                 .header("Content-Type", "application/json")
                 .send(body.as_str());
@@ -139,6 +152,23 @@ impl Sender {
                 {"key": "http.route", "value": {"stringValue": "/kill"}},
             ]) } else { json!([]) },
         })
+    }
+
+    /// A profile with one sample, whose stack is that of every other.
+    fn profile(&self, number: u64) -> String {
+        let profile = json!({
+            "sampleType": {"typeStrindex": 1, "unitStrindex": 2}, "samples": [{"stackIndex": 1, "values": ["7"]}],
+            "timeUnixNano": (1_795_219_200_000_000_000 + number * 1_000_000 + self.id).to_string(), "durationNano": "1000",
+        });
+        json!({
+            "resourceProfiles": [{"resource": resource(), "scopeProfiles": [{"profiles": [profile]}]}],
+            "dictionary": {
+                "stringTable": ["", "cpu", "nanoseconds", "main"], "functionTable": [{}, {"nameStrindex": 3}],
+                "locationTable": [{}, {"lines": [{"functionIndex": 1}]}],
+                "stackTable": [{}, {"locationIndices": [1]}],
+            },
+        })
+        .to_string()
     }
 
     fn logs(&self, number: u64) -> String {

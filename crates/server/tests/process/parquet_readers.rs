@@ -10,7 +10,7 @@ use arrow::datatypes::{DataType, Float64Type, Int16Type, Int64Type, UInt8Type, U
 use serde_json::{Value, json};
 use tidewatch_bench::generate::{Generator, Kind, Period};
 use tidewatch_domain::decode::Encoding;
-use tidewatch_domain::model::{ProjectId, Signal};
+use tidewatch_domain::model::{ProjectId, RequestKind, Signal};
 use tidewatch_domain::project::IngestSettings;
 use tidewatch_ingest::coding::Coding;
 use tidewatch_ingest::enrichment::EnrichmentSource;
@@ -46,11 +46,11 @@ pub fn python() -> PathBuf {
     INSTALLED.get_or_init(install).clone()
 }
 
-fn apply(lake: &Lake, signal: Signal, encoding: Encoding, body: &[u8], position: u64) {
+fn apply(lake: &Lake, kind: impl Into<RequestKind>, encoding: Encoding, body: &[u8], position: u64) {
     let header = Header {
         project_number: 1 + (position % 2) as u32,
         project: ProjectId([7; 16]),
-        kind: signal.into(),
+        kind: kind.into(),
         encoding,
         coding: Coding::Identity,
         received_ns: NOON,
@@ -101,7 +101,30 @@ fn odd_spans(round: u64) -> Value {
     }]})
 }
 
-/// Writes requests of all signals and flushes them once.
+/// Profiles with samples with and without times and spans, and stacks that no other round has.
+pub fn profiles(time_ns: u64, round: u64) -> Value {
+    let profile = json!({
+        "sampleType": {"typeStrindex": 1, "unitStrindex": 2}, "timeUnixNano": time_ns.to_string(), "durationNano": "1000",
+        "samples": [
+            {"stackIndex": 1, "values": ["7"], "linkIndex": 1},
+            {"stackIndex": 2, "values": ["1", "2"],
+             "timestampsUnixNano": [(time_ns + 5).to_string(), (time_ns + 9).to_string()]},
+        ],
+    });
+    let service = json!({"attributes": [{"key": "service.name", "value": {"stringValue": "shop"}}]});
+    json!({
+        "resourceProfiles": [{"resource": service, "scopeProfiles": [{"profiles": [profile]}]}],
+        "dictionary": {
+            "stringTable": ["", "cpu", "nanoseconds", "main", format!("größe {round}"), "a.c"],
+            "functionTable": [{}, {"nameStrindex": 3}, {"nameStrindex": 4, "filenameStrindex": 5}],
+            "locationTable": [{}, {"lines": [{"functionIndex": 1}]}, {"address": "99", "lines": [{"functionIndex": 2}]}],
+            "stackTable": [{}, {"locationIndices": [2]}, {"locationIndices": [2, 1]}],
+            "linkTable": [{}, {"traceId": format!("{:032x}", 7), "spanId": format!("{:016x}", 7)}],
+        },
+    })
+}
+
+/// Writes requests of all kinds and flushes them once.
 fn fill(lake: &Lake, round: u64) {
     let mut generator = Generator::new(round);
     let mut body = Vec::new();
@@ -120,6 +143,8 @@ fn fill(lake: &Lake, round: u64) {
         "dataPoints": [{"timeUnixNano": NOON.to_string(), "asInt": i64::MAX.to_string()}],
         "aggregationTemporality": 2, "isMonotonic": true}}]}]}]});
     apply(lake, Signal::Metrics, Encoding::Json, points.to_string().as_bytes(), position + 2);
+    let profiles = profiles(period.from_ns, round).to_string();
+    apply(lake, RequestKind::OtlpProfiles, Encoding::Json, profiles.as_bytes(), position + 3);
     lake.flush().expect("the disk takes it");
 }
 

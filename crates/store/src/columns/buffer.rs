@@ -112,6 +112,11 @@ impl TableBuffer {
         }
     }
 
+    /// The cells of a column of [`Kind::U64`](crate::tables::Kind::U64), by row; `None` for any other column.
+    pub fn u64(&self, column: &str) -> Option<&[u64]> {
+        self.cells(column)?.u64()
+    }
+
     /// A cell of a column of [`Kind::U8`](crate::tables::Kind::U8); 0 for any other column.
     pub fn u8(&self, column: &str, row: usize) -> u8 {
         match self.cells(column) {

@@ -14,6 +14,7 @@ mod keys;
 mod logs;
 mod metrics;
 mod pick;
+mod profiles;
 mod report;
 mod row;
 mod senders;
@@ -104,9 +105,14 @@ impl TableRows {
     pub fn drop_duplicate_exceptions(&mut self, mut is_duplicate: impl FnMut(u32, ExceptionKeys) -> bool) {
         let rows = self.records.iter().zip(&self.exception_keys);
         let keep: Vec<bool> = rows.map(|(record, keys)| !is_duplicate(*record, *keys)).collect();
+        self.keep(&keep);
+    }
+
+    /// Keeps the rows that pass; the rows of [`TableRows::exception_keys`] are not changed.
+    pub fn keep(&mut self, keep: &[bool]) {
         if keep.contains(&false) {
             let all = self.take_buffer();
-            self.buffer.append(&all, Pick::Kept(&keep));
+            self.buffer.append(&all, Pick::Kept(keep));
             let mut kept = keep.iter();
             self.records.retain(|_| kept.next().is_some_and(|keep| *keep));
         }

@@ -66,6 +66,10 @@ fn scopes(table: Table) -> Vec<AttributeScope> {
     scopes
 }
 
+fn has_text(table: Table) -> bool {
+    table.columns().iter().any(|column| column.kind == Kind::Text)
+}
+
 fn filter(table: Table, rows: &[Row], depth: usize, dice: &mut Dice) -> Filter {
     let several = |dice: &mut Dice| (0..dice.below(3)).map(|_| filter(table, rows, depth - 1, dice)).collect();
     match dice.below(if depth == 0 { 8 } else { 12 }) {
@@ -78,7 +82,7 @@ fn filter(table: Table, rows: &[Row], depth: usize, dice: &mut Dice) -> Filter {
             let values = (0..dice.below(4)).map(|_| literal(table, column, rows, dice)).collect();
             Filter::In { column: column.name, values }
         }
-        4 => {
+        4 if has_text(table) => {
             let strings: Vec<&Column> = table.columns().iter().filter(|column| column.kind == Kind::Text).collect();
             let needle = (*dice.pick(&["", "a", "get /", "ÜR", "rich", "日", "x"])).to_owned();
             // Engines may have a separate filter for bodies of logs.
@@ -144,7 +148,7 @@ fn groups_shape(table: Table, rows: &[Row], dice: &mut Dice) -> Shape {
                 KeySource::Attribute { scope: *dice.pick(&scopes), key: (*dice.pick(&KEYS)).to_owned() }
             }
             1 if !scopes.is_empty() => KeySource::AttributeKeys,
-            2 => {
+            2 if has_text(table) => {
                 let strings: Vec<&Column> = table.columns().iter().filter(|column| column.kind == Kind::Text).collect();
                 let column = dice.pick(&strings);
                 let text = |dice: &mut Dice| match literal(table, column, rows, dice) {

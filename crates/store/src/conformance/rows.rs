@@ -73,6 +73,8 @@ fn cell(table: Table, column: &Column, number: usize, dice: &mut Dice) -> Cell {
         "weight" => return Cell::F64(*dice.pick(&[1.0, 1.0, 1.0, 2.0, 5.0])),
         "temporality" | "metric_kind" => return Cell::U64(dice.below(4) as u64),
         "series" => return Cell::U64(dice.below(4) as u64),
+        // Distinct, because it is the identity of a stack.
+        "stack" if table == Table::ProfileStacks => return Cell::U64(number as u64 * 0x1234_5678_9ABC),
         "bounds" | "buckets" => return Cell::Bytes(histogram(column.name, dice)),
         // Distinct, because they are part of the identity of rows.
         "row_id" | "span_id" => {

@@ -7,6 +7,7 @@ mod issues;
 mod logs;
 mod metrics;
 mod overview;
+mod profiles;
 mod services;
 mod slow_offset;
 mod symbol_files;
@@ -29,6 +30,7 @@ pub fn routes<D: Descriptions>() -> Api<D> {
         .merge(logs::routes())
         .merge(metrics::routes())
         .merge(overview::routes())
+        .merge(profiles::routes())
         .merge(services::routes())
         .merge(slow_offset::routes())
         .merge(symbols::routes())

@@ -86,7 +86,7 @@ async fn export(app: &Arc<App>, signal: Signal, request: Request) -> Response {
         }
     };
     match result {
-        Ok(rejections) => success(response::message(PartialSuccess::of(&rejections, signal).as_ref())),
+        Ok(rejections) => success(response::message(PartialSuccess::of(&rejections, signal.into()).as_ref())),
         Err(refused) => {
             otlp::count_refused(app, signal, &head, project.as_deref(), &refused);
             // HTTP/2 resets the stream of a request whose response precedes the end of its body, and clients then

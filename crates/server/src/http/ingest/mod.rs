@@ -1,8 +1,10 @@
-//! The OTLP endpoints, over HTTP and gRPC, and native reports.
+//! The OTLP endpoints, over HTTP and gRPC, native reports and profiles.
 
 pub mod cors;
 pub mod grpc;
 pub mod otlp;
+pub mod profile;
+mod profile_attributes;
 pub mod report;
 mod response;
 pub mod starting;

@@ -1,4 +1,4 @@
-//! `POST /api/otel/v1/{traces,metrics,logs}`: OTLP/HTTP. Spec: endpoints, authentication, errors; DECISIONS 19.
+//! `POST /api/otel/v1/{traces,metrics,logs}` and `/api/otel/v1development/profiles`: OTLP/HTTP. Spec: endpoints, authentication, errors; DECISIONS 19.
 //!
 //! The checks, in order: token (401), origin (403), the project's quota (429), content type and encoding (415), body
 //! (413, 503, 400), then the pipeline. Refusals are counted by reason.
@@ -17,6 +17,7 @@ use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::{RequestKind, Signal};
 
 use super::cors;
+use super::profile_attributes;
 use super::response::{self, PartialSuccess};
 use crate::app::App;
 use crate::error::ApiError;
@@ -66,6 +67,14 @@ pub async fn logs(State(app): State<Arc<App>>, request: Request) -> Response {
     export(app, Signal::Logs, request).await
 }
 
+/// Stores profiles, sent as an OTLP export request of the development version of the signal.
+#[utoipa::path(post, path = "/api/otel/v1development/profiles", operation_id = "exportProfiles", tag = "otlp", security(("projectToken" = [])),
+    request_body(content((Vec<u8> = "application/x-protobuf"), (serde_json::Value = "application/json")), description = "ExportProfilesServiceRequest"),
+    responses((status = 200, description = "ExportProfilesServiceResponse in the request's encoding"), (status = "default", description = "google.rpc.Status in the request's encoding")))]
+pub async fn profiles(State(app): State<Arc<App>>, request: Request) -> Response {
+    export(app, RequestKind::OtlpProfiles, request).await
+}
+
 /// The response to methods other than POST and OPTIONS: 405.
 pub async fn wrong_method(headers: HeaderMap) -> Response {
     let encoding = media_type(&headers).unwrap_or(Encoding::Json);
@@ -74,27 +83,27 @@ pub async fn wrong_method(headers: HeaderMap) -> Response {
     cors::allow_any_origin(response)
 }
 
-async fn export(app: Arc<App>, signal: Signal, request: Request) -> Response {
-    cors::allow_any_origin(export_response(app, signal, request).await)
+async fn export(app: Arc<App>, kind: impl Into<RequestKind>, request: Request) -> Response {
+    cors::allow_any_origin(export_response(app, kind.into(), request).await)
 }
 
-async fn export_response(app: Arc<App>, signal: Signal, request: Request) -> Response {
+async fn export_response(app: Arc<App>, kind: RequestKind, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let content_type = media_type(&head.headers);
     // Requests with an unknown content type get a JSON response.
     let encoding = content_type.unwrap_or(Encoding::Json);
     let Some(project) = project_of(&app, &head.headers) else {
         let refused = Refused::new(RejectReason::BadToken, ExportError::Unauthorized("missing or wrong project token"));
-        count_refused(&app, signal, &head, None, &refused);
+        count_refused(&app, kind, &head, None, &refused);
         return response::failure(encoding, &refused.error.clone().into());
     };
-    match accept(&app, signal.into(), content_type, &project, (head, body)).await {
+    match accept(&app, kind, content_type, &project, (head, body)).await {
         Ok(rejections) => {
-            let partial = PartialSuccess::of(&rejections, signal);
-            response::success(signal, encoding, partial.as_ref())
+            let partial = PartialSuccess::of(&rejections, kind);
+            response::success(kind, encoding, partial.as_ref())
         }
         Err(refused) => {
-            app.refused(project.number, signal, &refused);
+            app.refused(project.number, kind, &refused);
             response::failure(encoding, &refused.error.clone().into())
         }
     }
@@ -113,8 +122,8 @@ pub async fn accept(
     let encoding = content_type
         .ok_or_else(|| unsupported("the content type must be application/x-protobuf or application/json".to_owned()))?;
     let coding = coding::of(&head.headers).map_err(|name| unsupported(coding::unknown(&name)))?;
+    let attributes = attributes(app, project, kind, &head)?;
     let (body, body_permit) = read(app, kind, project.number, &head.headers, (body, 0)).await?;
-    let attributes = attributes(app, kind, &head);
     store(app, Export { project, kind, encoding, coding, attributes, body, body_permit }).await
 }
 
@@ -138,8 +147,10 @@ pub async fn read(
     (body, prefix_bytes): (Body, usize),
 ) -> Result<(Bytes, BodyPermit), Refused> {
     let limits = match kind {
-        RequestKind::Report => app.config.report(),
-        RequestKind::Otlp(_) => RouteLimits { body_bytes_max: app.config.otlp_body_bytes_max, ..limits::OTLP },
+        RequestKind::Report | RequestKind::Profile => app.config.report(),
+        RequestKind::Otlp(_) | RequestKind::OtlpProfiles => {
+            RouteLimits { body_bytes_max: app.config.otlp_body_bytes_max, ..limits::OTLP }
+        }
     };
     let bytes_max = limits.body_bytes_max;
     let limits = RouteLimits { body_bytes_max: bytes_max + prefix_bytes, ..limits };
@@ -166,14 +177,16 @@ pub async fn store(app: &App, export: Export<'_>) -> Result<Rejections, Refused>
 }
 
 /// The inputs of a request that its rows depend on and its body lacks.
-fn attributes(app: &App, kind: RequestKind, head: &Parts) -> RequestAttributes {
-    match kind {
+fn attributes(app: &App, project: &Project, kind: RequestKind, head: &Parts) -> Result<RequestAttributes, Refused> {
+    Ok(match kind {
         RequestKind::Report => {
             let client = ClientInfo::of(&head.headers, &head.extensions, app);
-            RequestAttributes { client_address: Some(client.address) }
+            RequestAttributes { client_address: Some(client.address), ..RequestAttributes::default() }
         }
+        RequestKind::Profile => profile_attributes::attributes(project, head.uri.query())?,
+        RequestKind::OtlpProfiles => profile_attributes::labels(project),
         RequestKind::Otlp(_) => RequestAttributes::default(),
-    }
+    })
 }
 
 fn slow_error(slow_response: SlowResponse) -> ExportError {

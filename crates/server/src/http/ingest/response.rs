@@ -9,7 +9,7 @@ use axum::response::Response;
 use serde_json::json;
 use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::encode::Message;
-use tidewatch_domain::model::Signal;
+use tidewatch_domain::model::{RequestKind, Signal};
 
 use crate::error::ApiError;
 use tidewatch_ingest::outcome::Rejections;
@@ -29,8 +29,8 @@ pub struct PartialSuccess {
 
 impl PartialSuccess {
     /// `None` if every record of the request is stored completely.
-    pub fn of(rejections: &Rejections, signal: Signal) -> Option<PartialSuccess> {
-        let message = rejections.message(signal.into())?;
+    pub fn of(rejections: &Rejections, kind: RequestKind) -> Option<PartialSuccess> {
+        let message = rejections.message(kind)?;
         Some(PartialSuccess { rejected: rejections.total(), message })
     }
 }
@@ -49,15 +49,16 @@ pub fn message(partial: Option<&PartialSuccess>) -> Vec<u8> {
 }
 
 /// A response with status 200. `partial`: `None` for full success, which leaves `partial_success` unset.
-pub fn success(signal: Signal, encoding: Encoding, partial: Option<&PartialSuccess>) -> Response {
+pub fn success(kind: RequestKind, encoding: Encoding, partial: Option<&PartialSuccess>) -> Response {
     let body = match (encoding, partial) {
         (Encoding::Protobuf, partial) => message(partial),
         (Encoding::Json, None) => b"{}".to_vec(),
         (Encoding::Json, Some(partial)) => {
-            let rejected = match signal {
-                Signal::Traces => "rejectedSpans",
-                Signal::Metrics => "rejectedDataPoints",
-                Signal::Logs => "rejectedLogRecords",
+            let rejected = match kind {
+                RequestKind::Otlp(Signal::Traces) => "rejectedSpans",
+                RequestKind::Otlp(Signal::Metrics) => "rejectedDataPoints",
+                RequestKind::Otlp(Signal::Logs) => "rejectedLogRecords",
+                RequestKind::OtlpProfiles | RequestKind::Profile | RequestKind::Report => "rejectedProfiles",
             };
             // int64 is a string in OTLP JSON.
             json!({ "partialSuccess": { rejected: partial.rejected.to_string(), "errorMessage": partial.message } })

@@ -45,6 +45,9 @@ const READS: Kinds = Kinds::Token(ScopeLevel::Read);
 const WRITES: Kinds = Kinds::Token(ScopeLevel::Write);
 const ADMINISTERS: Kinds = Kinds::Token(ScopeLevel::Admin);
 
+/// A selection of profiles that do not exist.
+const PROFILES: &str = r#"{"serviceName":"x","type":"y"}"#;
+
 pub struct Row {
     pub method: &'static str,
     pub path: &'static str,
@@ -183,6 +186,18 @@ pub const TABLE: &[Row] = &[
     row("POST", "/api/otel/v1/logs", RuntimeToken, NoPerson, "{}", 200),
     row("POST", "/api/otel/v1/metrics", RuntimeToken, NoPerson, "{}", 200),
     row("POST", "/api/otel/v1/traces", RuntimeToken, NoPerson, "{}", 200),
+    row("POST", "/api/otel/v1development/profiles", RuntimeToken, NoPerson, "{}", 200),
+    row("POST", "/api/profiles/dimensions", Read, READS, PROFILES, 200),
+    row("POST", "/api/profiles/flamegraph", Read, READS, PROFILES, 200),
+    row("POST", "/api/profiles/grouped", Read, READS, "{}", 200),
+    row("POST", "/api/profiles/ingest", RuntimeToken, NoPerson, "{}", 400),
+    row("POST", "/api/profiles/labels", Read, READS, PROFILES, 200),
+    row("POST", "/api/profiles/links", Read, READS, r#"{"serviceName":"x"}"#, 200),
+    row("POST", "/api/profiles/pprof", Read, READS, PROFILES, 404),
+    row("POST", "/api/profiles/series", Read, READS, PROFILES, 200),
+    row("POST", "/api/profiles/series/breakdown", Read, READS, r#"{"serviceName":"x","type":"y","dimension":"appVersion"}"#, 200),
+    row("POST", "/api/profiles/top", Read, READS, PROFILES, 200),
+    row("POST", "/api/profiles/types", Read, READS, "{}", 200),
     row("POST", "/api/report", RuntimeToken, NoPerson, "{}", 200),
     row("GET", "/api/password-reset", Nothing, NoPerson, "", 400),
     row("POST", "/api/password-reset", Nothing, NoPerson, r#"{"password":"12345678"}"#, 400),

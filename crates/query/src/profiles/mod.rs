@@ -1,0 +1,20 @@
+//! Profiles: lists, series, flame graphs, functions, downloads and the link from a span. WIRE 2.2.
+//!
+//! [`selection`] validates requests; [`stacks`] reads sums and frames; [`tree`] merges stacks.
+
+mod flame;
+mod links;
+mod lists;
+mod names;
+mod pprof;
+mod selection;
+mod series;
+mod stacks;
+mod tree;
+
+pub use flame::{flame_graph, top};
+pub use links::links;
+pub use lists::{dimensions, grouped, labels, types};
+pub use pprof::{PprofFile, pprof};
+pub use series::{breakdown, series};
+pub use stacks::NativeNames;

@@ -1,0 +1,163 @@
+//! Profiles: `/api/profiles/...`. WIRE 2.2.
+
+use std::collections::{BTreeSet, HashMap};
+use std::io::Write;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::error::ApiError;
+use crate::http::api::{Api, Descriptions, routes};
+use crate::http::gate::auth::ProjectAccess;
+use crate::http::gate::body::JsonBody;
+use crate::http::openapi::{Failures, ProjectQuery};
+use tidewatch_accounts::Project;
+use tidewatch_ingest::symbols::Symbols;
+use tidewatch_limits as limits;
+use tidewatch_query::error::QueryError;
+use tidewatch_query::executor::Executor;
+use tidewatch_query::profiles::{self, NativeNames};
+use tidewatch_query::views::page::Page;
+use tidewatch_query::views::profile::*;
+
+pub fn routes<D: Descriptions>() -> Api<D> {
+    Api::new()
+        .routes(routes!(grouped))
+        .routes(routes!(types))
+        .routes(routes!(series))
+        .routes(routes!(breakdown))
+        .routes(routes!(dimensions))
+        .routes(routes!(labels))
+        .routes(routes!(flame_graph))
+        .routes(routes!(top))
+        .routes(routes!(links))
+        .routes(routes!(pprof))
+}
+
+fn executor(app: &App) -> Executor {
+    Executor::within(app.query.clone(), limits::LIST_DEADLINE)
+}
+
+/// The names of native frames, for queries that show functions.
+macro_rules! names {
+    ($app:ident, $access:ident, native) => {
+        names_of(&$app, &$access.project)
+    };
+}
+
+/// A handler that runs one query of profiles.
+macro_rules! handler {
+    ($(#[$doc:meta])* $name:ident, $path:literal, $operation:literal, $request:ty, $response:ty, $query:path $(, $native:ident)?) => {
+        $(#[$doc])*
+        #[utoipa::path(
+            post,
+            path = $path,
+            operation_id = $operation,
+            tag = "profiles",
+            params(ProjectQuery),
+            request_body = $request,
+            responses((status = 200, description = "Success", body = $response), Failures)
+        )]
+        async fn $name(
+            State(app): State<Arc<App>>,
+            access: ProjectAccess,
+            JsonBody(request): JsonBody<$request>,
+        ) -> Result<Json<$response>, ApiError> {
+            Ok(Json($query(&executor(&app), &access.project, $(names!(app, access, $native),)? request).await?))
+        }
+    };
+}
+
+/// Functions of native files by the project's uploads.
+struct UploadedNames {
+    symbols: Arc<Symbols>,
+    project: Uuid,
+    now_ns: i64,
+}
+
+impl NativeNames for UploadedNames {
+    fn functions(&self, build_id: &str, addresses: &BTreeSet<u64>) -> HashMap<u64, Vec<(String, String)>> {
+        self.symbols.native_functions(self.project, build_id, addresses, self.now_ns)
+    }
+}
+
+fn names_of(app: &App, project: &Project) -> Arc<dyn NativeNames> {
+    Arc::new(UploadedNames { symbols: app.symbols.clone(), project: project.id, now_ns: app.clock.now_ns() })
+}
+
+handler!(
+    /// Services and their types of profiles.
+    grouped, "/api/profiles/grouped", "groupedProfiles", GroupedProfilesRequest, Page<ProfileGroup>, profiles::grouped
+);
+handler!(
+    /// Types of profiles, of at least the last 30 days.
+    types, "/api/profiles/types", "profileTypes", ProfileTypesRequest, ProfileTypes, profiles::types
+);
+handler!(
+    /// Values over time.
+    series, "/api/profiles/series", "profileSeries", ProfileSeriesRequest, ProfileSeries, profiles::series
+);
+handler!(
+    /// Values over time by version, server or label.
+    breakdown, "/api/profiles/series/breakdown", "profileBreakdown", ProfileBreakdownRequest, ProfileBreakdown,
+    profiles::breakdown
+);
+handler!(
+    /// Versions and servers of the profiles.
+    dimensions, "/api/profiles/dimensions", "profileDimensions", ProfileSelection, ProfileDimensions,
+    profiles::dimensions
+);
+handler!(
+    /// Labels of the samples.
+    labels, "/api/profiles/labels", "profileLabels", ProfileSelection, ProfileLabels, profiles::labels
+);
+handler!(
+    /// A flame graph: the stacks of the samples as a tree, optionally beside those of a baseline.
+    flame_graph, "/api/profiles/flamegraph", "profileFlameGraph", FlameGraphRequest, FlameGraph, profiles::flame_graph,
+    native
+);
+handler!(
+    /// Functions or packages by value.
+    top, "/api/profiles/top", "profileTop", TopFunctionsRequest, TopFunctions, profiles::top, native
+);
+handler!(
+    /// Profiles of a span's service that were taken while it ran.
+    links, "/api/profiles/links", "profileLinks", ProfileLinksRequest, ProfileLinks, profiles::links
+);
+
+/// The samples as a file in the format of pprof.
+#[utoipa::path(
+    post,
+    path = "/api/profiles/pprof",
+    operation_id = "downloadProfile",
+    tag = "profiles",
+    params(ProjectQuery),
+    request_body = ProfileSelection,
+    responses((status = 200, description = "profile.proto, compressed with gzip", body = Vec<u8>, content_type = "application/octet-stream"),
+        (status = 404, description = "No sample is selected", body = crate::error::ErrorBody), Failures)
+)]
+async fn pprof(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<ProfileSelection>,
+) -> Result<Response, ApiError> {
+    let file = profiles::pprof(&executor(&app), &access.project, names_of(&app, &access.project), request).await?;
+    let compress = move || {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(&file.body).and_then(|()| encoder.finish()).map(|body| (file.name, body))
+    };
+    let done = tokio::task::spawn_blocking(compress).await.map_err(QueryError::internal)?;
+    let (name, body) = done.map_err(QueryError::internal)?;
+    let headers = [
+        (CONTENT_TYPE, "application/octet-stream".to_owned()),
+        (CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")),
+    ];
+    Ok((headers, body).into_response())
+}
