@@ -180,6 +180,19 @@ impl super::Control {
         write.commit().await
     }
 
+    /// Records the deletion of the sessions of one of the project's users. The user's id is not recorded.
+    pub async fn audit_sessions_removal(
+        &self,
+        actor: &Actor,
+        project: &Project,
+        sessions: u64,
+    ) -> Result<(), ControlError> {
+        let entry = actor.did("sessions.remove").on("project", project.id).within(project.organization_id);
+        let mut write = self.write().await?;
+        write.audit(entry.with(json!({ "sessions": sessions }))).await?;
+        write.commit().await
+    }
+
     /// Returns the selected entries, newest first.
     pub async fn audit_entries(&self, filter: &AuditFilter<'_>) -> Result<Vec<AuditEntry>, ControlError> {
         let rows: Vec<Columns> = sqlx::query_as(

@@ -102,7 +102,8 @@ impl Control {
             "UPDATE projects SET name = $2, framework = $3, keep_unmatched_roots = $4, issues_from_logs = $5, \
              sample_rate = $6, error_sample_rate = $7, drop_healthy_healthchecks = $8, healthcheck_paths = $9, \
              profile_label_allowlist = $10, retention_days = $11, ai_conventions = $12, bytes_a_day = $13, \
-             records_a_day = $14, records_a_second = $15, allowed_origins = $16, all_metric_kinds = $17 WHERE number = $1",
+             records_a_day = $14, records_a_second = $15, allowed_origins = $16, all_metric_kinds = $17, \
+             session_recordings = $18 WHERE number = $1",
         )
         .bind(i64::from(old.number))
         .bind(name)
@@ -121,6 +122,7 @@ impl Control {
         .bind(stored_limit(settings.quota.records_a_second))
         .bind(json!(settings.allowed_origins).to_string())
         .bind(i64::from(settings.ingest.all_metric_kinds))
+        .bind(i64::from(settings.ingest.session_recordings))
         .execute(write.on())
         .await?;
         if changed.rows_affected() == 0 {

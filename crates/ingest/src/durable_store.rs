@@ -12,6 +12,7 @@ use tidewatch_store::TelemetryStore;
 
 use bytes::Bytes;
 use tidewatch_domain::model::RequestKind;
+use tidewatch_domain::rules::session::RECORDING_DAYS;
 use tidewatch_journal::disk::Disk;
 use tidewatch_journal::heartbeat::Heartbeat;
 use tidewatch_journal::{AppendError, Backlog, DurableSegment, Journal, Latencies, Options, Position, TrimGuard};
@@ -19,7 +20,8 @@ use tidewatch_lake::{DiskBudget, FreeBytes, KeepRecords, Lake, LakeOptions, OnFa
 use tidewatch_store::Outcome;
 use tidewatch_store::columns::Rows;
 use tidewatch_store::days::day_of;
-use tidewatch_store::retention::{ProjectRetention, Retention};
+use tidewatch_store::retention::{ProjectRetention, Retention, shortest};
+use tidewatch_store::tables::Table;
 use tokio::sync::oneshot;
 
 use super::enrichment::EnrichmentSource;
@@ -120,7 +122,8 @@ impl DurableStore {
             flush_rows: settings.flush_rows,
             memory_bytes: settings.memtable_bytes,
             flush_age: settings.flush_age,
-            retention: Retention::all(settings.retention_days),
+            retention: Retention::all(settings.retention_days)
+                .with(Table::SessionSegments, shortest(settings.retention_days, RECORDING_DAYS)),
             project_retention: project_retention.clone(),
             names_max: settings.names_max,
             query_bytes_max: settings.query_memory_bytes,

@@ -218,11 +218,14 @@ fn rows(
         }
         RequestKind::Report => {
             let batch = decode::report_within(body, memory.records_max, arena).map_err(malformed)?;
-            let items = batch.runs.len() + batch.spans.len() + batch.exceptions.len() + batch.metrics.len();
+            let telemetry = batch.runs.len() + batch.spans.len() + batch.exceptions.len() + batch.metrics.len();
+            let items = telemetry + batch.sessions.len() + batch.recordings.len();
             // Each item is copied into the lists of spans or points, with its attributes.
             let list_bytes = items * size_of::<Span<'_>>() + 3 * size_of_val(batch.attributes.as_slice());
             memory.take_for(body, items, list_bytes)?;
-            let projection = project::report(&batch, &context, enrichment.with_symbols(&symbolicator), arena);
+            let client_ip = header.attributes.client_address.map(|address| address.to_string()).unwrap_or_default();
+            let enrichment = enrichment.with_symbols(&symbolicator);
+            let projection = project::report(&batch, &client_ip, &context, enrichment, arena);
             let dropped = [projection.rows.dropped.as_slice(), &projection.metric_rows.dropped].concat();
             (Rows::report(number, &context, &projection), rejections(&dropped))
         }
@@ -292,7 +295,10 @@ fn rejections(dropped: &[Dropped]) -> Rejections {
             | DropReason::Healthcheck
             | DropReason::EmptySample
             | DropReason::InvalidItem
-            | DropReason::UnsupportedItem
+            | DropReason::EmptyRecording
+            | DropReason::RecordingWithoutOwner
+            | DropReason::RecordingTooLarge
+            | DropReason::RecordingsOff
             | DropReason::Duplicate => {}
         }
     }

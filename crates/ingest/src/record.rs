@@ -12,7 +12,7 @@
 //!                                                                       76  own paths, attributes, the body
 //! ```
 //!
-//! Bits 4 to 6 of the flags are the number of the project's framework. When health checks are excluded (WIRE 8.6, a
+//! Bit 7 of the flags: recordings of sessions are not stored. Bits 4 to 6 are the number of the project's framework. When health checks are excluded (WIRE 8.6, a
 //! flag), bits 0 to 6 of 33 are the number of the list of well-known paths and 34 the length of the project's own paths
 //! in bytes (u16); else both are zero. Bit 7 of 33: exponential histograms and summaries are stored. 52 is the id of the price table of AI models that costs were computed with (`prices`); 0:
 //! no particular table. Records older than 60 are too old. 68 is the maximum number of names of a service on one day, 0
@@ -52,6 +52,7 @@ const KEEP_UNMATCHED_ROOTS: u8 = 1;
 const ISSUES_FROM_LOGS: u8 = 2;
 const HEALTHCHECKS: u8 = 4;
 const AI_CONVENTIONS: u8 = 8;
+const NO_RECORDINGS: u8 = 128;
 /// A flag in the byte of the list of paths.
 const ALL_METRIC_KINDS: u8 = 128;
 /// Lowest bit of the framework, which has three.
@@ -146,7 +147,8 @@ impl Header {
         let keep = if self.settings.keep_unmatched_roots { KEEP_UNMATCHED_ROOTS } else { 0 };
         let issues = if self.settings.issues_from_logs { ISSUES_FROM_LOGS } else { 0 };
         let ai = if self.settings.ai_conventions { AI_CONVENTIONS } else { 0 };
-        bytes[32] = keep | issues | ai | (self.settings.framework as u8) << FRAMEWORK_SHIFT;
+        let no_recordings = if self.settings.session_recordings { 0 } else { NO_RECORDINGS };
+        bytes[32] = keep | issues | ai | no_recordings | (self.settings.framework as u8) << FRAMEWORK_SHIFT;
         bytes[33] = if self.settings.all_metric_kinds { ALL_METRIC_KINDS } else { 0 };
         if self.settings.healthchecks.is_some() {
             bytes[32] |= HEALTHCHECKS;
@@ -232,6 +234,7 @@ pub fn decode(record: &[u8]) -> Result<(Header, &[u8]), RecordError> {
             keep_unmatched_roots: header[32] & KEEP_UNMATCHED_ROOTS != 0,
             issues_from_logs: header[32] & ISSUES_FROM_LOGS != 0,
             ai_conventions: header[32] & AI_CONVENTIONS != 0,
+            session_recordings: header[32] & NO_RECORDINGS == 0,
             all_metric_kinds: header[33] & ALL_METRIC_KINDS != 0,
             sample_rate: f64::from_le_bytes(at(header, 36)),
             error_sample_rate: f64::from_le_bytes(at(header, 44)),
@@ -310,6 +313,7 @@ mod tests {
                         issues_from_logs: settings.1,
                         ai_conventions: settings.5,
                         all_metric_kinds: settings.1,
+                        session_recordings: settings.0,
                         sample_rate: settings.2,
                         error_sample_rate: settings.3,
                         healthchecks: settings.4.map(|paths| Arc::new(Healthchecks::new(&paths))),

@@ -13,7 +13,7 @@ use tidewatch_store::query_memory::{QueryMemoryUse, RequestMemory};
 use tidewatch_store::retention::ProjectRetention;
 use tidewatch_store::tables::Table;
 use tidewatch_store::{
-    Change, Cursor, Gap, OnWorkCompleted, Outcome, OutcomeCount, Rewrite, Stats, StoreError, TelemetryStore,
+    Change, Cursor, Deletion, Gap, OnWorkCompleted, Outcome, OutcomeCount, Rewrite, Stats, StoreError, TelemetryStore,
 };
 
 use crate::memtable::counts;
@@ -122,6 +122,10 @@ impl TelemetryStore for Lake {
 
     fn set_purged(&self, project: u32) -> Result<(), StoreError> {
         self.shared.catalog.lock().set_purged(project)
+    }
+
+    fn delete(&self, which: &Deletion<'_>) -> Result<u64, StoreError> {
+        self.shared.delete_matching(which)
     }
 
     fn holds(&self, project: u32, deadline: Instant) -> Result<bool, StoreError> {

@@ -19,6 +19,7 @@ use super::merge;
 use super::part::{Part, PartFacts};
 use super::sort::{self, BATCH_ROWS};
 use super::state::Shared;
+use tidewatch_store::tables::Table;
 use tidewatch_store::{Change, Changed, Rewrite, StoreError};
 
 /// Maximum size of changed rows in memory before they are written.
@@ -166,7 +167,9 @@ pub(super) fn rows<'p>(
     part: &'p Part,
     columns: &'p AttrColumns,
 ) -> Result<impl Iterator<Item = Result<RecordBatch, StoreError>> + 'p, StoreError> {
-    let batches = merge::open(part, ProjectionMask::all(), BATCH_ROWS)?;
+    // A row with a recording may be as large as thousands of others.
+    let batch_rows = if part.facts.table == Table::SessionSegments { merge::batch_rows(part)? } else { BATCH_ROWS };
+    let batches = merge::open(part, ProjectionMask::all(), batch_rows)?;
     Ok(batches.map(move |batch| {
         let batch = columns.fold(&batch.map_err(|e| part.damaged(&e))?)?;
         added_columns::with_all_columns(part.facts.table, batch)

@@ -54,6 +54,7 @@ pub mod profiles;
 pub mod projects;
 pub mod retention;
 pub mod services;
+pub mod sessions;
 pub mod span_search;
 pub mod spans;
 pub mod tasks;

@@ -17,7 +17,7 @@ use super::time::{self, Range};
 use super::views::AttributeMap;
 use super::views::issue::{ExceptionBrief, Occurrence, OwnerType, RelatedEntity};
 use super::views::span::TraceType;
-use super::{attributes, filters, ids};
+use super::{attributes, filters, ids, sessions};
 use crate::error::QueryError;
 use tidewatch_accounts::Project;
 
@@ -59,17 +59,18 @@ pub async fn read(
         })
         .collect();
     let found = owners::look_up(executor, project, &lookups).await?;
+    let recorded = sessions::recorded(executor, project.number, answer).await?;
     let records = answer.rows().zip(stored).map(|(row, stored)| {
         let owner = match stored {
             RecordedOwner::Resolved(owner) => owner,
             RecordedOwner::Unresolved(start) => found.get(&(row.trace_id("trace_id"), start)).cloned(),
         };
-        record(row, owner)
+        record(row, owner, recorded.contains(&row.id16("row_id")))
     });
     Ok(records.collect())
 }
 
-fn record(row: Row<'_>, owner: Option<Owner>) -> OccurrenceRecord {
+fn record(row: Row<'_>, owner: Option<Owner>, has_recording: bool) -> OccurrenceRecord {
     let (group, time) = (row.u64("group"), row.int("time"));
     let (trace_id, span_id) = (row.trace_id("trace_id"), row.span_id("span_id"));
     let mut attributes = attributes::map(row.bytes("attributes"));
@@ -96,12 +97,20 @@ fn record(row: Row<'_>, owner: Option<Owner>) -> OccurrenceRecord {
         server_name: row.text("server_name").to_owned(),
         app_version: row.text("app_version").to_owned(),
         is_message: row.flag("is_message"),
+        has_recording,
+        session_id: session_id(row),
         attributes,
         owner_type,
         owner_name: owner.as_ref().map(|owner| owner.name.clone()).unwrap_or_default(),
         owner_id: owner.as_ref().map(owner_row).unwrap_or_default(),
     };
     OccurrenceRecord { group, time, trace_id, span_id, owner, view }
+}
+
+/// The UUID of the exception's session; empty without one.
+fn session_id(row: Row<'_>) -> String {
+    let id = row.id16("session_id");
+    if id == [0; 16] { String::new() } else { ids::format_row(id) }
 }
 
 /// The stack trace `sent` with its header line; `None` unless symbolication changed it. DECISIONS 14.

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use tidewatch_domain::rules::session::RECORDING_DAYS;
 use tidewatch_store::days::day_of;
 use tidewatch_store::plan::{Filter, Op, Plan, Value};
-use tidewatch_store::retention::ProjectRetention;
+use tidewatch_store::retention::{ProjectRetention, days_of};
+use tidewatch_store::tables::Table;
 
 use tidewatch_accounts::Control;
 
@@ -19,8 +21,10 @@ pub fn retention_of(control: &Control, purged: &BTreeSet<u32>) -> ProjectRetenti
 
 /// Restricts a plan to the days within its projects' retention, whether or not older rows have been removed.
 pub fn within_retention(control: &Control, plan: Plan, now_ns: i64) -> Plan {
+    let recordings = if plan.table == Table::SessionSegments { RECORDING_DAYS } else { 0 };
     let start = |project: u32| {
-        let days = control.project_by_number(project)?.settings.retention_days.filter(|days| *days > 0)?;
+        let days = control.project_by_number(project)?.settings.retention_days;
+        let days = Some(days_of(days, recordings, plan.table)).filter(|days| *days > 0)?;
         Some((project, i64::from(day_of(now_ns)).saturating_sub(days.into()).saturating_mul(DAY_NS)))
     };
     let starts: Vec<(u32, i64)> = plan.projects.iter().filter_map(|project| start(*project)).collect();
@@ -48,7 +52,6 @@ fn restrict(mut plan: Plan, starts: &[(u32, i64)]) -> Plan {
 mod tests {
     use super::*;
     use tidewatch_store::plan::Shape;
-    use tidewatch_store::tables::Table;
 
     #[test]
     fn plans_start_at_the_retention_of_their_projects() {

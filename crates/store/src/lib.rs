@@ -33,4 +33,4 @@ pub use gap::Gap;
 pub use outcome::{Outcome, OutcomeCount};
 pub use rewrite::{Change, Changed, Rewrite};
 pub use stats::{CompletedWork, Stats, TableStats, Work};
-pub use telemetry::{Cursor, OnWorkCompleted, TelemetryStore};
+pub use telemetry::{Cursor, Deletion, OnWorkCompleted, TelemetryStore};

@@ -57,10 +57,16 @@ pub enum Expired {
 }
 
 impl ProjectRetention {
+    /// The retention of a project's rows of one table in days; 0: they never expire. Recordings have a retention of
+    /// their own, which the project's can only shorten.
+    pub fn days_of(&self, default: &Retention, project: u32, table: Table) -> u32 {
+        days_of(self.days.get(&project).copied(), default.days(table), table)
+    }
+
     /// Whether the rows of `project` in `table` on `day` are expired on the day `today`. `default`: the retention of
     /// projects without an entry.
     pub fn is_expired(&self, default: &Retention, project: u32, table: Table, day: i32, today: i32) -> bool {
-        let days = self.days.get(&project).copied().unwrap_or_else(|| default.days(table));
+        let days = self.days_of(default, project, table);
         self.deleted_projects.contains(&project) || is_past(days, day, today)
     }
 
@@ -69,7 +75,8 @@ impl ProjectRetention {
         let range = projects.0..=projects.1;
         let (mut expired, mut kept) = (self.deleted_projects.range(range.clone()).count() as u64, 0);
         for (_, days) in self.days.range(range).filter(|(project, _)| !self.deleted_projects.contains(project)) {
-            *(if is_past(*days, day, today) { &mut expired } else { &mut kept }) += 1;
+            let days = days_of(Some(*days), default.days(table), table);
+            *(if is_past(days, day, today) { &mut expired } else { &mut kept }) += 1;
         }
         let others = u64::from(projects.1 - projects.0) + 1 - expired - kept;
         *(if is_past(default.days(table), day, today) { &mut expired } else { &mut kept }) += others;
@@ -79,6 +86,19 @@ impl ProjectRetention {
             _ => Expired::Some,
         }
     }
+}
+
+/// The retention in days of a project with its own setting, where `of_table` is the default. 0: for ever.
+pub fn days_of(of_project: Option<u32>, of_table: u32, table: Table) -> u32 {
+    match (of_project, table) {
+        (Some(of_project), Table::SessionSegments) => shortest(of_project, of_table),
+        (of_project, _) => of_project.unwrap_or(of_table),
+    }
+}
+
+/// The shorter of two retentions in days; 0: for ever.
+pub fn shortest(left: u32, right: u32) -> u32 {
+    if left == 0 || right == 0 { left.max(right) } else { left.min(right) }
 }
 
 /// The earliest time that is within a retention of `days`, nanoseconds since the epoch: the start of the oldest day. 0
@@ -128,5 +148,14 @@ mod tests {
             assert_eq!(found, expected, "{projects:?} after {age} days");
         }
         assert_eq!(retention.expired(&Retention::all(0), (1, 1), Table::Spans, 0, today), Expired::Nothing);
+        for (project, age, expected) in
+            [(1, 30, false), (1, 31, true), (2, 8, true), (3, 31, true), (4, 30, false), (4, 31, true), (5, 0, true)]
+        {
+            let table = Table::SessionSegments;
+            let found = retention.is_expired(&default, project, table, today - age, today);
+            assert_eq!(found, expected, "recordings of project {project} after {age} days");
+            let found = retention.expired(&default, (project, project), table, today - age, today);
+            assert_eq!(found == Expired::All, expected, "recordings of project {project} after {age} days");
+        }
     }
 }

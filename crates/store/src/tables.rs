@@ -75,6 +75,10 @@ pub enum Table {
     ProfileSamples = 9,
     /// Stacks of samples, each about once per project and day.
     ProfileStacks = 10,
+    /// States of sessions of browsers and apps; of a session, the newest counts.
+    Sessions = 11,
+    /// Segments of the recordings of sessions and exceptions.
+    SessionSegments = 12,
 }
 
 const fn column(name: &'static str, kind: Kind, doc: &'static str) -> Column {
@@ -347,9 +351,46 @@ pub const PROFILE_STACKS: &[Column] = &[
     column("frames", Kind::Bytes, "root first: repeated message 1 of function 1, file 2, build id 3, address 4"),
 ];
 
+const SESSION_ID: Column = column("session_id", Kind::Id16, "UUID of the session; zero when none");
+const USER_ID: Column = column("user_id", Kind::Text, "id of the user, empty when unknown");
+
+/// Columns of [`Table::Sessions`]; `time` is the session's start.
+pub const SESSIONS: &[Column] = &[
+    PROJECT,
+    SESSION_ID,
+    column("time", Kind::I64, "start"),
+    column("end_time", Kind::I64, "end as received, 0 while the session is open"),
+    column("version", Kind::I64, "receive time of the state; greater in later states of a request"),
+    column("row_id", Kind::Id16, "hash of the state"),
+    TRACE_ID,
+    USER_ID,
+    column("page", Kind::Text, "path or address of the page, empty when unknown"),
+    column("browser", Kind::Text, "name and major version of the browser, empty when unknown"),
+    column("os", Kind::Text, "operating system, empty when unknown"),
+    column("client_ip", Kind::Text, "address of the client, empty when unknown"),
+    SERVER_NAME,
+    APP_VERSION,
+    ATTRIBUTES,
+];
+
+/// Columns of [`Table::SessionSegments`]; `time` is the segment's start.
+pub const SESSION_SEGMENTS: &[Column] = &[
+    PROJECT,
+    SESSION_ID,
+    column("time", Kind::I64, "start"),
+    column("end_time", Kind::I64, "end"),
+    column("segment", Kind::U32, "index of the segment"),
+    column("row_id", Kind::Id16, "hash of session, exception and index"),
+    column("exception_id", Kind::Id16, "row id of the exception; zero when the segment is of a session only"),
+    USER_ID,
+    column("event_bytes", Kind::U64, "size of the events as received, bytes"),
+    column("document_bytes", Kind::U64, "size of the document, bytes"),
+    column("document", Kind::Bytes, "JSON of events, logs, actions, startedAt and endedAt, compressed with zstd"),
+];
+
 impl Table {
     /// Every table, in the order of the discriminants.
-    pub const ALL: [Table; 11] = [
+    pub const ALL: [Table; 13] = [
         Table::Spans,
         Table::Endpoints,
         Table::Tasks,
@@ -361,6 +402,8 @@ impl Table {
         Table::Profiles,
         Table::ProfileSamples,
         Table::ProfileStacks,
+        Table::Sessions,
+        Table::SessionSegments,
     ];
 
     /// The name of the folder under `parts/` and in the catalog.
@@ -377,6 +420,8 @@ impl Table {
             Table::Profiles => "profiles",
             Table::ProfileSamples => "profile_samples",
             Table::ProfileStacks => "profile_stacks",
+            Table::Sessions => "sessions",
+            Table::SessionSegments => "session_segments",
         }
     }
 
@@ -394,6 +439,8 @@ impl Table {
             Table::Profiles => PROFILES,
             Table::ProfileSamples => PROFILE_SAMPLES,
             Table::ProfileStacks => PROFILE_STACKS,
+            Table::Sessions => SESSIONS,
+            Table::SessionSegments => SESSION_SEGMENTS,
         }
     }
 
@@ -414,6 +461,7 @@ impl Table {
             Table::IngestCounts => &["project", "time", "signal"],
             Table::Profiles | Table::ProfileSamples => &["project", "server_name", "profile_type", "time"],
             Table::ProfileStacks => &["project", "stack", "time"],
+            Table::Sessions | Table::SessionSegments => &["project", "session_id", "time"],
         }
     }
 
@@ -425,7 +473,7 @@ impl Table {
     pub fn identity(self) -> &'static [&'static str] {
         match self {
             Table::Spans => &["project", "trace_id", "span_id", "kind"],
-            Table::Endpoints | Table::Tasks => &["project", "row_id"],
+            Table::Endpoints | Table::Tasks | Table::Sessions | Table::SessionSegments => &["project", "row_id"],
             Table::AiTraces | Table::Exceptions => &["project", "row_id", "time"],
             Table::ProfileStacks => &["project", "stack", "time"],
             Table::Logs | Table::MetricPoints | Table::IngestCounts | Table::Profiles | Table::ProfileSamples => &[],

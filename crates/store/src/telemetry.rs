@@ -10,6 +10,7 @@ use tidewatch_domain::model::RequestKind;
 use crate::plan::Plan;
 use crate::query_memory::{QueryMemoryUse, RequestMemory};
 use crate::retention::ProjectRetention;
+use crate::tables::Table;
 use crate::{Change, CompletedWork, Gap, Outcome, OutcomeCount, Rewrite, Stats, StoreError};
 
 /// Called after each piece of background work; must not block.
@@ -28,6 +29,17 @@ pub trait Cursor: Send {
         deadline: Instant,
         each: &mut dyn FnMut(&RecordBatch) -> Result<(), StoreError>,
     ) -> Result<bool, StoreError>;
+}
+
+/// Selects rows to delete.
+#[derive(Debug, Clone, Copy)]
+pub struct Deletion<'d> {
+    /// Number of the project.
+    pub project: u32,
+    /// The table.
+    pub table: Table,
+    /// Columns with ids or strings, each with values: a row is selected when any column has one of its values.
+    pub any: &'d [(&'static str, BTreeSet<Vec<u8>>)],
 }
 
 /// Queries and maintenance of stored telemetry. Every method may block: none is for async threads.
@@ -102,6 +114,9 @@ pub trait TelemetryStore: Send + Sync {
 
     /// Records durably that a deleted project has no row.
     fn set_purged(&self, project: u32) -> Result<(), StoreError>;
+
+    /// Removes rows for good, those in memory too; a restart does not bring them back. Returns their number.
+    fn delete(&self, which: &Deletion<'_>) -> Result<u64, StoreError>;
 
     /// Whether any table has a row of `project`.
     fn holds(&self, project: u32, deadline: Instant) -> Result<bool, StoreError>;

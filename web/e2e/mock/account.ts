@@ -18,6 +18,7 @@ const settings = {
   keepUnmatchedRoots: false,
   aiConventions: false,
   allMetricKinds: false,
+  sessionRecordings: true,
   issuesFromLogs: false,
   sampleRate: 1,
   errorSampleRate: 1,

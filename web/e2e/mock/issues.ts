@@ -114,6 +114,8 @@ export function issueDetail(hash: string, body: Body): t.IssueDetail {
     serverName: issue[7],
     appVersion: pick(next, ["1.42.0", "1.41.3"]),
     isMessage: false,
+    hasRecording: false,
+    sessionId: "",
     attributes: {
       "customer.tier": pick(next, ["free", "pro"]),
       "order.id": String(8000 + i),

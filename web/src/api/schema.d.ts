@@ -557,6 +557,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/exception-stack-traces/by-id/{id}/recording": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The recording of an exception as JSON, in the form of a segment. */
+        get: operations["getOccurrenceRecording"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/exception-stack-traces/unarchive": {
         parameters: {
             query?: never;
@@ -2077,6 +2094,64 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sessions that started in the time range, each once, in its newest state. */
+        post: operations["listRecordedSessions"];
+        /**
+         * Deletes the sessions of a user, their recordings, and the recordings of their exceptions. What clients send
+         *     afterwards is stored.
+         */
+        delete: operations["deleteRecordedSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** One session with its segments and errors. */
+        post: operations["getRecordedSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/recording": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A segment of a session's recording as JSON: `events`, `logs` and `actions` as the client sent them, `startedAt`,
+         *     `endedAt`.
+         */
+        get: operations["getSessionRecording"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/setup-tokens": {
         parameters: {
             query?: never;
@@ -3087,6 +3162,14 @@ export interface components {
             /** @description Name of the project, to prevent the deletion of the wrong one. */
             name: string;
         };
+        /** @description `DELETE /api/sessions`. */
+        DeletedSessions: {
+            /**
+             * Format: int64
+             * @description Number of deleted sessions.
+             */
+            deleted: number;
+        };
         /** @description Body of `POST /api/organizations/{id}/demo`. */
         DemoRequest: {
             /**
@@ -3246,7 +3329,7 @@ export interface components {
             count: number;
             /**
              * @description Why: `unmatched_root`, `invalid_id`, `unsupported_metric_type`, `empty_point`, `not_finite`, `sampled`,
-             *     `healthcheck`, `invalid_time`, `too_old`, `duplicate`, `invalid_item`, `unsupported_item`, `empty_sample`, `profile_too_large`; `disk_budget`: the record was stored and removed later to
+             *     `healthcheck`, `invalid_time`, `too_old`, `duplicate`, `invalid_item`, `empty_recording`, `recording_without_owner`, `recording_too_large`, `recordings_off`, `empty_sample`, `profile_too_large`; `disk_budget`: the record was stored and removed later to
              *     free disk space; `shared_attributes_too_large`: the record is stored without some attributes of its resource or
              *     scope; `too_many_names`: its Endpoint, Task or AI Trace is stored as `(other)`; for a request, why it was
              *     refused.
@@ -4702,6 +4785,8 @@ export interface components {
             exceptionHash: string;
             /** @description `exception.type`; empty when absent. */
             exceptionType: string;
+            /** @description Whether it has a recording of its own: `GET /api/exception-stack-traces/by-id/{id}/recording`. */
+            hasRecording: boolean;
             /**
              * Format: uuid
              * @description Row id.
@@ -4725,6 +4810,8 @@ export interface components {
             recordedAt: string;
             /** @description `service.name` of the resource; empty when absent. */
             serverName: string;
+            /** @description UUID of its session; empty without one. */
+            sessionId: string;
             /** @description Id of the exception's span; empty when absent. */
             spanId: string;
             /** @description Stack trace, with symbols where they are available. */
@@ -4884,6 +4971,13 @@ export interface components {
         Page_ProfileGroup: {
             /** @description Rows of the page. */
             data: components["schemas"]["ProfileGroup"][];
+            /** @description Position of this page in the list. */
+            pagination: components["schemas"]["PageInfo"];
+        };
+        /** @description One page of a list. */
+        Page_SessionRow: {
+            /** @description Rows of the page. */
+            data: components["schemas"]["SessionRow"][];
             /** @description Position of this page in the list. */
             pagination: components["schemas"]["PageInfo"];
         };
@@ -5386,6 +5480,8 @@ export interface components {
              * @description Share of traces without an error that is stored, 0 to 1.
              */
             sampleRate?: number | null;
+            /** @description Store recordings of sessions and exceptions. Sessions are stored in any case. */
+            sessionRecordings?: boolean | null;
         };
         /** @description A project. */
         ProjectName: {
@@ -5467,6 +5563,8 @@ export interface components {
              * @description Share of traces without an error that is stored, 0 to 1.
              */
             sampleRate: number;
+            /** @description Store recordings of sessions and exceptions. Sessions are stored in any case. */
+            sessionRecordings: boolean;
         };
         /** @description A project. */
         ProjectView: {
@@ -5813,6 +5911,29 @@ export interface components {
             /** @description A recovery code. */
             recoveryCode?: string | null;
         };
+        /** @description A segment of a session's recording. */
+        SegmentView: {
+            /**
+             * Format: date-time
+             * @description End.
+             */
+            endedAt: string;
+            /**
+             * Format: int64
+             * @description Size of the events in bytes; 0 for a segment with logs and actions only.
+             */
+            eventBytes: number;
+            /**
+             * Format: int32
+             * @description Index of the segment.
+             */
+            segmentIndex: number;
+            /**
+             * Format: date-time
+             * @description Start.
+             */
+            startedAt: string;
+        };
         /** @description Log records of one service. */
         ServiceCount: {
             /**
@@ -5855,6 +5976,184 @@ export interface components {
             services: components["schemas"]["ServiceSeen"][];
             /** @description Whether there are more services than are listed. */
             truncated: boolean;
+        };
+        /** @description Selects sessions by an attribute of any of their states. */
+        SessionAttributeFilter: {
+            /** @description Key of the attribute. */
+            key: string;
+            /** @description `equals` when absent. */
+            operator?: components["schemas"]["SessionAttributeOperator"];
+            /** @description The value as a string. */
+            value: string;
+        };
+        /**
+         * @description How an attribute is compared.
+         * @enum {string}
+         */
+        SessionAttributeOperator: "equals" | "contains";
+        /** @description `POST /api/sessions/{id}`. */
+        SessionDetail: {
+            /** @description The session's exceptions and messages, by time; the first 1000. */
+            errors: components["schemas"]["SessionError"][];
+            /** @description Ids of traces of the session, of its errors, and of the requests that it sent. */
+            linkedTraceIds: string[];
+            /** @description The stored segments, by index. An index that is missing was not received. */
+            segments: components["schemas"]["SegmentView"][];
+            /** @description The session. */
+            session: components["schemas"]["SessionRow"];
+        };
+        /** @description Body of `POST /api/sessions/{id}`. */
+        SessionDetailRequest: {
+            /**
+             * Format: date-time
+             * @description Start of the session, within a day of which it is searched; null: all time is searched.
+             * @default null
+             */
+            startedAt: string | null;
+        };
+        /** @description An exception or a message of a session. */
+        SessionError: {
+            /** @description Hash of the Issue: 16 hexadecimal digits. */
+            exceptionHash: string;
+            /**
+             * Format: uuid
+             * @description Row id of the occurrence.
+             */
+            id: string;
+            /** @description Whether it is a captured message. */
+            isMessage: boolean;
+            /**
+             * Format: date-time
+             * @description Time of the exception.
+             */
+            recordedAt: string;
+            /** @description Id of the exception's span; empty when absent. */
+            spanId: string;
+            /** @description Title of the Issue. */
+            title: string;
+            /** @description Trace id; empty when absent. */
+            traceId: string;
+        };
+        /**
+         * @description Body of `POST /api/sessions`. A session is listed when it started in the range and any of its states meets all
+         *     conditions on text.
+         */
+        SessionListRequest: {
+            /**
+             * @description Conditions that must all be met; at most 20.
+             * @default []
+             */
+            attributeFilters: components["schemas"]["SessionAttributeFilter"][];
+            /**
+             * @description Substring of the browser's name and version.
+             * @default null
+             */
+            browser: string | null;
+            /**
+             * Format: date-time
+             * @description Start of the time range, inclusive; 24 hours before `toDate` when null.
+             * @default null
+             */
+            fromDate: string | null;
+            /**
+             * @description Only sessions with errors, or only those without.
+             * @default null
+             */
+            hasErrors: boolean | null;
+            /**
+             * Format: double
+             * @description Maximum duration in milliseconds.
+             * @default null
+             */
+            maxDurationMs: number | null;
+            /**
+             * Format: double
+             * @description Minimum duration in milliseconds.
+             * @default null
+             */
+            minDurationMs: number | null;
+            /** @default null */
+            orderBy: components["schemas"]["SessionOrder"] | null;
+            /**
+             * @description Substring of the page.
+             * @default null
+             */
+            page: string | null;
+            /** @default null */
+            pagination: components["schemas"]["PageRequest"] | null;
+            /**
+             * @description The id of a session, or a substring of its user, page, browser, address or any attribute.
+             * @default null
+             */
+            search: string | null;
+            /** @default null */
+            sortDirection: components["schemas"]["SortDirection"] | null;
+            /**
+             * Format: date-time
+             * @description End of the time range, exclusive; now when null.
+             * @default null
+             */
+            toDate: string | null;
+            /**
+             * @description Substring of the user's id.
+             * @default null
+             */
+            user: string | null;
+        };
+        /**
+         * @description Orders of sessions.
+         * @enum {string}
+         */
+        SessionOrder: "started_at" | "duration" | "error_count";
+        /** @description A session in its newest state. */
+        SessionRow: {
+            /** @description Version of the application; empty when unknown. */
+            appVersion: string;
+            /** @description Attributes; `client.ip` is the address that the session was received from. */
+            attributes: components["schemas"]["AttributeMap"];
+            /** @description Name and major version of the browser; empty when unknown. */
+            browser: string;
+            /** @description The address that the session was received from. */
+            clientIP: string;
+            /**
+             * Format: int64
+             * @description Nanoseconds; 0 while the session is open.
+             */
+            duration: number;
+            /**
+             * Format: date-time
+             * @description End: as the client sent it, or the latest activity once 15 minutes passed without any; at most 65 minutes after
+             *     the start. Null while the session is open.
+             */
+            endedAt: string | null;
+            /**
+             * Format: int64
+             * @description Number of exceptions of the session, weighted.
+             */
+            errorCount: number;
+            /** @description Whether any segment of a recording is stored. */
+            hasRecording: boolean;
+            /**
+             * Format: uuid
+             * @description The session's UUID.
+             */
+            id: string;
+            /** @description Ids of traces of the session. */
+            linkedTraceIds: string[];
+            /** @description Operating system; empty when unknown. */
+            os: string;
+            /**
+             * Format: int64
+             * @description Number of distinct pages among the session's states.
+             */
+            pageCount: number;
+            /**
+             * Format: date-time
+             * @description Start.
+             */
+            startedAt: string;
+            /** @description Id of the user; empty when unknown. */
+            userId: string;
         };
         /** @description A session of the user. */
         SessionView: {
@@ -9263,6 +9562,95 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OccurrenceDetail"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getOccurrenceRecording: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                /** @description Row id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
                 };
             };
             /** @description The request is malformed. */
@@ -17472,6 +17860,350 @@ export interface operations {
             };
             /** @description The credential does not permit this. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listRecordedSessions: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SessionListRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_SessionRow"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deleteRecordedSessions: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+                /** @description The exact id of the user, as the sessions have it. */
+                userId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedSessions"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getRecordedSession: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                /** @description UUID of the session */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SessionDetailRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionDetail"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getSessionRecording: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+                /** @description Index of the segment; 0 when absent. */
+                segment?: number;
+            };
+            header?: never;
+            path: {
+                /** @description UUID of the session */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

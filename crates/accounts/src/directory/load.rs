@@ -121,7 +121,7 @@ fn read_user(row: &AnyRow) -> Result<User, ControlError> {
 const SELECT_PROJECTS: &str = "SELECT id, number, name, token_sealed, upload_token_sealed, framework, \
      organization_id, created_ns, keep_unmatched_roots, issues_from_logs, sample_rate, error_sample_rate, \
      drop_healthy_healthchecks, healthcheck_paths, profile_label_allowlist, retention_days, ai_conventions, \
-     bytes_a_day, records_a_day, records_a_second, allowed_origins, demo, all_metric_kinds \
+     bytes_a_day, records_a_day, records_a_second, allowed_origins, demo, all_metric_kinds, session_recordings \
      FROM projects ORDER BY number";
 
 fn read_project(
@@ -157,6 +157,7 @@ fn read_project(
                 issues_from_logs: is(9)?,
                 ai_conventions: is(16)?,
                 all_metric_kinds: is(22)?,
+                session_recordings: is(23)?,
                 sample_rate: row.try_get(10)?,
                 error_sample_rate: row.try_get(11)?,
                 healthchecks: ProjectSettings::healthchecks(drop_healthy_healthchecks, &healthcheck_paths),

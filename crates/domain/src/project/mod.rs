@@ -8,6 +8,7 @@ mod logs;
 mod metrics;
 mod profiles;
 mod report;
+mod sessions;
 mod traces;
 
 pub use logs::{logs, logs_with};
@@ -17,6 +18,7 @@ pub use profiles::{
     profiles,
 };
 pub use report::{ReportProjection, report};
+pub use sessions::{SegmentRow, SessionRow};
 pub use traces::{traces, traces_with};
 
 use std::sync::Arc;
@@ -72,6 +74,8 @@ pub struct IngestSettings {
     pub ai_conventions: bool,
     /// Stores exponential histograms and summaries. docs/decisions/0013; off by default.
     pub all_metric_kinds: bool,
+    /// Stores the recordings of sessions; on by default.
+    pub session_recordings: bool,
     /// Drops successful health checks. WIRE 8.6; off by default.
     pub healthchecks: Option<Arc<Healthchecks>>,
     /// The framework of the project: symbolication of native reports, and whether OTLP spans make entities. WIRE 4.3, 5.6.
@@ -88,6 +92,7 @@ impl Default for IngestSettings {
             issues_from_logs: false,
             ai_conventions: false,
             all_metric_kinds: false,
+            session_recordings: true,
             sample_rate: 1.0,
             error_sample_rate: 1.0,
             healthchecks: None,

@@ -8,9 +8,10 @@ use std::collections::{HashMap, HashSet};
 
 use bumpalo::Bump;
 
+use super::sessions::{Recorded, append};
 use super::{
     DropReason, Dropped, Enrichment, Entity, EntityKind, Exception, KeptSpan, MetricProjection, NativeSpanIds, Owner,
-    ProjectContext, Promoted, TraceProjection, metrics,
+    ProjectContext, Promoted, SegmentRow, SessionRow, TraceProjection, metrics,
 };
 use crate::model::{
     AnyValue, Attributes, KeyValue, Metric, MetricBatch, MetricKind, NativeId, Point, PointData, ReportBatch,
@@ -24,9 +25,10 @@ use crate::rules::issue_group::{issue_group, message_group};
 use crate::rules::native_ids::{Derived, derived_id, span_id_of, trace_id_of};
 use crate::rules::record_time::record_time;
 use crate::rules::sampling::{combined, sample};
+use crate::rules::session;
 
 /// The rows of one report. Its records are the entries of `traces.spans` (runs, spans and exceptions, in this order of
-/// each run), then the points of `metrics`.
+/// each run), then the points of `metrics`, then the sessions and the segments of recordings.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ReportProjection<'a> {
     /// Root spans of runs, their spans, and one entry per exception.
@@ -43,13 +45,20 @@ pub struct ReportProjection<'a> {
     pub is_untimed: bool,
     /// Number of items that are in no list above because they cannot be read.
     pub invalid: u64,
-    /// Number of sessions and recordings, which are in no list above.
-    pub unsupported: u64,
+    /// States of sessions to store.
+    pub sessions: Vec<SessionRow<'a>>,
+    /// Segments of recordings to store.
+    pub segments: Vec<SegmentRow<'a>>,
+    /// What identifies each session and then each segment of the report in a retry; 0 if it is not stored.
+    pub session_records: Vec<u128>,
+    /// Sessions and segments that are not stored, by index into `session_records`.
+    pub sessions_dropped: Vec<Dropped>,
 }
 
-/// Projects a report into rows.
+/// Projects a report into rows. `client_ip`: the address of the client; empty when unknown.
 pub fn report<'a>(
     report: &ReportBatch<'a>,
+    client_ip: &str,
     context: &ProjectContext,
     enrichment: Enrichment<'_>,
     arena: &'a Bump,
@@ -62,7 +71,9 @@ pub fn report<'a>(
         projector.exception(exception);
     }
     projector.metrics();
-    projector.out
+    let Projector { recorded, mut out, .. } = projector;
+    super::sessions::project(report, client_ip, context, &recorded, arena, &mut out);
+    out
 }
 
 struct Projector<'b, 'a> {
@@ -78,6 +89,8 @@ struct Projector<'b, 'a> {
     ordinals: HashMap<(Derived, NativeId, i64, &'a str), u32>,
     /// Index in `rows.entities` by run.
     entities: HashMap<NativeId, usize>,
+    /// Stored exceptions by the client's id of their recording.
+    recorded: Recorded<'a>,
     /// Runs that are not stored, and why.
     dropped_runs: HashMap<NativeId, DropReason>,
     out: ReportProjection<'a>,
@@ -115,11 +128,11 @@ impl<'b, 'a> Projector<'b, 'a> {
             error_traces,
             ordinals: HashMap::new(),
             entities: HashMap::new(),
+            recorded: HashMap::new(),
             dropped_runs: HashMap::new(),
             out: ReportProjection::default(),
         };
         projector.out.invalid = report.invalid.total();
-        projector.out.unsupported = (report.sessions.len() + report.recordings.len()) as u64;
         projector.out.traces.attributes = report.attributes.clone();
         let resource = projector.resource();
         projector.out.traces.resources.push(Resource { attributes: resource, ..Resource::default() });
@@ -328,6 +341,10 @@ impl<'b, 'a> Projector<'b, 'a> {
             None if exception.run.is_none() => Owner::None,
             None => Owner::Above(span_id_of(exception.run)),
         };
+        if !exception.recording.is_empty() {
+            let own = Attributes(exception.attributes.of(&self.report.attributes));
+            self.recorded.insert(exception.recording, (row_id, session::facts(own).user_id));
+        }
         let event_attributes = self.event_attributes(exception);
         self.out.rows.exceptions.push(Exception {
             span: position,
@@ -440,12 +457,6 @@ impl<'b, 'a> Projector<'b, 'a> {
 /// The trace of an item: `distributedTraceId`, else the run's id. WIRE 1.3, 1.4.
 fn trace_of(distributed: NativeId, run: NativeId) -> TraceId {
     trace_id_of(if distributed.is_none() { run } else { distributed })
-}
-
-fn append<'a>(flat: &mut Vec<KeyValue<'a>>, pairs: impl Iterator<Item = KeyValue<'a>>) -> Slice {
-    let start = flat.len() as u32;
-    flat.extend(pairs);
-    Slice { start, end: flat.len() as u32 }
 }
 
 /// Type and message of the first line. A line without `Type: ` is a message: WIRE 4.4.

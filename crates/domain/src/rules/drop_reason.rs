@@ -26,8 +26,14 @@ pub enum DropReason {
     Duplicate,
     /// An item of a native report that cannot be read. WIRE 1.1.
     InvalidItem,
-    /// A session, or a segment of its recording, in a native report: not stored yet.
-    UnsupportedItem,
+    /// A segment of a recording without content. WIRE 1.7.
+    EmptyRecording,
+    /// A segment of a recording that belongs to no session, and to no exception that is stored. WIRE 1.7.
+    RecordingWithoutOwner,
+    /// A segment of a recording with more than `rules::session::SEGMENT_BYTES_MAX` bytes.
+    RecordingTooLarge,
+    /// A segment of a recording of a project that stores none.
+    RecordingsOff,
     /// A sample of a profile whose values are all zero. WIRE 2.1.
     EmptySample,
     /// A sample of a profile with more or longer stacks than one request may have.
@@ -49,7 +55,10 @@ impl DropReason {
             DropReason::TooOld => "too_old",
             DropReason::Duplicate => "duplicate",
             DropReason::InvalidItem => "invalid_item",
-            DropReason::UnsupportedItem => "unsupported_item",
+            DropReason::EmptyRecording => "empty_recording",
+            DropReason::RecordingWithoutOwner => "recording_without_owner",
+            DropReason::RecordingTooLarge => "recording_too_large",
+            DropReason::RecordingsOff => "recordings_off",
             DropReason::EmptySample => "empty_sample",
             DropReason::ProfileTooLarge => "profile_too_large",
         }

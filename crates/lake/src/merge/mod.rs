@@ -135,6 +135,14 @@ pub(super) fn open(
         .map_err(|e| crate::error::parquet(part.path(), e))
 }
 
+/// Rows of the part in a decoded batch of bounded size.
+pub(super) fn batch_rows(part: &Part) -> Result<usize, StoreError> {
+    let metadata = part.metadata()?;
+    let groups = metadata.metadata().row_groups().iter();
+    let row_bytes = groups.map(|group| group.total_byte_size().max(1) as u64 / group.num_rows().max(1) as u64).max();
+    Ok((INPUT_BATCH_BYTES / row_bytes.unwrap_or(1).max(1)).clamp(16, BATCH_ROWS as u64) as usize)
+}
+
 /// The part's columns, with a dictionary type where every page is dictionary-encoded, except the columns of the sort
 /// key.
 fn as_dictionaries(part: &Part) -> Result<Fields, StoreError> {
@@ -283,10 +291,7 @@ impl Input {
         decompressor: &Decompressor,
     ) -> Result<Input, StoreError> {
         let metadata = part.metadata()?;
-        let groups = metadata.metadata().row_groups().iter();
-        let row_bytes =
-            groups.map(|group| group.total_byte_size().max(1) as u64 / group.num_rows().max(1) as u64).max();
-        let batch_rows = (INPUT_BATCH_BYTES / row_bytes.unwrap_or(1).max(1)).clamp(16, BATCH_ROWS as u64) as usize;
+        let batch_rows = batch_rows(part)?;
         let (fields, batch_rows) = match as_dictionaries {
             // Batches that end at the ends of row groups keep the dictionary of the row group.
             true => (self::as_dictionaries(part)?, 1 << batch_rows.ilog2()),

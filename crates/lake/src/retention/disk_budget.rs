@@ -12,7 +12,7 @@ use std::time::Instant;
 use arrow::array::AsArray;
 use arrow::datatypes::UInt32Type;
 use parquet::arrow::ProjectionMask;
-use tidewatch_domain::model::Signal;
+use tidewatch_domain::model::{RequestKind, Signal};
 
 use super::delete_rows::Removed;
 use crate::memtable::counts;
@@ -137,14 +137,8 @@ impl Shared {
             for (signal, rows) in lost {
                 for (project, rows) in rows {
                     let minute = counts::minute(now_ns);
-                    state.active.counts().add(
-                        project,
-                        minute,
-                        signal.into(),
-                        Outcome::Dropped,
-                        DISK_BUDGET.into(),
-                        rows,
-                    );
+                    let counts = state.active.counts();
+                    counts.add(project, minute, signal, Outcome::Dropped, DISK_BUDGET.into(), rows);
                     state.active.since.get_or_insert_with(Instant::now);
                 }
             }
@@ -154,11 +148,12 @@ impl Shared {
 }
 
 /// The signal of a table with one row per record.
-fn signal_of(table: Table) -> Option<Signal> {
+fn signal_of(table: Table) -> Option<RequestKind> {
     match table {
-        Table::Spans => Some(Signal::Traces),
-        Table::Logs => Some(Signal::Logs),
-        Table::MetricPoints => Some(Signal::Metrics),
+        Table::Spans => Some(Signal::Traces.into()),
+        Table::Logs => Some(Signal::Logs.into()),
+        Table::MetricPoints => Some(Signal::Metrics.into()),
+        Table::Sessions | Table::SessionSegments => Some(RequestKind::Report),
         Table::Endpoints | Table::Tasks | Table::AiTraces | Table::Exceptions | Table::IngestCounts => None,
         // A sample is a record, of which a row has several.
         Table::Profiles | Table::ProfileSamples | Table::ProfileStacks => None,

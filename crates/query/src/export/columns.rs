@@ -70,7 +70,7 @@ fn conversion_of(column: &Column) -> Conversion {
     match (column.name, column.kind) {
         ("project", _) => Conversion::Project,
         ("time", _) => Conversion::Time,
-        ("observed_time" | "start_time", _) => Conversion::OptionalTime,
+        ("observed_time" | "start_time" | "end_time", _) => Conversion::OptionalTime,
         ("duration", _) => Conversion::Duration,
         ("row_id", _) => Conversion::Uuid,
         ("group" | "series" | "stack", _) => Conversion::Hash,
@@ -81,6 +81,7 @@ fn conversion_of(column: &Column) -> Conversion {
         ("frames", _) => Conversion::Frames,
         ("timestamps", _) => Conversion::Offsets,
         ("native_ids" | "linked_trace_id" | "session_id", _) | (_, Kind::Id8 | Kind::Id16) => Conversion::Id,
+        ("document", _) => Conversion::AsStored,
         (_, Kind::Bytes) => Conversion::Attributes,
         _ => Conversion::AsStored,
     }

@@ -96,6 +96,8 @@ pub struct ProjectSettings {
     pub ai_conventions: bool,
     /// Store exponential histograms, as buckets, and summaries, with a metric for each quantile.
     pub all_metric_kinds: bool,
+    /// Store recordings of sessions and exceptions. Sessions are stored in any case.
+    pub session_recordings: bool,
     /// Share of traces without an error that is stored, 0 to 1.
     pub sample_rate: f64,
     /// Share of traces with an error that is stored, 0 to 1.
@@ -273,6 +275,8 @@ pub struct ProjectChangeRequest {
     pub ai_conventions: Option<bool>,
     /// Store exponential histograms, as buckets, and summaries, with a metric for each quantile.
     pub all_metric_kinds: Option<bool>,
+    /// Store recordings of sessions and exceptions. Sessions are stored in any case.
+    pub session_recordings: Option<bool>,
     /// Share of traces without an error that is stored, 0 to 1.
     pub sample_rate: Option<f64>,
     /// Share of traces with an error that is stored, 0 to 1.

@@ -21,7 +21,7 @@ pub struct DropCount {
     /// `traces`, `metrics`, `logs`, `reports` or `profiles`.
     pub signal: String,
     /// Why: `unmatched_root`, `invalid_id`, `unsupported_metric_type`, `empty_point`, `not_finite`, `sampled`,
-    /// `healthcheck`, `invalid_time`, `too_old`, `duplicate`, `invalid_item`, `unsupported_item`, `empty_sample`, `profile_too_large`; `disk_budget`: the record was stored and removed later to
+    /// `healthcheck`, `invalid_time`, `too_old`, `duplicate`, `invalid_item`, `empty_recording`, `recording_without_owner`, `recording_too_large`, `recordings_off`, `empty_sample`, `profile_too_large`; `disk_budget`: the record was stored and removed later to
     /// free disk space; `shared_attributes_too_large`: the record is stored without some attributes of its resource or
     /// scope; `too_many_names`: its Endpoint, Task or AI Trace is stored as `(other)`; for a request, why it was
     /// refused.

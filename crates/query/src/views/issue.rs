@@ -125,6 +125,10 @@ pub struct Occurrence {
     pub app_version: String,
     /// Whether it is a captured message of a native report instead of an exception.
     pub is_message: bool,
+    /// Whether it has a recording of its own: `GET /api/exception-stack-traces/by-id/{id}/recording`.
+    pub has_recording: bool,
+    /// UUID of its session; empty without one.
+    pub session_id: String,
     /// Attributes of the span or log record, overridden by those of the exception event.
     pub attributes: AttributeMap,
     /// Kind of the owner; null without an owner.

@@ -20,6 +20,7 @@ pub mod passkeys;
 pub mod people;
 pub mod profile;
 pub mod services;
+pub mod session;
 pub mod setup;
 pub mod sign_in;
 pub mod span;

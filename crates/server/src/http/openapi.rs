@@ -89,6 +89,7 @@ pub enum TooMany {
         (name = "tasks", description = "Jobs, queue consumers and console commands"),
         (name = "ai-traces", description = "Calls of generative models"),
         (name = "issues", description = "Exceptions by normalized stack trace"),
+        (name = "sessions", description = "Sessions of browsers and apps, and their recordings"),
         (name = "logs", description = "Log records"),
         (name = "traces", description = "Spans and distributed traces"),
         (name = "metrics", description = "Metric series and their names"),

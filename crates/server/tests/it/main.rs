@@ -44,6 +44,7 @@ mod members;
 mod metrics;
 mod metrics_query;
 mod names;
+mod native_sessions;
 mod oauth;
 mod openapi;
 mod orders;

@@ -113,10 +113,11 @@ async fn items_that_cannot_be_read_are_counted() {
     body["collectionFrames"][0]["traces"][0]["duration"] = json!("soon");
     body["collectionFrames"][0]["metrics"][0]["value"] = json!(null);
     body["collectionFrames"][0]["sessions"] = json!([{ "id": RUN, "startedAt": "2026-06-01T12:00:00Z" }]);
+    body["collectionFrames"][0]["sessionRecordings"] = json!([{ "sessionId": RUN, "events": [] }]);
     send(&harness, &project, &body).await.expect(200);
     let last_24_hours = json!({ "fromDate": null, "toDate": null });
     let drops = harness.query_json(&project, "/api/drops", last_24_hours).await.to_string();
-    assert!(drops.contains("invalid_item") && drops.contains("unsupported_item"), "{drops}");
+    assert!(drops.contains("invalid_item") && drops.contains("empty_recording"), "{drops}");
     assert_eq!((harness.rows(Table::Endpoints), harness.rows(Table::MetricPoints)), (1, 0));
 }
 

@@ -12,7 +12,10 @@ use super::server::{Account, Server, agent};
 const KILLS: u64 = 50;
 const SENDERS: u64 = 4;
 const SPANS_PER_REQUEST: u64 = 8;
-const PROFILES: &str = "profiles";
+const TRACES: &str = "otel/v1/traces";
+const LOGS: &str = "otel/v1/logs";
+const PROFILES: &str = "otel/v1development/profiles";
+const REPORT: &str = "report";
 
 /// Mission 1: acknowledged records are durable. Senders retry unacknowledged requests byte for byte, as exporters do.
 #[test]
@@ -57,9 +60,26 @@ fn fifty_kills_lose_no_acked_record_and_duplicate_none() {
     assert_eq!((&graph["total"], &graph["missingStacks"]), (&json!((7 * profiles) as f64), &json!(0)));
     assert_eq!(graph["names"], json!(["total", "main"]));
 
+    assert_eq!(recorded_sessions(&server, profiles), profiles, "and every session with its recording");
+
     server.kill();
     server.restart();
     assert_eq!(stored_spans(&server, acked), acked, "a last restart changes nothing");
+    assert_eq!(recorded_sessions(&server, profiles), profiles);
+}
+
+/// Pages through all sessions; each has a recording.
+fn recorded_sessions(server: &Server, expected: u64) -> u64 {
+    let mut seen = HashMap::new();
+    for page in 1..=expected / 100 + 2 {
+        let answer = server.query("/api/sessions", json!({ "pagination": { "page": page, "pageSize": 100 } }));
+        for row in answer["data"].as_array().expect("rows") {
+            assert_eq!(row["hasRecording"], true, "{row}");
+            *seen.entry(row["id"].to_string()).or_insert(0) += 1;
+        }
+    }
+    assert!(seen.values().all(|count| *count == 1), "no session comes twice");
+    seen.len() as u64
 }
 
 /// Pages through all spans, and asserts that each id occurs once.
@@ -103,9 +123,10 @@ impl Sender {
         while !stop.load(Ordering::Relaxed) {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             let mut waiting = self.waiting.lock().expect("one thread a sender");
-            waiting.push(("traces", self.trace(number)));
-            waiting.push(("logs", self.logs(number)));
+            waiting.push((TRACES, self.trace(number)));
+            waiting.push((LOGS, self.logs(number)));
             waiting.push((PROFILES, self.profile(number)));
+            waiting.push((REPORT, self.session(number)));
             drop(waiting);
             self.settle(base, account);
         }
@@ -114,16 +135,15 @@ impl Sender {
     /// Sends the unacknowledged requests, oldest first, until all are acknowledged or the server is killed.
     fn settle(&self, base: &str, account: &Account) {
         let mut waiting = self.waiting.lock().expect("one thread a sender");
-        while let Some((signal, body)) = waiting.first() {
-            let version = if *signal == PROFILES { "v1development" } else { "v1" };
+        while let Some((path, body)) = waiting.first() {
             let answer = agent()
-                .post(format!("{base}/api/otel/{version}/{signal}"))
+                .post(format!("{base}/api/{path}"))
                 .header("Authorization", format!("Bearer {}", account.project_token))
                 .header("Content-Type", "application/json")
                 .send(body.as_str());
             match answer {
                 Ok(response) if response.status() == 200 => {
-                    if *signal == "traces" {
+                    if *path == TRACES {
                         self.acked.fetch_add(SPANS_PER_REQUEST, Ordering::Relaxed);
                     }
                     waiting.remove(0);
@@ -168,6 +188,17 @@ impl Sender {
                 "stackTable": [{}, {"locationIndices": [1]}],
             },
         })
+        .to_string()
+    }
+
+    /// A report with a session and a segment of its recording. Recordings older than 30 days are not stored.
+    fn session(&self, number: u64) -> String {
+        let now = jiff::Timestamp::now().to_string();
+        let id = format!("{:08x}-0000-4000-8000-{number:012x}", self.id + 1);
+        json!({ "collectionFrames": [{
+            "sessions": [{ "id": id, "startedAt": now, "attributes": { "userId": format!("u{}", self.id) } }],
+            "sessionRecordings": [{ "sessionId": id, "segmentIndex": 0, "events": [number], "startedAt": now, "endedAt": now }],
+        }] })
         .to_string()
     }
 

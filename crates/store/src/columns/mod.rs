@@ -18,6 +18,7 @@ mod profiles;
 mod report;
 mod row;
 mod senders;
+mod sessions;
 mod traces;
 mod vectors;
 
@@ -33,6 +34,7 @@ pub use keys::{ExceptionKeys, NO_KEY, keys_without_side, span_key};
 pub use pick::Pick;
 pub use row::RowWriter;
 pub use senders::{Sender, Senders};
+pub use sessions::document;
 
 use crate::tables::Table;
 

@@ -13,7 +13,7 @@ fn check(frame: &str, context: &ProjectContext, then: impl FnOnce(&ReportProject
     let body = format!(r#"{{"collectionFrames":[{frame}],"appVersion":"1.4.0","serverName":"api-1"}}"#);
     let batch = decode::report(body.as_bytes(), &arena).expect("a report");
     assert_eq!(batch.invalid.total(), 0);
-    then(&report(&batch, context, Enrichment::default(), &arena));
+    then(&report(&batch, "192.0.2.1", context, Enrichment::default(), &arena));
 }
 
 fn run(id: &str, name: &str, more: &str) -> String {

@@ -63,6 +63,7 @@ fn settings() -> impl Strategy<Value = IngestSettings> {
         |(keep_unmatched_roots, sample_rate, error_sample_rate, healthchecks, oldest_ns)| IngestSettings {
             ai_conventions: keep_unmatched_roots,
             all_metric_kinds: keep_unmatched_roots,
+            session_recordings: true,
             keep_unmatched_roots,
             issues_from_logs: true,
             sample_rate,

@@ -176,6 +176,7 @@ fn changed(old: &Project, request: ProjectChangeRequest) -> Result<ProjectChange
             issues_from_logs: request.issues_from_logs.unwrap_or(before.ingest.issues_from_logs),
             ai_conventions: request.ai_conventions.unwrap_or(before.ingest.ai_conventions),
             all_metric_kinds: request.all_metric_kinds.unwrap_or(before.ingest.all_metric_kinds),
+            session_recordings: request.session_recordings.unwrap_or(before.ingest.session_recordings),
             sample_rate: rate("sampleRate", request.sample_rate, before.ingest.sample_rate)?,
             error_sample_rate: rate("errorSampleRate", request.error_sample_rate, before.ingest.error_sample_rate)?,
             healthchecks: Settings::healthchecks(drop_healthy_healthchecks, &healthcheck_paths),

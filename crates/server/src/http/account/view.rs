@@ -111,6 +111,7 @@ pub fn project_view(app: &App, project: &Project, role: Role, via: &Via) -> Proj
             issues_from_logs: ingest.issues_from_logs,
             ai_conventions: ingest.ai_conventions,
             all_metric_kinds: ingest.all_metric_kinds,
+            session_recordings: ingest.session_recordings,
             sample_rate: ingest.sample_rate,
             error_sample_rate: ingest.error_sample_rate,
             drop_healthy_healthchecks: project.settings.drop_healthy_healthchecks,

@@ -9,6 +9,7 @@ mod metrics;
 mod overview;
 mod profiles;
 mod services;
+mod sessions;
 mod slow_offset;
 mod symbol_files;
 mod symbols;
@@ -32,6 +33,7 @@ pub fn routes<D: Descriptions>() -> Api<D> {
         .merge(overview::routes())
         .merge(profiles::routes())
         .merge(services::routes())
+        .merge(sessions::routes())
         .merge(slow_offset::routes())
         .merge(symbols::routes())
         .merge(traces::routes())

@@ -1,0 +1,179 @@
+//! Sessions and their recordings: `/api/sessions…`. WIRE 8.7.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::app::App;
+use crate::error::ApiError;
+use crate::http::api::{Api, Descriptions, routes};
+use crate::http::gate::auth::{Admin, ProjectAccess, ViaLogin};
+use crate::http::gate::body::JsonBody;
+use crate::http::openapi::{Failures, NotFound, ProjectQuery};
+use tidewatch_limits as limits;
+use tidewatch_query::error::QueryError;
+use tidewatch_query::executor::Executor;
+use tidewatch_query::views::page::Page;
+use tidewatch_query::views::session::*;
+use tidewatch_query::{ids, sessions, time};
+use tidewatch_store::tables::Table;
+use tidewatch_store::{Deletion, StoreError};
+
+pub fn routes<D: Descriptions>() -> Api<D> {
+    Api::new().routes(routes!(list, delete)).routes(routes!(detail)).routes(routes!(recording)).routes(routes!(clip))
+}
+
+fn executor(app: &App) -> Executor {
+    Executor::within(app.query.clone(), limits::LIST_DEADLINE)
+}
+
+/// Sessions that started in the time range, each once, in its newest state.
+#[utoipa::path(
+    post,
+    path = "/api/sessions",
+    operation_id = "listRecordedSessions",
+    tag = "sessions",
+    params(ProjectQuery),
+    request_body = SessionListRequest,
+    responses((status = 200, description = "Success", body = Page<SessionRow>), Failures)
+)]
+async fn list(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<SessionListRequest>,
+) -> Result<Json<Page<SessionRow>>, ApiError> {
+    Ok(Json(sessions::list(&executor(&app), &access.project, request).await?))
+}
+
+/// One session with its segments and errors.
+#[utoipa::path(
+    post,
+    path = "/api/sessions/{id}",
+    operation_id = "getRecordedSession",
+    tag = "sessions",
+    params(ProjectQuery, ("id" = String, Path, description = "UUID of the session", format = "uuid")),
+    request_body = SessionDetailRequest,
+    responses((status = 200, description = "Success", body = SessionDetail), Failures, NotFound)
+)]
+async fn detail(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    Path(id): Path<String>,
+    JsonBody(request): JsonBody<SessionDetailRequest>,
+) -> Result<Json<SessionDetail>, ApiError> {
+    let started_at = time::parse_optional(request.started_at.as_deref(), "startedAt")?;
+    let id = ids::parse_row(&id)?;
+    Ok(Json(sessions::detail(&executor(&app), &access.project, id, started_at).await?))
+}
+
+/// Selects a segment of a recording.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query)]
+pub struct SegmentQuery {
+    /// Index of the segment; 0 when absent.
+    #[serde(default)]
+    segment: u32,
+}
+
+/// A segment of a session's recording as JSON: `events`, `logs` and `actions` as the client sent them, `startedAt`,
+/// `endedAt`.
+#[utoipa::path(
+    get,
+    path = "/api/sessions/{id}/recording",
+    operation_id = "getSessionRecording",
+    tag = "sessions",
+    params(ProjectQuery, SegmentQuery, ("id" = String, Path, description = "UUID of the session", format = "uuid")),
+    responses((status = 200, description = "Success", body = serde_json::Value), Failures, NotFound)
+)]
+async fn recording(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    Path(id): Path<String>,
+    query: Result<Query<SegmentQuery>, axum::extract::rejection::QueryRejection>,
+) -> Result<Response, ApiError> {
+    let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
+    let id = ids::parse_row(&id)?;
+    Ok(json(sessions::segment_document(&executor(&app), &access.project, id, query.segment).await?))
+}
+
+/// The recording of an exception as JSON, in the form of a segment.
+#[utoipa::path(
+    get,
+    path = "/api/exception-stack-traces/by-id/{id}/recording",
+    operation_id = "getOccurrenceRecording",
+    tag = "sessions",
+    params(ProjectQuery, ("id" = String, Path, description = "Row id", format = "uuid")),
+    responses((status = 200, description = "Success", body = serde_json::Value), Failures, NotFound)
+)]
+async fn clip(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    Path(id): Path<String>,
+) -> Result<Response, ApiError> {
+    let id = ids::parse_row(&id)?;
+    Ok(json(sessions::clip_document(&executor(&app), &access.project, id).await?))
+}
+
+fn json(document: Vec<u8>) -> Response {
+    ([(CONTENT_TYPE, "application/json")], document).into_response()
+}
+
+/// Selects the sessions to delete.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase")]
+#[into_params(parameter_in = Query)]
+pub struct DeleteQuery {
+    /// The exact id of the user, as the sessions have it.
+    user_id: String,
+}
+
+/// Deletes the sessions of a user, their recordings, and the recordings of their exceptions. What clients send
+/// afterwards is stored.
+#[utoipa::path(
+    delete,
+    path = "/api/sessions",
+    operation_id = "deleteRecordedSessions",
+    tag = "sessions",
+    params(ProjectQuery, DeleteQuery),
+    responses((status = 200, description = "Success", body = DeletedSessions), Failures)
+)]
+async fn delete(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess<ViaLogin<Admin>>,
+    query: Result<Query<DeleteQuery>, axum::extract::rejection::QueryRejection>,
+) -> Result<Json<DeletedSessions>, ApiError> {
+    let Query(DeleteQuery { user_id }) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
+    if user_id.is_empty() {
+        return Err(ApiError::malformed("userId is empty"));
+    }
+    let found = sessions::of_user(&executor(&app), &access.project, &user_id).await?;
+    let deleted = found.sessions.len() as u64;
+    app.control.audit_sessions_removal(&access.actor(&app), &access.project, deleted).await?;
+    let (project, deleting) = (access.project.number, app.clone());
+    let work = tokio::task::spawn_blocking(move || remove(&deleting, project, &found, &user_id));
+    work.await.map_err(QueryError::internal)?.map_err(QueryError::from)?;
+    Ok(Json(DeletedSessions { deleted }))
+}
+
+/// Removes rows for good. Recordings precede sessions: after a failure the sessions can be deleted again.
+fn remove(app: &App, project: u32, found: &sessions::OfUser, user: &str) -> Result<(), StoreError> {
+    let ids = |ids: &BTreeSet<[u8; 16]>| ids.iter().map(|id| id.to_vec()).collect::<BTreeSet<_>>();
+    let sessions = ids(&found.sessions);
+    let segments = [
+        ("session_id", sessions.clone()),
+        ("exception_id", ids(&found.exceptions)),
+        ("user_id", [user.as_bytes().to_vec()].into()),
+    ];
+    app.store.delete(&Deletion { project, table: Table::SessionSegments, any: &segments })?;
+    app.store.delete(&Deletion { project, table: Table::Sessions, any: &[("session_id", sessions)] })?;
+    // The journal has the reports as they were received.
+    app.durable_store.tidy_journal(true);
+    Ok(())
+}
