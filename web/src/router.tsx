@@ -401,6 +401,51 @@ const metrics = createRoute({
   }),
   component: lazyRouteComponent(() => import("./pages/metrics/Metrics"), "MetricsPage"),
 });
+const profiles = createRoute({
+  getParentRoute: () => project,
+  path: "/profiles",
+  validateSearch: listSearch,
+  component: lazyRouteComponent(() => import("./pages/profiles/Profiles"), "ProfilesPage"),
+});
+export const PROFILE_VIEWS = ["functions", "packages"] as const;
+export interface ProfileSearch {
+  type?: string;
+  /** Default: the flame graph. */
+  view?: (typeof PROFILE_VIEWS)[number];
+  q?: string;
+  sort?: string;
+  version?: string;
+  server?: string;
+  label?: string;
+  by?: string;
+  order?: "time";
+  /** "previous" or "v:<version>": the baseline of a comparison. */
+  cmp?: string;
+  /** A function whose callers and callees are shown. */
+  fn?: string;
+  trace?: string;
+  span?: string;
+}
+const profile = createRoute({
+  getParentRoute: () => project,
+  path: "/profiles/$service",
+  validateSearch: (raw: Raw): ProfileSearch => ({
+    type: text(raw.type),
+    view: oneOf(raw.view, PROFILE_VIEWS),
+    q: text(raw.q),
+    sort: text(raw.sort),
+    version: text(raw.version),
+    server: text(raw.server),
+    label: text(raw.label),
+    by: text(raw.by),
+    order: oneOf(raw.order, ["time"]),
+    cmp: text(raw.cmp),
+    fn: text(raw.fn),
+    trace: text(raw.trace),
+    span: text(raw.span),
+  }),
+  component: lazyRouteComponent(() => import("./pages/profile/Profile"), "ProfilePage"),
+});
 const connect = createRoute({
   getParentRoute: () => project,
   path: "/connect",
@@ -459,6 +504,8 @@ const tree = root.addChildren([
     trace,
     logs,
     metrics,
+    profiles,
+    profile,
     connect,
     settings,
     symbols,

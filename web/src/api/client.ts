@@ -49,9 +49,9 @@ export async function request<T>(method: "GET" | "POST" | "PUT" | "DELETE", path
   return (await answer.json()) as T;
 }
 
-/** Downloads a file. Its name comes from Content-Disposition, otherwise it is `fallback`. */
-export async function download(path: string, query: Call["query"], fallback: string): Promise<void> {
-  const answer = await send("GET", path, { query });
+/** Downloads a file, with POST if there is a body. Its name comes from Content-Disposition, otherwise it is `fallback`. */
+export async function download(path: string, query: Call["query"], fallback: string, body?: unknown): Promise<void> {
+  const answer = await send(body === undefined ? "GET" : "POST", path, { query, body });
   const url = URL.createObjectURL(await answer.blob());
   const named = /filename="?([\w.-]+)"?/.exec(answer.headers.get("content-disposition") ?? "");
   saveAs(url, named?.[1] ?? fallback);

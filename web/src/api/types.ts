@@ -79,3 +79,9 @@ export type MissingSymbols = Schemas["MissingSymbols"];
 export type WaitingForSymbols = Schemas["WaitingForSymbols"];
 export type ResolvedTrace = Schemas["ResolvedTrace"];
 export type FrameSource = Schemas["FrameSource"];
+
+export type ProfileGroup = Schemas["ProfileGroup"];
+export type ProfileType = Schemas["ProfileTypeView"];
+export type ProfileSelection = Schemas["ProfileSelection"];
+export type FlameGraph = Schemas["FlameGraph"];
+export type TopFunction = Schemas["TopFunction"];

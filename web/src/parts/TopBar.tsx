@@ -1,11 +1,14 @@
 import { Link, useLocation, useMatches } from "@tanstack/react-router";
 import { ChevronRight, CircleHelp, Menu, Search } from "lucide-react";
+import { lazy, Suspense } from "react";
 import { useProjectId } from "../api/hooks";
 import { NAV, NAV_LOW } from "./nav";
-import { ProjectSwitcher } from "./ProjectSwitcher";
 import { RangePicker } from "./RangePicker";
-import { RefreshControl } from "./RefreshControl";
-import { UserMenu } from "./UserMenu";
+
+// Menus load after the first paint, which shows their places.
+const ProjectSwitcher = lazy(() => import("./ProjectSwitcher").then((part) => ({ default: part.ProjectSwitcher })));
+const RefreshControl = lazy(() => import("./RefreshControl").then((part) => ({ default: part.RefreshControl })));
+const UserMenu = lazy(() => import("./UserMenu").then((part) => ({ default: part.UserMenu })));
 
 interface Props {
   onRail: () => void;
@@ -28,7 +31,9 @@ export function TopBar({ onRail, onPalette, onHelp, onNewProject }: Props) {
       >
         <Menu size={18} aria-hidden />
       </button>
-      <ProjectSwitcher onNew={onNewProject} />
+      <Suspense fallback={<span className="h-7 w-32" />}>
+        <ProjectSwitcher onNew={onNewProject} />
+      </Suspense>
       <Crumbs />
       <span className="flex-1" />
       <button
@@ -52,12 +57,16 @@ export function TopBar({ onRail, onPalette, onHelp, onNewProject }: Props) {
         <CircleHelp size={16} aria-hidden />
       </button>
       <span className="md:order-last">
-        <UserMenu />
+        <Suspense fallback={<span className="inline-block size-7" />}>
+          <UserMenu />
+        </Suspense>
       </span>
       {hasRange && (
         <div className="flex items-center gap-1 max-md:w-full">
           <RangePicker />
-          <RefreshControl />
+          <Suspense fallback={<span className="h-7 w-14" />}>
+            <RefreshControl />
+          </Suspense>
         </div>
       )}
     </header>
@@ -75,6 +84,7 @@ function Crumbs() {
   if (!item) return <Crumb label={/^\/?$/.test(rest) ? "Overview" : "Not found"} />;
   const detail =
     leaf?.name ??
+    leaf?.service ??
     (leaf?.traceId ? leaf.traceId.slice(0, 8) : leaf?.hash ? leaf.hash.slice(0, 8) : leaf?.rowId ? "Call" : undefined);
   return (
     <nav aria-label="Breadcrumb" className="flex min-w-0 items-center max-md:hidden">

@@ -4,6 +4,7 @@ import {
   Bot,
   Cable,
   ChartLine,
+  Flame,
   House,
   ListChecks,
   type LucideIcon,
@@ -23,6 +24,7 @@ export interface NavItem {
     | "/p/$pid/traces"
     | "/p/$pid/logs"
     | "/p/$pid/metrics"
+    | "/p/$pid/profiles"
     | "/p/$pid/connect"
     | "/p/$pid/settings";
   label: string;
@@ -39,6 +41,7 @@ export const NAV: NavItem[] = [
   { to: "/p/$pid/traces", label: "Traces", icon: Waypoints, key: "r" },
   { to: "/p/$pid/logs", label: "Logs", icon: ScrollText, key: "l" },
   { to: "/p/$pid/metrics", label: "Metrics", icon: ChartLine, key: "m" },
+  { to: "/p/$pid/profiles", label: "Profiles", icon: Flame, key: "p" },
 ];
 export const NAV_LOW: NavItem[] = [
   { to: "/p/$pid/connect", label: "Connect", icon: Cable, key: "c" },

@@ -15,6 +15,7 @@ import { StackTrace } from "../../parts/StackTrace";
 import { Chip } from "../../ui/Chip";
 import { CopyButton } from "../../ui/Copy";
 import { EntityLinks } from "./EntityLinks";
+import { ProfileLinks } from "./ProfileLinks";
 
 interface Props {
   node: Node<Span>;
@@ -70,6 +71,7 @@ export function SpanDrawer({ node, trace, pathMs, answer, onClose }: Props) {
           </p>
         )}
         <EntityLinks span={span} nodes={answer.nodes} />
+        <ProfileLinks span={span} />
         {span.dbStatement && <Block title="Statement" text={span.dbStatement} />}
         <Events span={span} answer={answer} />
         <Group title="Attributes">
