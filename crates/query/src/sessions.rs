@@ -221,20 +221,28 @@ async fn views(
 fn view(session: &Summary, states: &[Row<'_>]) -> SessionRow {
     let closed = states.iter().find(|state| state.int("end_time") != 0);
     let newest = closed.or(states.first()).expect("a session has a state");
-    let strings = |column: &'static str| states.iter().map(move |state| state.text(column));
-    let pages: HashSet<&str> = strings("page").filter(|page| !page.is_empty()).collect();
+    let strings = |column: &'static str| {
+        let all = [newest].into_iter().chain(states).map(move |state| state.text(column));
+        all.filter(|string| !string.is_empty())
+    };
+    let latest = |column: &'static str| strings(column).next().unwrap_or("").to_owned();
+    let pages: HashSet<&str> = strings("page").collect();
+    // A state that only ends the session may have none but the address.
+    let described = || states.iter().map(|state| attributes::map(state.bytes("attributes")));
+    let own = attributes::map(newest.bytes("attributes"));
+    let attributes = if own.0.len() > 1 { own } else { described().find(|map| map.0.len() > 1).unwrap_or(own) };
     let traces: BTreeSet<String> = states.iter().map(|state| ids::format_trace(state.trace_id("trace_id"))).collect();
     SessionRow {
         id: ids::format_row(session.id),
         started_at: time::to_rfc3339(session.started),
         ended_at: session.end.map(time::to_rfc3339),
         duration: session.duration(),
-        attributes: attributes::map(newest.bytes("attributes")),
-        client_ip: newest.text("client_ip").to_owned(),
-        app_version: newest.text("app_version").to_owned(),
-        user_id: strings("user_id").find(|user| !user.is_empty()).unwrap_or("").to_owned(),
-        browser: newest.text("browser").to_owned(),
-        os: newest.text("os").to_owned(),
+        attributes,
+        client_ip: latest("client_ip"),
+        app_version: latest("app_version"),
+        user_id: latest("user_id"),
+        browser: latest("browser"),
+        os: latest("os"),
         page_count: pages.len() as u64,
         error_count: session.errors,
         has_recording: session.has_recording,

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use tidewatch_domain::rules::session;
 use tidewatch_lake::{CONFIRMED_AFTER, DAYS_PER_HOUR, UNTIMED_WINDOW_NS, WINDOW_NS};
 use tidewatch_store::query_memory::REQUEST_BYTES_MAX;
 
@@ -142,6 +143,10 @@ pub fn table() -> Vec<[String; 3]> {
         row("healthcheck paths of a project", HEALTHCHECK_PATHS_MAX.to_string(), "wire, 5.6"),
         row("healthcheck paths of a project, together", bytes(HEALTHCHECK_PATHS_BYTES_MAX), "our own"),
         row("profile labels of a project", PROFILE_LABELS_MAX.to_string(), "wire, 5.6"),
+        row("events, logs and actions of a segment of a recording", bytes(session::SEGMENT_BYTES_MAX), "our own"),
+        row("recordings are kept, at most", format!("{} days", session::RECORDING_DAYS), "our own"),
+        row("a session without activity ends after", time(Duration::from_nanos(session::IDLE_NS as u64)), "wire, 8.7"),
+        row("the longest session", time(Duration::from_nanos(session::DURATION_MAX_NS as u64)), "wire, 8.7"),
         row("shortest password", format!("{PASSWORD_CHARS_MIN} characters"), "wire, 5.1"),
         row("longest project name", format!("{PROJECT_NAME_CHARS_MAX} characters"), "wire, 5.6"),
     ]);

@@ -3,7 +3,7 @@
 //! | stored | exported |
 //! |---|---|
 //! | number of the project | id of the project, string |
-//! | nanoseconds since the epoch | timestamp in UTC; in `observed_time` and `start_time`, 0 is null |
+//! | nanoseconds since the epoch | timestamp in UTC; in `observed_time`, `start_time` and `end_time`, 0 is null |
 //! | a duration | the column's name ends in `_ns` |
 //! | ids | hexadecimal string, `row_id` as a UUID; an id of zeros is null |
 //! | hashes (`group`, `series`, `stack`) | 16 hexadecimal digits |

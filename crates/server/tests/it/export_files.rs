@@ -67,21 +67,38 @@ fn apply(lake: &Lake, kind: Kind, encoding: Encoding, body: &[u8], position: u64
 /// A profile of project 1.
 fn apply_profile(lake: &Lake, position: u64) {
     let body = std::fs::read("../../fixtures/profiles/go-cpu.pprof").expect("a fixture");
+    let attributes = RequestAttributes { service: "shop".to_owned(), ..RequestAttributes::default() };
+    apply_other(lake, RequestKind::Profile, attributes, &body, position);
+}
+
+/// A session of project 1 with a segment of its recording.
+fn apply_session(lake: &Lake, position: u64) {
+    let id = Uuid::from_u128(7);
+    let (now, ended) = (time(NOON), time(NOON + 9));
+    let frame = json!({
+        "sessions": [{ "id": id, "startedAt": now, "attributes": { "userId": "u7" } }, { "id": id, "startedAt": now, "endedAt": ended }],
+        "sessionRecordings": [{ "sessionId": id, "segmentIndex": 3, "events": [1], "startedAt": now, "endedAt": ended }],
+    });
+    let body = json!({ "collectionFrames": [frame] }).to_string();
+    apply_other(lake, RequestKind::Report, RequestAttributes::default(), body.as_bytes(), position);
+}
+
+fn apply_other(lake: &Lake, kind: RequestKind, attributes: RequestAttributes, body: &[u8], position: u64) {
     let header = Header {
         project_number: 1,
         project: ProjectId([7; 16]),
-        kind: RequestKind::Profile,
+        kind,
         encoding: Encoding::Protobuf,
         coding: Coding::Identity,
         received_ns: NOON,
         settings: IngestSettings::default(),
         prices: NO_TABLE,
         names_max: None,
-        attributes: RequestAttributes { service: "shop".to_owned(), ..RequestAttributes::default() },
+        attributes,
     };
     let enrichment = EnrichmentSource { prices: PriceTable { prices: &[], id: NO_TABLE }, symbols: None };
-    let prepared = prepare(&header, &body, usize::MAX, &enrichment).map_err(|refused| refused.error);
-    lake.apply(Position(position), NO_KEY, NOON, prepared.expect("a profile").rows);
+    let prepared = prepare(&header, body, usize::MAX, &enrichment).map_err(|refused| refused.error);
+    lake.apply(Position(position), NO_KEY, NOON, prepared.expect("a good body").rows);
 }
 
 /// A span with attributes of every type, an event and a link.
@@ -123,6 +140,8 @@ fn lake(folder: &std::path::Path, seed: u64, rounds: usize) -> Lake {
             apply(&lake, Kind::Rich, Encoding::Json, odd_span().as_bytes(), position, 1);
             position += 1;
             apply_profile(&lake, position);
+            position += 1;
+            apply_session(&lake, position);
         }
         if seed >> round & 1 == 1 {
             lake.flush().expect("the disk takes it");
@@ -184,11 +203,13 @@ fn expected(name: &str, array: &ArrayRef, row: usize) -> Value {
             other => other.to_string().into(),
         },
         DataType::UInt32 => array.as_primitive::<UInt32Type>().value(row).into(),
-        DataType::UInt64 if name == "count" => array.as_primitive::<UInt64Type>().value(row).into(),
+        DataType::UInt64 if matches!(name, "count" | "event_bytes" | "document_bytes") => {
+            array.as_primitive::<UInt64Type>().value(row).into()
+        }
         DataType::UInt64 => format!("{:016x}", array.as_primitive::<UInt64Type>().value(row)).into(),
         DataType::Int64 => match (name, array.as_primitive::<Int64Type>().value(row)) {
-            ("observed_time" | "start_time", 0) => Value::Null,
-            ("time" | "observed_time" | "start_time", at) => time(at),
+            ("observed_time" | "start_time" | "end_time", 0) => Value::Null,
+            ("time" | "observed_time" | "start_time" | "end_time", at) => time(at),
             (_, number) => number.into(),
         },
         DataType::Float64 => array.as_primitive::<Float64Type>().value(row).into(),
@@ -225,7 +246,7 @@ fn expected(name: &str, array: &ArrayRef, row: usize) -> Value {
                                "address": frame.address})
                     })
                     .collect(),
-                "native_ids" | "linked_trace_id" | "session_id" => hex(bytes),
+                "native_ids" | "linked_trace_id" | "session_id" | "document" => hex(bytes),
                 _ => attributes(bytes),
             }
         }

@@ -17,8 +17,8 @@ use crate::otlp::{PROTOBUF, gzip, span, traces, traces_of_bytes, zlib, zstd};
 fn snapshot_of_the_limits() {
     let mut text = String::from(
         "# Limits\n\nGenerated from `crates/limits/src/lib.rs` by a test (`make snapshots`). Rows in quotes are those of \
-         [spec.md](spec.md), \"Limits\".\nWhat an operator may change is in [configuration.md](configuration.md).\nReports, \
-         profiles and public status pages have no routes yet.\n\n| Limit | Value | Source |\n|---|---|---|\n",
+         [spec.md](spec.md), \"Limits\".\nWhat an operator may change is in [configuration.md](configuration.md).\nPublic \
+         status pages have no routes yet.\n\n| Limit | Value | Source |\n|---|---|---|\n",
     );
     for [name, value, source] in tidewatch_server::limits_table::table() {
         writeln!(text, "| {name} | {value} | {source} |").expect("writing to a string");

@@ -170,10 +170,17 @@ async fn a_session_ends_without_activity() {
     }
     let closed = detail(&harness, &project, OTHER).await["session"].clone();
     assert_eq!((&closed["endedAt"], &closed["duration"]), (&json!("2026-06-01T12:05:00Z"), &json!(5 * MINUTE_NS)));
+    // A state that only ends the session leaves what is known.
+    let end = json!({ "id": OTHER, "startedAt": "2026-06-01T12:00:00Z", "endedAt": "2026-06-01T12:05:00Z" });
+    send(&harness, &project, json!({ "sessions": [end] })).await;
+    let closed = detail(&harness, &project, OTHER).await["session"].clone();
+    assert_eq!((&closed["userId"], &closed["browser"]), (&json!("u8"), &json!("Firefox 128")));
+    assert_eq!(closed["attributes"]["path"], "/cart");
     // A state that arrives late does not open it again.
     send(&harness, &project, json!({ "sessions": [session(OTHER, "u9", Value::Null)] })).await;
     let closed = detail(&harness, &project, OTHER).await["session"].clone();
     assert_eq!((&closed["endedAt"], &closed["userId"]), (&json!("2026-06-01T12:05:00Z"), &json!("u9")));
+    assert_eq!(closed["attributes"]["userId"], "u9", "the newest state with attributes");
     // A segment keeps it open, up to 65 minutes.
     let mut late = segment(SESSION, 1);
     late["startedAt"] = json!("2026-06-01T12:58:00Z");

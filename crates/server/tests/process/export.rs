@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::{Value, json};
 use tidewatch_store::tables::Table;
 
-use super::parquet_readers::{profiles, python};
+use super::parquet_readers::{profiles, python, sessions};
 use super::server::{Account, Server};
 
 const FORMATS: [&str; 3] = ["parquet", "ndjson", "csv"];
@@ -119,21 +119,22 @@ fn send(server: &Server, token: &str, round: u64) {
         {"name": "latency", "unit": "ms", "histogram": {"dataPoints": [{"timeUnixNano": (NOON + round).to_string(), "count": "4", "sum": 100.0, "explicitBounds": [10.5, 20.0], "bucketCounts": ["1", "2", "1"]}], "aggregationTemporality": 1}},
     ]);
     for (path, body) in [
-        ("v1development/profiles", profiles(NOON + round, round)),
+        ("report", sessions(NOON + round, round)),
+        ("otel/v1development/profiles", profiles(NOON + round, round)),
         (
-            "v1/traces",
+            "otel/v1/traces",
             json!({"resourceSpans": [{"resource": resource, "scopeSpans": [{"scope": {"name": "lib"}, "spans": spans}]}]}),
         ),
         (
-            "v1/logs",
+            "otel/v1/logs",
             json!({"resourceLogs": [{"resource": resource, "scopeLogs": [{"scope": {"name": "app"}, "logRecords": logs}]}]}),
         ),
         (
-            "v1/metrics",
+            "otel/v1/metrics",
             json!({"resourceMetrics": [{"resource": resource, "scopeMetrics": [{"scope": {"name": "m"}, "metrics": metrics}]}]}),
         ),
     ] {
-        let (status, answer) = server.call("POST", &format!("/api/otel/{path}"), Some(token), &body);
+        let (status, answer) = server.call("POST", &format!("/api/{path}"), Some(token), &body);
         assert_eq!(status, 200, "{answer}");
     }
 }
@@ -171,8 +172,9 @@ fn everything(folder: &Path) -> BTreeMap<PathBuf, (Vec<u8>, std::time::SystemTim
 }
 
 fn tables() -> impl Iterator<Item = &'static str> {
-    // Requests are counted by the wall clock, not by the time of the rows.
-    Table::ALL.into_iter().filter(|table| *table != Table::IngestCounts).map(Table::name)
+    // Requests are counted by the wall clock, not by the time of the rows; recordings expire by the wall clock.
+    let is_by_clock = |table: &Table| matches!(table, Table::IngestCounts | Table::SessionSegments);
+    Table::ALL.into_iter().filter(move |table| !is_by_clock(table)).map(Table::name)
 }
 
 /// Guarantee: an export holds every acknowledged row once, from memory, journal and parts, and other tools can read it

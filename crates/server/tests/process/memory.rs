@@ -102,6 +102,47 @@ fn concurrent_heavy_queries_stay_within_the_budget_and_are_all_answered() {
     assert_eq!((held, metric(&metrics_address, "tidewatch_query_memory_waiting")), (0.0, 0.0));
 }
 
+/// A report of 64 MB of recordings that do not compress: a few copies of it are in memory, and its recordings are read
+/// back. Spec: "Report and profile body".
+#[test]
+fn a_report_of_sixty_four_megabytes_takes_bounded_memory() {
+    const SEGMENTS: usize = 5;
+    const SEGMENT_BYTES: usize = 13_400_000;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (server, account, _) = start(&folder.path().join("data"), &[]);
+    let mut state = 88_172_645_463_325_252_u64;
+    let mut digit = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"[(state % 64) as usize])
+    };
+    let now = jiff::Timestamp::now().to_string();
+    let id = "4b0e6a5c-2a7d-4f2e-9a0b-aabbccddeeff";
+    let segments: Vec<Value> = (0..SEGMENTS)
+        .map(|index| {
+            let video: String = (0..SEGMENT_BYTES).map(|_| digit()).collect();
+            json!({ "sessionId": id, "segmentIndex": index, "events": [video], "startedAt": now, "endedAt": now })
+        })
+        .collect();
+    let frame = json!({ "sessions": [{ "id": id, "startedAt": now }], "sessionRecordings": segments });
+    let body = json!({ "collectionFrames": [frame] }).to_string();
+    assert!((63 << 20..=64 << 20).contains(&body.len()), "{} bytes", body.len());
+    let before = peak(server.pid());
+    let report = |body: &[u8]| {
+        let request = agent().post(format!("{}/api/report", server.base));
+        let request = request.header("Authorization", format!("Bearer {}", account.project_token));
+        request.send(body).expect("an answer").status().as_u16()
+    };
+    assert_eq!(report(body.as_bytes()), 200);
+    let grown = peak(server.pid()).saturating_sub(before);
+    assert!(grown < 256 << 20, "{} MB more", grown >> 20);
+    println!("{} MB more for a report of {} MB", grown >> 20, body.len() >> 20);
+    let found = server.query(&format!("/api/sessions/{id}"), json!({}));
+    let sizes: Vec<_> = found["segments"].as_array().expect("a list").iter().map(|one| &one["eventBytes"]).collect();
+    assert_eq!(sizes, vec![&json!(SEGMENT_BYTES + 4); SEGMENTS]);
+}
+
 /// Two kilobytes that inflate to a million empty records are refused before a record is built.
 #[test]
 fn bodies_of_empty_records_take_no_memory() {

@@ -124,6 +124,22 @@ pub fn profiles(time_ns: u64, round: u64) -> Value {
     })
 }
 
+/// A report with sessions, with and without attributes, and segments of theirs.
+pub fn sessions(time_ns: u64, round: u64) -> Value {
+    let at = |second: i64| jiff::Timestamp::from_nanosecond(time_ns.into()).expect("a time").as_second() + second;
+    let at = |second: i64| jiff::Timestamp::from_second(at(second)).expect("a time").to_string();
+    let id = |n: u64| format!("{:08x}-0000-4000-8000-{n:012x}", round + 1);
+    let attributes = json!({ "userId": "größe", "path": "/a", "userAgent": "Firefox/128.0" });
+    let segment = |n: u64| {
+        json!({ "sessionId": id(n), "segmentIndex": n, "events": [{ "n": "x".repeat(1000 * n as usize) }],
+                "startedAt": at(1), "endedAt": at(n as i64 + 2) })
+    };
+    json!({ "collectionFrames": [{
+        "sessions": [{ "id": id(1), "startedAt": at(0) }, { "id": id(2), "startedAt": at(0), "endedAt": at(5), "attributes": attributes }],
+        "sessionRecordings": [segment(1), segment(2), segment(9)],
+    }] })
+}
+
 /// Writes requests of all kinds and flushes them once.
 fn fill(lake: &Lake, round: u64) {
     let mut generator = Generator::new(round);
@@ -145,6 +161,8 @@ fn fill(lake: &Lake, round: u64) {
     apply(lake, Signal::Metrics, Encoding::Json, points.to_string().as_bytes(), position + 2);
     let profiles = profiles(period.from_ns, round).to_string();
     apply(lake, RequestKind::OtlpProfiles, Encoding::Json, profiles.as_bytes(), position + 3);
+    let sessions = sessions(period.from_ns, round).to_string();
+    apply(lake, RequestKind::Report, Encoding::Json, sessions.as_bytes(), position + 4);
     lake.flush().expect("the disk takes it");
 }
 

@@ -30,7 +30,7 @@ def nanoseconds(text):
 def times_as_numbers(row, per_second):
     """The row of NDJSON with its times, and those of its events, as integers."""
     number = lambda text: None if text is None else nanoseconds(text) // (10**9 // per_second)
-    row = {name: number(value) if name in ("time", "observed_time", "start_time") else value for name, value in row.items()}
+    row = {name: number(value) if name in ("time", "observed_time", "start_time", "end_time") else value for name, value in row.items()}
     if "events" in row:
         row["events"] = [{**event, "time": number(event["time"])} for event in row["events"]]
     return row
@@ -91,7 +91,7 @@ def with_duckdb(path):
     microseconds = lambda value: None if value is None else (value - EPOCH) // datetime.timedelta(microseconds=1)
     for values in answer.fetchall():
         row = dict(zip(names, values))
-        for name in ("time", "observed_time", "start_time"):
+        for name in ("time", "observed_time", "start_time", "end_time"):
             if name in row:
                 row[name] = microseconds(row[name])
         for event in row.get("events", []):
