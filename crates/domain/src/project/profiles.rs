@@ -20,6 +20,9 @@ pub const ENDPOINT_LABEL: &str = "endpoint";
 /// Maximum number of distinct values of a label's key in a request; further samples are stored without the label.
 pub const LABEL_VALUES_MAX: usize = 1000;
 
+/// Maximum length of the name of a service, instance, version, sample type or unit in bytes; the rest is cut off.
+const NAME_BYTES_MAX: usize = 255;
+
 /// Maximum length of a stored label's value in bytes; the rest is cut off.
 const LABEL_BYTES_MAX: usize = 256;
 
@@ -202,15 +205,15 @@ const DAY_NS: i64 = 86_400_000_000_000;
 impl<'a> Projector<'_, 'a> {
     fn profile(&mut self, profile: &Profile<'a>, time_ns: i64) {
         let types = profile.sample_types.of(&self.batch.sample_types);
-        let or = |own: &'a str, other: &'a str| if own.is_empty() { other } else { own };
+        let or = |own: &'a str, other: &'a str| cut(if own.is_empty() { other } else { own }, NAME_BYTES_MAX);
         let first = self.out.profiles.len() as u32;
         self.out.profiles.extend(types.iter().map(|sample_type| ProfileRow {
             record: profile.samples.start,
             time_ns,
             duration_ns: i64::try_from(profile.duration_ns).unwrap_or(i64::MAX).min(DAY_NS),
             kind: profile_type(self.batch.format, sample_type.name, sample_type.unit),
-            sample_type: sample_type.name,
-            unit: if sample_type.unit.is_empty() { "count" } else { sample_type.unit },
+            sample_type: cut(sample_type.name, NAME_BYTES_MAX),
+            unit: if sample_type.unit.is_empty() { "count" } else { cut(sample_type.unit, NAME_BYTES_MAX) },
             service: or(profile.service, self.source.service),
             server_name: or(profile.server_name, self.source.server_name),
             app_version: or(profile.app_version, self.source.app_version),

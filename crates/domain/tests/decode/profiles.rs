@@ -249,6 +249,99 @@ fn bodies_that_are_no_profile_are_refused() {
     assert!(empty.profiles.is_empty());
 }
 
+/// A field of a protobuf message that is a message, string or packed list.
+fn field(number: u64, content: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    prost::encoding::encode_varint(number << 3 | 2, &mut out);
+    prost::encoding::encode_varint(content.len() as u64, &mut out);
+    [out, content.to_vec()].concat()
+}
+
+// A large string may be referred to any number of times: memory and time follow the size of the body.
+#[test]
+fn references_to_a_large_string_are_no_copies() {
+    let invalid = vec![0xff; 1 << 20];
+    let label = field(3, b"\x08\x03\x10\x03");
+    let sample = field(2, &[field(2, b"\x01"), label.repeat(10)].concat());
+    let strings = [&b""[..], b"cpu", b"nanoseconds", &invalid].map(|string| field(6, string)).concat();
+    let body = [field(1, b"\x08\x01\x10\x02"), sample.repeat(2000), strings].concat();
+    let arena = Bump::new();
+    let batch = decode::pprof(&body, &arena).expect("a profile");
+    assert_eq!((batch.samples.len(), batch.labels.len()), (2000, 20_000));
+    let _ = project(&batch, &arena);
+    assert!(arena.allocated_bytes() < 1 << 20, "{} bytes", arena.allocated_bytes());
+
+    let attributes = field(6, b"\x08\x01").repeat(2000);
+    let dictionary = field(2, &[field(5, b""), field(5, &invalid), attributes].concat());
+    let indices: Vec<u8> = (0..2000_u16).flat_map(|index| [index as u8 | 0x80, (index >> 7) as u8]).collect();
+    let block = field(1, &field(2, &field(2, &field(2, &field(2, &indices)))));
+    let (body, arena) = ([block, dictionary].concat(), Bump::new());
+    let batch = decode::otlp_profiles(Encoding::Protobuf, &body, &arena).expect("a request");
+    assert_eq!(batch.labels.len(), 2000);
+    assert!(arena.allocated_bytes() < 1 << 20, "{} bytes", arena.allocated_bytes());
+}
+
+#[test]
+fn names_and_types_are_bounded() {
+    let arena = Bump::new();
+    let types = field(1, b"\x08\x01\x10\x01");
+    let long = "n".repeat(1000);
+    let body = |count: usize| {
+        [types.repeat(count), field(2, &field(2, &vec![1; count])), field(6, b""), field(6, long.as_bytes())].concat()
+    };
+    let error = decode::pprof(&body(65), &arena).expect_err("too many types");
+    assert!(error.to_string().contains("more than 64 sample types"), "{error}");
+    let body = body(64);
+    let batch = decode::pprof(&body, &arena).expect("a profile");
+    let context = ProjectContext { project: ProjectId([1; 16]), received_ns: 7, settings: IngestSettings::default() };
+    let source = ProfileSource { service: &long, server_name: &long, app_version: &long, labels: &[] };
+    let projection = profiles(&batch, &context, &source, &arena);
+    assert_eq!(projection.profiles.len(), 64);
+    for row in &projection.profiles {
+        let names = [row.service, row.server_name, row.app_version, row.sample_type, row.unit, &row.kind.name];
+        assert!(names.iter().all(|name| name.len() <= 255), "{row:?}");
+    }
+}
+
+// The frames nearest to the root are replaced, visibly.
+#[test]
+fn deep_stacks_are_cut_at_the_root() {
+    let functions: Vec<u8> = (1..=2_u8)
+        .flat_map(|id| {
+            [field(4, &[&[8, id][..], &field(4, &[8, id])].concat()), field(5, &[8, id, 16, id + 2])].concat()
+        })
+        .collect();
+    let stack = |depth: usize| field(2, &[field(1, &[vec![1; depth], vec![2]].concat()), field(2, b"\x01")].concat());
+    let strings = [&b""[..], b"cpu", b"nanoseconds", b"leaf", b"root"].map(|string| field(6, string)).concat();
+    for (depth, root, count) in [(1023, "root", 1024), (1024, "(truncated)", 1025), (5000, "(truncated)", 1025)] {
+        let body = [field(1, b"\x08\x01\x10\x02"), stack(depth), functions.clone(), strings.clone()].concat();
+        let arena = Bump::new();
+        let batch = decode::pprof(&body, &arena).expect("a profile");
+        let projection = project(&batch, &arena);
+        let names: Vec<&str> = frames(projection.stacks[0].frames).map(|frame| frame.function).collect();
+        assert_eq!((names[0], names.len()), (root, count), "{depth}");
+    }
+}
+
+// JSON is read without a tree of it in memory, and says where it is wrong.
+#[test]
+fn otlp_json_has_the_position_of_a_mistake() {
+    let arena = Bump::new();
+    for (body, expected) in [
+        (&b"{\"dictionary\":{\"stringTable\":[7]}}"[..], "stringTable has a wrong value at line 1 column 31"),
+        (b"{\"dictionary\":{\"stackTable\":[[]]}}", "stackTable has a wrong value"),
+        (b"{\"dictionary\":{\"linkTable\":[{\"traceId\":\"abc\"}]}}", "traceId has a wrong value"),
+        (b"{\"dictionary\":{\"stringTable\":[null]}}", "stringTable has a wrong value"),
+        (b"{} {}", "trailing characters"),
+        (b"[]", "expected the request to be an object"),
+    ] {
+        let error = decode::otlp_profiles(Encoding::Json, body, &arena).expect_err("a mistake").to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    let ignored = b"{\"x\":[{\"y\":[[1.5,null,true]]}],\"dictionary\":null,\"resourceProfiles\":[]}";
+    assert!(decode::otlp_profiles(Encoding::Json, ignored, &arena).is_ok());
+}
+
 proptest! {
     // Hostile input: never a panic, and every record has a fate.
     #[test]

@@ -98,7 +98,10 @@ pub async fn flame_graph(
         frames.name_addresses(&*names);
         let (mut tree, mut missing) = (Tree::new(), 0);
         let of_baseline = baseline.iter().flat_map(|(_, sums)| sums.iter().map(|sum| (sum, 1)));
-        for (sum, side) in sums.iter().map(|sum| (sum, 0)).chain(of_baseline) {
+        let mut all: Vec<(&StackSum, usize)> = sums.iter().map(|sum| (sum, 0)).chain(of_baseline).collect();
+        // A full tree merges the lightest stacks.
+        all.sort_by(|(a, _), (b, _)| b.value.abs().total_cmp(&a.value.abs()).then(a.stack.cmp(&b.stack)));
+        for (sum, side) in all {
             match frames.of(sum.stack) {
                 Some(frames) => tree.add(frames, sum.value, side),
                 None => {

@@ -2,8 +2,12 @@
 
 use std::collections::HashMap;
 
+use tidewatch_domain::project::TRUNCATED;
 use tidewatch_domain::rules::profile_stack::Frame;
 use xxhash_rust::xxh3::Xxh3Builder;
+
+/// Maximum number of distinct names; further ones are shown as [`TRUNCATED`].
+const NAMES_MAX: usize = 1 << 19;
 
 /// Distinct names with their packages and files.
 #[derive(Default)]
@@ -27,10 +31,21 @@ impl Names {
         self.add(frame.function, frame.file)
     }
 
+    /// The number of a frame's name that was added already.
+    pub fn known(&self, frame: &Frame<'_>) -> Option<u32> {
+        match frame.function {
+            "" => self.numbers.get(&address_name(frame)).copied(),
+            name => self.numbers.get(name).copied(),
+        }
+    }
+
     /// The number of a name.
     pub fn add(&mut self, name: &str, file: &str) -> u32 {
         if let Some(known) = self.numbers.get(name) {
             return *known;
+        }
+        if self.names.len() == NAMES_MAX && name != TRUNCATED {
+            return self.add(TRUNCATED, "");
         }
         let number = self.names.len() as u32;
         self.numbers.insert(name.to_owned(), number);

@@ -13,6 +13,8 @@ use crate::views::profile::FlameNodes;
 /// Name of the root.
 const ROOT: &str = "total";
 const NO_NODE: u32 = u32::MAX;
+/// Maximum number of nodes while stacks are added. Frames of later stacks that need more are merged per parent.
+const BUILT_NODES_MAX: usize = 1 << 19;
 
 /// Values of the selection and of the baseline.
 type Pair = [f64; 2];
@@ -35,6 +37,10 @@ pub struct Tree {
     children: HashMap<(u32, u32), u32, Xxh3Builder>,
     /// The nodes of the last stack that was appended by time.
     path: Vec<u32>,
+    /// Number of nodes from which on no frame gets one.
+    built_max: usize,
+    /// Stacks with frames that have no node.
+    merged: usize,
 }
 
 impl Tree {
@@ -43,26 +49,45 @@ impl Tree {
         let mut names = Names::default();
         let name = names.add(ROOT, "");
         let root = Node { name, parent: NO_NODE, level: 0, own: [0.0; 2], total: [0.0; 2] };
-        Tree { names, nodes: vec![root], children: HashMap::default(), path: Vec::new() }
+        Tree {
+            names,
+            nodes: vec![root],
+            children: HashMap::default(),
+            path: Vec::new(),
+            built_max: BUILT_NODES_MAX,
+            merged: 0,
+        }
     }
 
-    /// Adds a stack, root first; `side`: 0 for the selection, 1 for the baseline.
+    /// Adds a stack, root first; `side`: 0 for the selection, 1 for the baseline. A full tree gets one more child per
+    /// node at most, for the frames of all stacks that have no node.
     pub fn add<'f>(&mut self, frames: impl Iterator<Item = Frame<'f>>, value: f64, side: usize) {
         let mut at = 0;
         self.nodes[0].total[side] += value;
         for frame in frames {
-            let name = self.names.number(&frame);
-            at = match self.children.get(&(at, name)) {
-                Some(known) => *known,
-                None => {
-                    let child = self.push(at, name);
-                    self.children.insert((at, name), child);
-                    child
-                }
+            let known = match self.nodes.len() < self.built_max {
+                true => Some(self.names.number(&frame)),
+                false => self.names.known(&frame).filter(|name| self.children.contains_key(&(at, *name))),
             };
+            let name = known.unwrap_or_else(|| self.names.add(TRUNCATED, ""));
+            at = self.child(at, name);
             self.nodes[at as usize].total[side] += value;
+            if known.is_none() {
+                self.merged += 1;
+                break;
+            }
         }
         self.nodes[at as usize].own[side] += value;
+    }
+
+    /// The child of this name, which is added if it is missing.
+    fn child(&mut self, parent: u32, name: u32) -> u32 {
+        if let Some(known) = self.children.get(&(parent, name)) {
+            return *known;
+        }
+        let child = self.push(parent, name);
+        self.children.insert((parent, name), child);
+        child
     }
 
     /// Adds the next stack in time: it is merged with the one before as far as their frames are equal.
@@ -107,7 +132,7 @@ impl Tree {
         has_baseline: bool,
         divisors: Pair,
     ) -> (Names, FlameNodes, usize) {
-        let truncated = self.truncate(nodes_max);
+        let truncated = self.merged + self.truncate(nodes_max);
         // Children of each node, as a list from the last to the first.
         let mut order: Vec<u32> = (1..self.nodes.len() as u32).collect();
         if by_value {
@@ -316,6 +341,26 @@ mod tests {
             row("d", 1, 1.0, 1.0),
             row("a", 1, 1.0, 2.0),
             row("b", 2, 1.0, 1.0),
+        ];
+        assert_eq!(shown(&names, &nodes), expected);
+    }
+
+    // Hostile stacks of one project take no unbounded memory.
+    #[test]
+    fn a_full_tree_merges_new_frames_per_parent() {
+        let mut tree = Tree { built_max: 3, ..Tree::new() };
+        for path in ["a;b", "a;c;d", "a;e", "a;b;f", "x", "a;b"] {
+            tree.add(frames(path), 1.0, 0);
+        }
+        let (names, nodes, truncated) = tree.into_nodes(100, true, false, [1.0; 2]);
+        assert_eq!(truncated, 4);
+        let expected = [
+            row("total", 0, 0.0, 6.0),
+            row("a", 1, 0.0, 5.0),
+            row("b", 2, 2.0, 3.0),
+            row(TRUNCATED, 3, 1.0, 1.0),
+            row(TRUNCATED, 2, 2.0, 2.0),
+            row(TRUNCATED, 1, 1.0, 1.0),
         ];
         assert_eq!(shown(&names, &nodes), expected);
     }

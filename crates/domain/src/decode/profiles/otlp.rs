@@ -3,8 +3,8 @@
 
 use bumpalo::Bump;
 
-use super::stacks;
 use super::tables::Tables;
+use super::{STACK_DEPTH_MAX, stacks};
 use crate::decode::batch::push;
 use crate::decode::fault::{Fault, fault};
 use crate::decode::protobuf::reader::{KnownFields, Reader, fixed64, length, varint};
@@ -329,7 +329,9 @@ impl<'a> Reading<'a> {
         while !message.is_done() {
             match message.key()? {
                 key @ (V1 | L1) => each(&mut message, key, |location| {
-                    references.push(location);
+                    if references.len() < STACK_DEPTH_MAX {
+                        references.push(location);
+                    }
                     Ok(())
                 })?,
                 other => message.skip(other, KnownFields::new(&[1]))?,

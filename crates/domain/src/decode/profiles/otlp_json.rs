@@ -1,9 +1,11 @@
 //! Converts the JSON encoding of OTLP profiles to protobuf: profiles come rarely, and their tables are numbers.
 //!
 //! Unknown fields are ignored. Integers may be strings, as the JSON mapping of protobuf writes them; ids of traces and
-//! spans are hex digits.
+//! spans are hex digits. Values are written as they are read, so that no tree of the body is in memory.
 
-use serde_json::Value;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::decode::fault::{Fault, fault};
 
@@ -103,55 +105,173 @@ const STACK: &Fields = &[("locationIndices", 1, Integer)];
 
 /// The request as protobuf.
 pub(super) fn to_protobuf(body: &[u8]) -> Result<Vec<u8>, Fault> {
-    let value: Value = serde_json::from_slice(body).map_err(|error| fault!("malformed JSON: {error}"))?;
     let mut out = Vec::with_capacity(body.len() / 2);
-    message(&value, REQUEST, "the request", &mut Message(&mut out))?;
+    let mut deserializer = serde_json::Deserializer::from_slice(body);
+    Object { fields: REQUEST, name: "the request", out: Message(&mut out) }
+        .deserialize(&mut deserializer)
+        .and_then(|()| deserializer.end())
+        .map_err(|error| fault!("malformed JSON: {error}"))?;
     Ok(out)
 }
 
-fn message(value: &Value, fields: &Fields, name: &str, out: &mut Message<'_>) -> Result<(), Fault> {
-    let Value::Object(object) = value else { return Err(fault!("{name} is not an object")) };
-    for (name, number, kind) in fields {
-        match object.get(*name) {
-            None | Some(Value::Null) => {}
-            Some(Value::Array(list)) => list.iter().try_for_each(|value| field(value, name, *number, *kind, out))?,
-            Some(value) => field(value, name, *number, *kind, out)?,
-        }
-    }
-    Ok(())
+/// An object that is written as a message.
+struct Object<'o> {
+    fields: &'static Fields,
+    name: &'static str,
+    out: Message<'o>,
 }
 
-fn field(value: &Value, name: &str, number: u32, kind: Kind, out: &mut Message<'_>) -> Result<(), Fault> {
-    let wrong = || fault!("{name} has a wrong value");
-    match kind {
-        Text => out.bytes(number, value.as_str().ok_or_else(wrong)?.as_bytes()),
-        Integer => out.varint(number, integer(value).ok_or_else(wrong)?),
-        Fixed64 => out.fixed64(number, integer(value).ok_or_else(wrong)?),
-        Boolean => out.varint(number, value.as_bool().ok_or_else(wrong)?.into()),
-        Hex => {
-            let digits = value.as_str().ok_or_else(wrong)?.as_bytes();
-            let pairs = digits.chunks(2).map(|pair| {
-                let text = std::str::from_utf8(pair).ok().filter(|text| text.len() == 2)?;
-                u8::from_str_radix(text, 16).ok()
-            });
-            out.bytes(number, &pairs.collect::<Option<Vec<u8>>>().ok_or_else(wrong)?);
-        }
-        Nested(fields) => {
-            let mut nested = Vec::new();
-            message(value, fields, name, &mut Message(&mut nested))?;
-            out.bytes(number, &nested);
-        }
+impl<'de> DeserializeSeed<'de> for Object<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
     }
-    Ok(())
 }
 
-/// The bits of an integer, written as a number or a string.
-fn integer(value: &Value) -> Option<u64> {
-    match value {
-        Value::Number(number) => number.as_u64().or_else(|| number.as_i64().map(|number| number as u64)),
-        Value::String(text) => {
-            text.parse::<u64>().ok().or_else(|| text.parse::<i64>().ok().map(|number| number as u64))
-        }
-        _ => None,
+impl<'de> Visitor<'de> for Object<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} to be an object", self.name)
     }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(field) = map.next_key_seed(FieldName(self.fields))? {
+            match field {
+                Some((name, number, kind)) => {
+                    let out = Message(&mut *self.out.0);
+                    map.next_value_seed(Field { name, number: *number, kind: *kind, is_element: false, out })?;
+                }
+                None => _ = map.next_value::<IgnoredAny>()?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The name of a field of an object; `None` for an unknown one.
+struct FieldName(&'static Fields);
+
+impl<'de> DeserializeSeed<'de> for FieldName {
+    type Value = Option<&'static (&'static str, u32, Kind)>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for FieldName {
+    type Value = Option<&'static (&'static str, u32, Kind)>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("the name of a field")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(self.0.iter().find(|(known, ..)| *known == name))
+    }
+}
+
+/// The value of a field, or one element of its list.
+struct Field<'o> {
+    name: &'static str,
+    number: u32,
+    kind: Kind,
+    is_element: bool,
+    out: Message<'o>,
+}
+
+impl<'de> DeserializeSeed<'de> for Field<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl Field<'_> {
+    fn integer<E: Error>(mut self, value: u64) -> Result<(), E> {
+        match self.kind {
+            Integer => self.out.varint(self.number, value),
+            Fixed64 => self.out.fixed64(self.number, value),
+            _ => return Err(self.wrong()),
+        }
+        Ok(())
+    }
+
+    fn wrong<E: Error>(&self) -> E {
+        E::custom(format_args!("{} has a wrong value", self.name))
+    }
+}
+
+impl<'de> Visitor<'de> for Field<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "another value of {}", self.name)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        if self.is_element { Err(self.wrong()) } else { Ok(()) }
+    }
+
+    fn visit_bool<E: Error>(mut self, value: bool) -> Result<(), E> {
+        let Boolean = self.kind else { return Err(self.wrong()) };
+        self.out.varint(self.number, value.into());
+        Ok(())
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
+        self.integer(value)
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<(), E> {
+        self.integer(value as u64)
+    }
+
+    fn visit_str<E: Error>(mut self, text: &str) -> Result<(), E> {
+        match self.kind {
+            Text => self.out.bytes(self.number, text.as_bytes()),
+            Hex => {
+                let id = hex(text.as_bytes()).ok_or_else(|| self.wrong())?;
+                self.out.bytes(self.number, &id);
+            }
+            _ => {
+                let number = text.parse::<u64>().ok().or_else(|| text.parse::<i64>().ok().map(|number| number as u64));
+                let number = number.ok_or_else(|| self.wrong())?;
+                return self.integer(number);
+            }
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        if self.is_element {
+            return Err(self.wrong());
+        }
+        let Field { name, number, kind, .. } = self;
+        while let Some(()) =
+            list.next_element_seed(Field { name, number, kind, is_element: true, out: Message(&mut *self.out.0) })?
+        {
+        }
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, map: A) -> Result<(), A::Error> {
+        let Nested(fields) = self.kind else { return Err(self.wrong()) };
+        let mut nested = Vec::new();
+        Object { fields, name: self.name, out: Message(&mut nested) }.visit_map(map)?;
+        self.out.bytes(self.number, &nested);
+        Ok(())
+    }
+}
+
+/// The bytes of an id.
+fn hex(digits: &[u8]) -> Option<Vec<u8>> {
+    let pair = |pair: &[u8]| {
+        let text = std::str::from_utf8(pair).ok().filter(|text| text.len() == 2)?;
+        u8::from_str_radix(text, 16).ok()
+    };
+    digits.chunks(2).map(pair).collect()
 }

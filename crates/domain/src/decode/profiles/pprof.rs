@@ -9,7 +9,7 @@ use bumpalo::Bump;
 use xxhash_rust::xxh3::Xxh3Builder;
 
 use super::stacks::{self, Stacks};
-use super::text;
+use super::{SAMPLE_TYPES_MAX, STACK_DEPTH_MAX, text};
 use crate::decode::batch::push;
 use crate::decode::fault::{Fault, fault};
 use crate::decode::protobuf::reader::{KnownFields, Reader, length, varint};
@@ -40,18 +40,17 @@ struct Messages<'a> {
     mappings: Vec<Reader<'a>>,
     locations: Vec<Reader<'a>>,
     functions: Vec<Reader<'a>>,
-    strings: Vec<&'a [u8]>,
+    strings: Vec<&'a str>,
     time_ns: i64,
     duration_ns: i64,
 }
 
 /// Reads a profile.
 pub(super) fn profile<'a>(body: &'a [u8], entries_max: usize, arena: &'a Bump) -> Result<ProfileBatch<'a>, Fault> {
-    let messages = Messages::read(body, entries_max)?;
+    let messages = Messages::read(body, entries_max, arena)?;
     let mut reading = Reading {
         batch: ProfileBatch { format: ProfileFormat::Pprof, ..ProfileBatch::default() },
         strings: &messages.strings,
-        arena,
         entries_max,
         mappings: Ids::default(),
         locations: Ids::default(),
@@ -81,7 +80,7 @@ pub(super) fn profile<'a>(body: &'a [u8], entries_max: usize, arena: &'a Bump) -
 }
 
 impl<'a> Messages<'a> {
-    fn read(body: &'a [u8], entries_max: usize) -> Result<Messages<'a>, Fault> {
+    fn read(body: &'a [u8], entries_max: usize, arena: &'a Bump) -> Result<Messages<'a>, Fault> {
         const SAMPLE_TYPE: u32 = length(1);
         const SAMPLE: u32 = length(2);
         const MAPPING: u32 = length(3);
@@ -95,13 +94,17 @@ impl<'a> Messages<'a> {
         let mut reader = Reader::new(body);
         while !reader.is_done() {
             let (list, what) = match reader.key()? {
-                SAMPLE_TYPE => (&mut messages.sample_types, "sample types"),
+                SAMPLE_TYPE => {
+                    let message = reader.message()?;
+                    push(&mut messages.sample_types, message, "sample types", SAMPLE_TYPES_MAX)?;
+                    continue;
+                }
                 SAMPLE => (&mut messages.samples, "samples"),
                 MAPPING => (&mut messages.mappings, "mappings"),
                 LOCATION => (&mut messages.locations, "locations"),
                 FUNCTION => (&mut messages.functions, "functions"),
                 STRING => {
-                    let string = reader.bytes()?;
+                    let string = text(reader.bytes()?, arena);
                     push(&mut messages.strings, string, "strings", entries_max)?;
                     continue;
                 }
@@ -127,8 +130,7 @@ impl<'a> Messages<'a> {
 
 struct Reading<'m, 'a> {
     batch: ProfileBatch<'a>,
-    strings: &'m [&'a [u8]],
-    arena: &'a Bump,
+    strings: &'m [&'a str],
     entries_max: usize,
     mappings: Ids,
     locations: Ids,
@@ -139,7 +141,7 @@ struct Reading<'m, 'a> {
 impl<'a> Reading<'_, 'a> {
     fn string(&self, index: u64) -> Result<&'a str, Fault> {
         match usize::try_from(index).ok().and_then(|index| self.strings.get(index)) {
-            Some(bytes) => Ok(text(bytes, self.arena)),
+            Some(string) => Ok(string),
             None if index == 0 => Ok(""),
             None => Err(fault!("string {index} is not in the string table of {} strings", self.strings.len())),
         }
@@ -257,7 +259,7 @@ impl<'a> Reading<'_, 'a> {
                 }
                 V1 => {
                     collect(packed.take().unwrap_or_default(), &mut pieces)?;
-                    pieces.push(message.varint()?);
+                    add(message.varint()?, &mut pieces);
                 }
                 L2 => {
                     let mut packed = message.message()?;
@@ -315,7 +317,14 @@ impl<'a> Reading<'_, 'a> {
 fn collect(packed: &[u8], into: &mut Vec<u64>) -> Result<(), Fault> {
     let mut reader = Reader::new(packed);
     while !reader.is_done() {
-        into.push(reader.varint()?);
+        add(reader.varint()?, into);
     }
     Ok(())
+}
+
+/// Appends a location, as far as a stack has locations.
+fn add(location: u64, into: &mut Vec<u64>) {
+    if into.len() < STACK_DEPTH_MAX {
+        into.push(location);
+    }
 }

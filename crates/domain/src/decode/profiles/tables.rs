@@ -30,7 +30,7 @@ pub(super) struct Tables<'a> {
     pub(super) locations: Vec<Reader<'a>>,
     pub(super) functions: Vec<Reader<'a>>,
     links: Vec<Reader<'a>>,
-    strings: Vec<&'a [u8]>,
+    strings: Vec<&'a str>,
     attributes: Vec<Reader<'a>>,
     pub(super) stacks: Vec<Reader<'a>>,
     /// Attributes that were read.
@@ -62,7 +62,7 @@ impl<'a> Tables<'a> {
                 L3 => (&mut self.functions, "functions"),
                 L4 => (&mut self.links, "links"),
                 L5 => {
-                    let string = dictionary.bytes()?;
+                    let string = text(dictionary.bytes()?, self.arena);
                     push(&mut self.strings, string, "strings", self.entries_max)?;
                     continue;
                 }
@@ -82,7 +82,7 @@ impl<'a> Tables<'a> {
     /// An entry of the string table.
     pub(super) fn string(&self, index: u64) -> Result<&'a str, Fault> {
         match usize::try_from(index).ok().and_then(|index| self.strings.get(index)) {
-            Some(bytes) => Ok(text(bytes, self.arena)),
+            Some(string) => Ok(string),
             None if index == 0 => Ok(""),
             None => Err(fault!("string {index} is not in the string table of {} strings", self.strings.len())),
         }
