@@ -1,21 +1,26 @@
-//! SIGKILL at any moment under load: no acknowledged record is lost, and none is stored twice.
+//! SIGKILL at any moment under load: no record that was acknowledged over any protocol is lost, and none is stored twice.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
+use opentelemetry_proto::tonic::common::v1::{AnyValue, any_value};
+use opentelemetry_proto::tonic::logs::v1::{LogRecord, ResourceLogs, ScopeLogs};
+use prost::Message as _;
 use serde_json::{Value, json};
+use tidewatch_domain::encode::Message;
 
-use super::server::{Account, Server, agent};
+use super::protocols::{Outcome, Protocol};
+use super::server::{Account, Server};
 
 const KILLS: u64 = 50;
 const SENDERS: u64 = 4;
 const SPANS_PER_REQUEST: u64 = 8;
-const TRACES: &str = "otel/v1/traces";
-const LOGS: &str = "otel/v1/logs";
-const PROFILES: &str = "otel/v1development/profiles";
-const REPORT: &str = "report";
+/// 2026-11-21, in nanoseconds.
+const START: u64 = 1_795_219_200_000_000_000;
+const PPROF_SERVICE: &str = "kill-pprof";
 
 /// Mission 1: acknowledged records are durable. Senders retry unacknowledged requests byte for byte, as exporters do.
 #[test]
@@ -44,28 +49,31 @@ fn fifty_kills_lose_no_acked_record_and_duplicate_none() {
     }
     senders.iter().for_each(|sender| sender.settle(&server.base, &account));
 
+    // Each number of a sender was acknowledged once over every protocol.
     let acked: u64 = senders.iter().map(|sender| sender.acked.load(Ordering::Relaxed)).sum();
-    assert!(acked > KILLS * SPANS_PER_REQUEST, "the senders got through between the kills: {acked}");
-    assert_eq!(stored_spans(&server, acked), acked, "every acked span is stored exactly once");
-    assert_eq!(server.total("/api/logs", json!({})), acked, "and every acked log record");
-    assert_eq!(server.total("/api/endpoints", json!({})), acked / SPANS_PER_REQUEST, "and every Endpoint");
+    assert!(acked > KILLS, "the senders got through between the kills: {acked}");
+    let spans = acked * (SPANS_PER_REQUEST + 1);
+    assert_eq!(stored_spans(&server, spans), spans, "every acked span and task is stored exactly once");
+    assert_eq!(server.total("/api/logs", json!({})), spans, "and every acked log record, of OTLP/HTTP and gRPC");
+    assert_eq!(server.total("/api/endpoints", json!({})), acked, "and every Endpoint");
+    assert_eq!(server.total("/api/tasks", json!({})), acked, "and every Task of a native report");
+    for service in ["kill-test", PPROF_SERVICE] {
+        let graph = server.query(
+            "/api/profiles/flamegraph",
+            json!({"serviceName": service, "type": "go:profile_cpu:nanoseconds", "fromDate": "2026-11-01T00:00:00Z",
+                "toDate": "2026-11-30T00:00:00Z"}),
+        );
+        assert_eq!(graph["profileCount"], acked, "and every profile of {service}");
+        assert_eq!((&graph["total"], &graph["missingStacks"]), (&json!((7 * acked) as f64), &json!(0)));
+        assert_eq!(graph["names"], json!(["total", "main"]));
+    }
 
-    let graph = server.query(
-        "/api/profiles/flamegraph",
-        json!({"serviceName": "kill-test", "type": "go:profile_cpu:nanoseconds", "fromDate": "2026-11-01T00:00:00Z",
-            "toDate": "2026-11-30T00:00:00Z"}),
-    );
-    let profiles = acked / SPANS_PER_REQUEST;
-    assert_eq!(graph["profileCount"], profiles, "and every profile");
-    assert_eq!((&graph["total"], &graph["missingStacks"]), (&json!((7 * profiles) as f64), &json!(0)));
-    assert_eq!(graph["names"], json!(["total", "main"]));
-
-    assert_eq!(recorded_sessions(&server, profiles), profiles, "and every session with its recording");
+    assert_eq!(recorded_sessions(&server, acked), acked, "and every session with its recording");
 
     server.kill();
     server.restart();
-    assert_eq!(stored_spans(&server, acked), acked, "a last restart changes nothing");
-    assert_eq!(recorded_sessions(&server, profiles), profiles);
+    assert_eq!(stored_spans(&server, spans), spans, "a last restart changes nothing");
+    assert_eq!(recorded_sessions(&server, acked), acked);
 }
 
 /// Pages through all sessions; each has a recording.
@@ -105,12 +113,13 @@ fn sigkill(pid: u32) {
     std::process::Command::new("kill").args(["-9", &pid.to_string()]).status().expect("kill(1)");
 }
 
-/// Sends traces and their logs one after the other; stores unacknowledged requests for the next attempt.
+/// Sends over every protocol, one after the other; keeps unacknowledged requests for the next attempt.
 struct Sender {
     id: u64,
     next: AtomicU64,
+    /// Numbers whose last request was acknowledged.
     acked: AtomicU64,
-    waiting: Mutex<Vec<(&'static str, String)>>,
+    waiting: Mutex<Vec<(Protocol, Vec<u8>)>>,
 }
 
 impl Sender {
@@ -123,10 +132,14 @@ impl Sender {
         while !stop.load(Ordering::Relaxed) {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             let mut waiting = self.waiting.lock().expect("one thread a sender");
-            waiting.push((TRACES, self.trace(number)));
-            waiting.push((LOGS, self.logs(number)));
-            waiting.push((PROFILES, self.profile(number)));
-            waiting.push((REPORT, self.session(number)));
+            waiting.extend([
+                (Protocol::Otlp("v1/traces"), self.trace(number).into_bytes()),
+                (Protocol::Otlp("v1/logs"), self.logs(number).into_bytes()),
+                (Protocol::Otlp("v1development/profiles"), self.profile(number).into_bytes()),
+                (Protocol::Grpc("logs.v1.LogsService"), self.log(number)),
+                (Protocol::Pprof(PPROF_SERVICE), self.pprof(number)),
+                (Protocol::Report, self.report(number).into_bytes()),
+            ]);
             drop(waiting);
             self.settle(base, account);
         }
@@ -135,21 +148,14 @@ impl Sender {
     /// Sends the unacknowledged requests, oldest first, until all are acknowledged or the server is killed.
     fn settle(&self, base: &str, account: &Account) {
         let mut waiting = self.waiting.lock().expect("one thread a sender");
-        while let Some((path, body)) = waiting.first() {
-            let answer = agent()
-                .post(format!("{base}/api/{path}"))
-                .header("Authorization", format!("Bearer {}", account.project_token))
-                .header("Content-Type", "application/json")
-                .send(body.as_str());
-            match answer {
-                Ok(response) if response.status() == 200 => {
-                    if *path == TRACES {
-                        self.acked.fetch_add(SPANS_PER_REQUEST, Ordering::Relaxed);
-                    }
+        while let Some((protocol, body)) = waiting.first() {
+            match protocol.send(base, account, body) {
+                Outcome::Accepted => {
+                    self.acked.fetch_add(u64::from(*protocol == Protocol::Report), Ordering::Relaxed);
                     waiting.remove(0);
                 }
-                Ok(response) => assert_eq!(response.status(), 503, "only back-pressure may refuse a valid export"),
-                Err(_) => return,
+                Outcome::Later => {}
+                Outcome::Nothing => return,
             }
         }
     }
@@ -160,7 +166,7 @@ impl Sender {
     }
 
     fn span(&self, number: u64, index: u64) -> Value {
-        let start = 1_795_219_200_000_000_000 + number * 1_000_000 + index;
+        let start = START + number * 1_000_000 + index;
         json!({
             "traceId": format!("{:016x}{number:016x}", self.id + 1),
             "spanId": format!("{:016x}", index + 1),
@@ -178,7 +184,7 @@ impl Sender {
     fn profile(&self, number: u64) -> String {
         let profile = json!({
             "sampleType": {"typeStrindex": 1, "unitStrindex": 2}, "samples": [{"stackIndex": 1, "values": ["7"]}],
-            "timeUnixNano": (1_795_219_200_000_000_000 + number * 1_000_000 + self.id).to_string(), "durationNano": "1000",
+            "timeUnixNano": (START + number * 1_000_000 + self.id).to_string(), "durationNano": "1000",
         });
         json!({
             "resourceProfiles": [{"resource": resource(), "scopeProfiles": [{"profiles": [profile]}]}],
@@ -191,21 +197,69 @@ impl Sender {
         .to_string()
     }
 
-    /// A report with a session and a segment of its recording. Recordings older than 30 days are not stored.
-    fn session(&self, number: u64) -> String {
+    /// The same in the format of pprof.
+    fn pprof(&self, number: u64) -> Vec<u8> {
+        let mut body = Vec::new();
+        let mut profile = Message(&mut body);
+        profile.message(1, |sample_type| {
+            sample_type.uint(1, 1);
+            sample_type.uint(2, 2);
+        });
+        profile.message(2, |sample| {
+            sample.uint(1, 1);
+            sample.uint(2, 7);
+        });
+        profile.message(4, |location| {
+            location.uint(1, 1);
+            location.message(4, |line| line.uint(1, 1));
+        });
+        profile.message(5, |function| {
+            function.uint(1, 1);
+            function.uint(2, 3);
+        });
+        ["", "cpu", "nanoseconds", "main"].into_iter().for_each(|string| profile.text(6, string));
+        profile.uint(9, START + number * 1_000_000 + self.id);
+        profile.uint(10, 1000);
+        body
+    }
+
+    /// A native report with a Task, a session and a segment of its recording. Recordings older than 30 days are not
+    /// stored.
+    fn report(&self, number: u64) -> String {
         let now = jiff::Timestamp::now().to_string();
-        let id = format!("{:08x}-0000-4000-8000-{number:012x}", self.id + 1);
+        let id = |kind: u32| format!("{:08x}-{kind:04x}-4000-8000-{number:012x}", self.id + 1);
+        let task = json!({
+            "id": id(1), "endpoint": "kill.task", "duration": 1000, "statusCode": 0, "isTask": true,
+            "recordedAt": format!("2026-11-21T00:{:02}:{:02}Z", number / 60 % 60, number % 60),
+        });
+        let recording =
+            json!({ "sessionId": id(2), "segmentIndex": 0, "events": [number], "startedAt": now, "endedAt": now });
         json!({ "collectionFrames": [{
-            "sessions": [{ "id": id, "startedAt": now, "attributes": { "userId": format!("u{}", self.id) } }],
-            "sessionRecordings": [{ "sessionId": id, "segmentIndex": 0, "events": [number], "startedAt": now, "endedAt": now }],
+            "traces": [task],
+            "sessions": [{ "id": id(2), "startedAt": now, "attributes": { "userId": format!("u{}", self.id) } }],
+            "sessionRecordings": [recording],
         }] })
         .to_string()
+    }
+
+    /// A log record as protobuf.
+    fn log(&self, number: u64) -> Vec<u8> {
+        let text = format!("sender {} number {number} over gRPC", self.id);
+        let record = LogRecord {
+            time_unix_nano: START + number * 1_000_000,
+            severity_number: 9,
+            body: Some(AnyValue { value: Some(any_value::Value::StringValue(text)) }),
+            ..Default::default()
+        };
+        let scope_logs = vec![ScopeLogs { log_records: vec![record], ..Default::default() }];
+        ExportLogsServiceRequest { resource_logs: vec![ResourceLogs { scope_logs, ..Default::default() }] }
+            .encode_to_vec()
     }
 
     fn logs(&self, number: u64) -> String {
         let records: Vec<Value> = (0..SPANS_PER_REQUEST)
             .map(|index| json!({
-                "timeUnixNano": (1_795_219_200_000_000_000 + number * 1_000_000 + index).to_string(),
+                "timeUnixNano": (START + number * 1_000_000 + index).to_string(),
                 "severityNumber": 9, "body": {"stringValue": format!("sender {} trace {number} line {index}", self.id)},
             }))
             .collect();

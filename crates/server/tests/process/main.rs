@@ -13,6 +13,7 @@ mod memory;
 mod parquet_readers;
 #[path = "../support/ports.rs"]
 mod ports;
+mod protocols;
 mod refused;
 mod sdk;
 mod secrets;
