@@ -309,6 +309,51 @@ const issue = createRoute({
   validateSearch: (raw: Raw): { event?: number; raw?: true } => ({ event: whole(raw.event, 1), raw: flag(raw.raw) }),
   component: lazyRouteComponent(() => import("./pages/issue/Issue"), "IssuePage"),
 });
+export interface SessionsSearch extends ListSearch {
+  user?: string;
+  path?: string;
+  browser?: string;
+  /** Seconds. */
+  min?: number;
+  max?: number;
+  errors?: true;
+  /** `key=value` lines. */
+  attr?: string;
+}
+const sessions = createRoute({
+  getParentRoute: () => project,
+  path: "/sessions",
+  validateSearch: (raw: Raw): SessionsSearch => ({
+    ...listSearch(raw),
+    user: text(raw.user),
+    path: text(raw.path),
+    browser: text(raw.browser),
+    min: positive(raw.min),
+    max: positive(raw.max),
+    errors: flag(raw.errors),
+    attr: text(raw.attr),
+  }),
+  component: lazyRouteComponent(() => import("./pages/sessions/Sessions"), "SessionsPage"),
+});
+export const SESSION_TABS = ["network", "actions", "errors", "vitals", "attributes"] as const;
+export interface SessionSearch {
+  /** Position of the player in seconds. */
+  t?: number;
+  /** When the session began. The server finds it faster with it. */
+  at?: string;
+  /** Default: the console. */
+  tab?: (typeof SESSION_TABS)[number];
+}
+const session = createRoute({
+  getParentRoute: () => project,
+  path: "/sessions/$id",
+  validateSearch: (raw: Raw): SessionSearch => ({
+    t: positive(raw.t),
+    at: text(raw.at),
+    tab: oneOf(raw.tab, SESSION_TABS),
+  }),
+  component: lazyRouteComponent(() => import("./pages/session/Session"), "SessionPage"),
+});
 export interface SpanSearch {
   q?: string;
   service?: string;
@@ -500,6 +545,8 @@ const tree = root.addChildren([
     aiTrace,
     issues,
     issue,
+    sessions,
+    session,
     traces,
     trace,
     logs,

@@ -2,6 +2,7 @@
 import type * as t from "../../src/api/types";
 import { type Body, boot, iso, page, sorted, trend } from "./common.ts";
 import { pick, random, uuid } from "./random.ts";
+import { RECORDED_SESSION } from "./sessions.ts";
 import { PY_STACK, SHOP_TRACE, shopSpans } from "./trace.ts";
 
 const JS_STACK = `TypeError: Cannot read properties of undefined (reading 'total')
@@ -114,8 +115,8 @@ export function issueDetail(hash: string, body: Body): t.IssueDetail {
     serverName: issue[7],
     appVersion: pick(next, ["1.42.0", "1.41.3"]),
     isMessage: false,
-    hasRecording: false,
-    sessionId: "",
+    hasRecording: at === 0 && i === 0,
+    sessionId: at === 0 && i === 0 ? RECORDED_SESSION : "",
     attributes: {
       "customer.tier": pick(next, ["free", "pro"]),
       "order.id": String(8000 + i),

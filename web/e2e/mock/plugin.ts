@@ -9,6 +9,7 @@ import { logHistogram, logs } from "./logs.ts";
 import { METRICS, metricAnswer } from "./metrics.ts";
 import { PEOPLE, Refused } from "./people.ts";
 import { demo, drops, refusals, services } from "./received.ts";
+import { SESSIONS } from "./sessions.ts";
 import { spanPage, traceAnswer } from "./spans.ts";
 import { SYMBOLS } from "./symbols.ts";
 import { PROJECT } from "./trace.ts";
@@ -19,6 +20,7 @@ const ROUTES: [string, Handler][] = [
   ["GET /api/has-organizations", () => ({ hasOrganizations: true })],
   ...PEOPLE,
   ...SYMBOLS,
+  ...SESSIONS,
   [
     "POST /api/register",
     () => ({

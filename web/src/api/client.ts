@@ -49,6 +49,12 @@ export async function request<T>(method: "GET" | "POST" | "PUT" | "DELETE", path
   return (await answer.json()) as T;
 }
 
+/** A response's body as bytes, for documents that are handed on unread. */
+export async function requestBytes(path: string, query: Call["query"], signal?: AbortSignal): Promise<ArrayBuffer> {
+  const answer = await send("GET", path, { query, signal });
+  return answer.arrayBuffer();
+}
+
 /** Downloads a file, with POST if there is a body. Its name comes from Content-Disposition, otherwise it is `fallback`. */
 export async function download(path: string, query: Call["query"], fallback: string, body?: unknown): Promise<void> {
   const answer = await send(body === undefined ? "GET" : "POST", path, { query, body });

@@ -7,15 +7,17 @@ it("fills address and token into every snippet", () => {
   const all = snippets("https://tide.example/api/otel", "abc123");
   for (const snippet of all) {
     const code = snippet.steps.map((step) => step.code).join("\n");
-    // nginx speaks gRPC only.
-    expect(code, snippet.key).toContain(
-      snippet.key === "nginx" ? "https://tide.example:443" : "https://tide.example/api/otel",
-    );
+    // nginx speaks gRPC only; recordings have a route of their own.
+    const addresses: Record<string, string> = {
+      nginx: "https://tide.example:443",
+      replay: "https://tide.example/api/report",
+    };
+    expect(code, snippet.key).toContain(addresses[snippet.key] ?? "https://tide.example/api/otel");
     expect(code, snippet.key).toContain("abc123");
   }
   expect(all.map((one) => one.key)).toEqual([
     ...["node", "python", "go", "java", "dotnet", "php", "ruby", "rust", "elixir"],
-    ...["browser", "ios", "android", "flutter", "react-native"],
+    ...["browser", "replay", "ios", "android", "flutter", "react-native"],
     ...["edge", "cloudflare", "nginx", "collector", "curl"],
   ]);
   // The page shows one group after another.

@@ -1,6 +1,6 @@
 // Snippets that send telemetry, per language, with the address and the token filled in.
 // `e2e/snippets.spec.ts` runs those that can run on Debian; add every new snippet to one of its lists.
-import { android, browser, flutter, ios, reactNative } from "./snippets/client";
+import { android, browser, flutter, ios, reactNative, replay } from "./snippets/client";
 import { dotnet, go, java } from "./snippets/compiled";
 import { cloudflare, collector, curl, edge, nginx } from "./snippets/edge";
 import { rust } from "./snippets/rust";
@@ -26,7 +26,7 @@ export function snippets(otlp: string, token: string, port = PORT, protocol: Pro
   };
   return [
     ...[node, python, go, java, dotnet, php, ruby, rust, elixir],
-    ...[browser, ios, android, flutter, reactNative],
+    ...[browser, replay, ios, android, flutter, reactNative],
     ...[edge, cloudflare, nginx, collector, curl],
   ].map(written);
 }

@@ -37,6 +37,15 @@ const GROUPS: [string, [string, string][]][] = [
     ],
   ],
   ["Issue", [["n p", "Next, previous occurrence"]]],
+  [
+    "Session",
+    [
+      ["Space", "Play, pause"],
+      ["← →", "5 seconds back, on"],
+      ["<  >", "Slower, faster"],
+      ["f", "Full screen"],
+    ],
+  ],
 ];
 
 export function Help({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {

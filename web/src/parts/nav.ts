@@ -8,6 +8,7 @@ import {
   House,
   ListChecks,
   type LucideIcon,
+  MonitorPlay,
   ScrollText,
   Settings,
   TriangleAlert,
@@ -21,6 +22,7 @@ export interface NavItem {
     | "/p/$pid/tasks"
     | "/p/$pid/ai"
     | "/p/$pid/issues"
+    | "/p/$pid/sessions"
     | "/p/$pid/traces"
     | "/p/$pid/logs"
     | "/p/$pid/metrics"
@@ -38,6 +40,7 @@ export const NAV: NavItem[] = [
   { to: "/p/$pid/tasks", label: "Tasks", icon: ListChecks, key: "t" },
   { to: "/p/$pid/ai", label: "AI traces", icon: Bot, key: "a" },
   { to: "/p/$pid/issues", label: "Issues", icon: TriangleAlert, key: "i" },
+  { to: "/p/$pid/sessions", label: "Sessions", icon: MonitorPlay, key: "n" },
   { to: "/p/$pid/traces", label: "Traces", icon: Waypoints, key: "r" },
   { to: "/p/$pid/logs", label: "Logs", icon: ScrollText, key: "l" },
   { to: "/p/$pid/metrics", label: "Metrics", icon: ChartLine, key: "m" },

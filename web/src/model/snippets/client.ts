@@ -70,6 +70,36 @@ import { FetchInstrumentation } from "@opentelemetry/instrumentation-fetch";`,
   };
 }
 
+/** The SDK of the native protocol: sessions, recordings and errors. */
+export function replay({ otlp, token }: Target): Snippet {
+  const report = otlp.replace(/\/otel$/, "/report");
+  return {
+    key: "replay",
+    label: "Browser with replay",
+    group: "Frontend & mobile",
+    signals: ["sessions", "recordings", "exceptions"],
+    steps: [
+      { title: "Install", language: "sh", code: "npm install @tracewayapp/frontend@1.0.7" },
+      {
+        title: "telemetry.js, imported before the rest of your app",
+        language: "js",
+        file: "telemetry.js",
+        code: `import { init, setAttribute } from "@tracewayapp/frontend";
+
+init("${token}@${report}", {
+  version: "1.0.0",
+  // Without it, only the seconds before an error are recorded.
+  recordAllSessions: true,
+});
+
+// Once you know who it is. Sessions can be found, and deleted, by it.
+setAttribute("userId", "u_42");`,
+      },
+    ],
+    note: `${VISIBLE} Passwords are never recorded; elements with the class rr-block or rr-mask are hidden or masked in the browser (Settings, Session recordings). Requests to your own origin get the header traceway-trace-id, by which the replay finds their traces. Errors of minified code are read with source maps.`,
+  };
+}
+
 export function reactNative(target: Target): Snippet {
   return {
     key: "react-native",

@@ -26,7 +26,7 @@ export interface Snippet {
 export type Protocol = "http" | "grpc";
 
 export type Group = "Backend" | "Frontend & mobile" | "Edge" | "Collector & curl";
-export type Signal = "traces" | "metrics" | "logs";
+export type Signal = "traces" | "metrics" | "logs" | "sessions" | "recordings" | "exceptions";
 
 /** Values filled into the snippets. */
 export interface Target {

@@ -16,6 +16,7 @@ import { PageHead, Section } from "../../parts/Page";
 import { QueryView, SkeletonRows } from "../../parts/states";
 import { Chip } from "../../ui/Chip";
 import { SearchLink } from "../../ui/SearchLink";
+import { Recording } from "./Recording";
 import { Stack } from "./Stack";
 import { Tags } from "./Tags";
 import { TrendChart } from "./TrendChart";
@@ -66,6 +67,9 @@ function Detail({ detail, event }: { detail: IssueDetail; event: number }) {
         <div className="min-w-0 space-y-4">
           <EventBar event={event} total={pagination.total} at={occurrence?.recordedAt} />
           <Stack group={group} occurrence={occurrence} />
+          {(occurrence?.hasRecording || occurrence?.sessionId) && (
+            <Recording key={occurrence.id} occurrence={occurrence} title={group.title} />
+          )}
           {occurrence && (
             <Section title="Attributes of this event">
               <AttributeTable

@@ -8,6 +8,7 @@ import { DataCapture } from "./DataCapture";
 import { General } from "./General";
 import { Healthchecks } from "./Healthchecks";
 import { Origins, Quota } from "./Quota";
+import { Recordings } from "./Recordings";
 import { Retention } from "./Retention";
 import { Sampling } from "./Sampling";
 import { ProjectTokens } from "./Tokens";
@@ -41,6 +42,9 @@ function Body({ project }: { project: ProjectExtra }) {
         </Section>
         <Section title="What is stored">
           <DataCapture project={project} readonly={readonly} />
+        </Section>
+        <Section title="Session recordings">
+          <Recordings project={project} readonly={readonly} manages={mayManage(role)} />
         </Section>
         <Section title="Health checks">
           <Healthchecks project={project} readonly={readonly} />

@@ -1,0 +1,22 @@
+import { usePost } from "../../api/hooks";
+import type { PostRoutes } from "../../api/routes";
+import { parseFilters } from "../../model/search";
+import { useRange } from "../../parts/range";
+import type { SessionsSearch } from "../../router";
+
+type Body = PostRoutes["/api/sessions"]["body"];
+
+export function useSessions(search: SessionsSearch, list: Body) {
+  const { every } = useRange();
+  const body: Body = {
+    ...list,
+    user: search.user,
+    page: search.path,
+    browser: search.browser,
+    minDurationMs: search.min && search.min * 1000,
+    maxDurationMs: search.max && search.max * 1000,
+    hasErrors: search.errors,
+    attributeFilters: parseFilters(search.attr),
+  };
+  return usePost("/api/sessions", body, { every: every ? every * 1000 : undefined });
+}
