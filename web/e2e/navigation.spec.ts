@@ -59,6 +59,7 @@ test("nothing scrolls sideways at 320 px", async ({ page, desk, problems }) => {
     "/ai?conversation=talk-7",
     "/issues",
     ...data.map((issue) => `/issues/${issue.exceptionHash}`),
+    "/sessions",
     "/traces",
     `/traces/${DESK.slow}`,
     `/traces/${DESK.slow}?tab=logs`,

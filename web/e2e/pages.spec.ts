@@ -14,6 +14,7 @@ const PAGES: [string, string][] = [
   ["ai", "/ai"],
   ["ai-name", "/ai/fraud-check"],
   ["issues", "/issues"],
+  ["sessions", "/sessions"],
   ["traces", "/traces"],
   ["trace", `/traces/${CHECKOUT}`],
   ["trace-span", `/traces/${CHECKOUT}?span=${SPAN.charge}`],

@@ -9,6 +9,7 @@ const PAGES = [
   "/tasks",
   "/ai",
   "/issues",
+  "/sessions",
   "/traces",
   "/logs",
   "/metrics",

@@ -1,11 +1,13 @@
 // Every snippet of the Connect page works: the test installs its packages, writes its files, runs its command, sends
 // one request, and asserts the Endpoint that the page names.
 // Spec: Endpoint naming, rule 2: a span with a valid http.route is not UNMATCHED.
+
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test as base, expect } from "@playwright/test";
+import type { SessionRow } from "../src/api/sessions.ts";
 import { type Protocol, type Snippet, snippets } from "../src/model/snippets.ts";
 import { ACCOUNT } from "./support/fixtures.ts";
 import { freePort, type Server, startServer } from "./support/server.ts";
@@ -24,7 +26,7 @@ const RUN: Record<string, NodeJS.Signals> = {
 const RUN_GRPC: Record<string, string> = { node: "node", python: "python-grpc", go: "go-grpc", java: "java" };
 
 /** Run with modifications; see their tests below. */
-const RUN_MODIFIED = ["browser", "edge", "collector", "curl"];
+const RUN_MODIFIED = ["browser", "replay", "edge", "collector", "curl"];
 
 /** Packages are not available from the registries of the tests; the code is checked with the language's parser. */
 const PARSED: Record<string, { why: string; parser: Record<string, (code: string) => string> }> = {
@@ -251,6 +253,40 @@ test("browser: requests of a page arrive under its service, and carry its trace"
   );
   expect(traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
   expect(data.find((row) => row.name === "GET")?.traceId).toBe(String(traceparent).split("-")[1]);
+});
+
+test("replay: a page's session arrives with its user and its error", async ({ target, browser }) => {
+  const folder = await laidOutClient(snippetOf(target, "replay", 0));
+  const script = await bundled(folder, "telemetry.js", {});
+  const app = createServer((request, answer) => {
+    answer.setHeader("content-type", request.url === "/app.js" ? "text/javascript" : "text/html");
+    answer.end(
+      request.url === "/app.js"
+        ? script
+        : `<!doctype html><title>app</title><h1>Hello</h1><script type="module" src="/app.js"></script>`,
+    );
+  }).listen(0, "127.0.0.1");
+  await new Promise((resolve) => app.once("listening", resolve));
+  const context = await browser.newContext();
+  try {
+    const page = await context.newPage();
+    await page.goto(`http://127.0.0.1:${(app.address() as AddressInfo).port}/`);
+    await page.waitForLoadState("networkidle");
+    await page.evaluate(() => {
+      setTimeout(() => {
+        throw new TypeError("of the page");
+      });
+    });
+    const sessions = async () =>
+      ((await query(target, "/api/sessions")) as unknown as { data: SessionRow[] }).data.map((row) => [
+        row.userId,
+        row.errorCount,
+      ]);
+    await expect.poll(sessions, { timeout: 30_000 }).toEqual([["u_42", 1]]);
+  } finally {
+    await context.close();
+    app.close();
+  }
 });
 
 /** Snippets without a run command: all commands install packages. */
