@@ -61,6 +61,7 @@ fn the_rules_do_no_io() {
         "base64",
         "bumpalo",
         "jiff",
+        "libm",
         "memchr",
         "simdutf8",
         "thiserror",

@@ -1,0 +1,23 @@
+//! What distinguishes some requests from others: attributes ranked by how much of the difference they explain.
+//!
+//! A selection in some minutes divides requests into four sets: in the band of the selection or not, in its minutes or
+//! before. A [`Table`] holds their attributes, dictionary-encoded; [`explain`] ranks conditions on them, and
+//! [`own_time`] says in which operations the added time was spent. Everything is deterministic: the same rows give the
+//! same answer in any order.
+
+mod cause_order;
+mod conjunction;
+mod cover;
+mod numbers;
+mod own_time;
+mod score;
+mod search;
+mod statistics;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use cover::{Explanation, NoRows, Row, RowKind, explain};
+pub use own_time::{OperationTime, RequestTime, Span, own_time, own_times};
+pub use search::Mode;
+pub use table::{Column, Condition, LeftOut, Predicate, SampleRates, Set, Table, Values};
