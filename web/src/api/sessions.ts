@@ -29,29 +29,48 @@ export function fetchSegment(projectId: string, id: string, index: number, signa
 /** An event of an issue, as far as its recording is concerned. */
 export type RecordedEvent = Pick<Schemas["Occurrence"], "id" | "recordedAt" | "hasRecording" | "sessionId">;
 
+/** The documents that show an event: its own recording, and the segments of its session at that time. */
+export interface ClipDocuments {
+  own: ArrayBuffer | null;
+  session: ArrayBuffer[];
+}
+
 /**
- * The documents that show the time from `beforeMs` before an event to `afterMs` after it: its own clip, otherwise the
- * segments of its session. Empty if there are none.
+ * What shows the time from `beforeMs` before an event to `afterMs` after it. A recorder of sessions keeps what it has
+ * sent in a segment out of the event's own recording, so both are needed.
  */
 export async function fetchClip(
   projectId: string,
   event: RecordedEvent,
   { beforeMs, afterMs }: { beforeMs: number; afterMs: number },
   signal: AbortSignal,
+): Promise<ClipDocuments> {
+  const [own, session] = await Promise.all([
+    event.hasRecording ? fetchOwn(projectId, event.id, signal) : null,
+    event.sessionId ? fetchAround(projectId, event.sessionId, event.recordedAt, { beforeMs, afterMs }, signal) : [],
+  ]);
+  return { own, session };
+}
+
+function fetchOwn(projectId: string, id: string, signal: AbortSignal): Promise<ArrayBuffer | null> {
+  const path = `/api/exception-stack-traces/by-id/${encodeURIComponent(id)}/recording`;
+  return unless404(requestBytes(path, { projectId }, signal));
+}
+
+async function fetchAround(
+  projectId: string,
+  session: string,
+  recordedAt: string,
+  { beforeMs, afterMs }: { beforeMs: number; afterMs: number },
+  signal: AbortSignal,
 ): Promise<ArrayBuffer[]> {
-  if (event.hasRecording) {
-    const path = `/api/exception-stack-traces/by-id/${encodeURIComponent(event.id)}/recording`;
-    const own = await unless404(requestBytes(path, { projectId }, signal));
-    if (own) return [own];
-  }
-  if (!event.sessionId) return [];
-  const detail = await unless404(fetchSession(projectId, event.sessionId, event.recordedAt, signal));
-  const at = Date.parse(event.recordedAt);
+  const detail = await unless404(fetchSession(projectId, session, recordedAt, signal));
+  const at = Date.parse(recordedAt);
   const around = (detail?.segments ?? []).filter(
     (one) => Date.parse(one.startedAt) <= at + afterMs && Date.parse(one.endedAt) >= at - beforeMs,
   );
   const documents = await Promise.all(
-    around.map((one) => unless404(fetchSegment(projectId, event.sessionId, one.segmentIndex, signal))),
+    around.map((one) => unless404(fetchSegment(projectId, session, one.segmentIndex, signal))),
   );
   return documents.filter((one) => one !== null);
 }

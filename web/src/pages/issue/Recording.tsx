@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { MonitorPlay } from "lucide-react";
 import { lazy, Suspense } from "react";
 import { useProjectId } from "../../api/hooks";
-import { fetchClip } from "../../api/sessions";
+import { type ClipDocuments, fetchClip } from "../../api/sessions";
 import type { IssueOccurrence } from "../../api/types";
 import { AFTER_MS, BEFORE_MS } from "../../model/replay/clip";
 import { parseMs } from "../../model/time";
@@ -45,14 +45,14 @@ function Body({
   occurrence,
   title,
 }: {
-  query: { data?: ArrayBuffer[]; error: Error | null; refetch: () => unknown };
+  query: { data?: ClipDocuments; error: Error | null; refetch: () => unknown };
   occurrence: IssueOccurrence;
   title: string;
 }) {
-  if (query.data?.length)
+  if (query.data?.own || query.data?.session.length)
     return (
       <Suspense fallback={<SkeletonBox height={480} />}>
-        <Clip key={occurrence.id} json={query.data} atMs={parseMs(occurrence.recordedAt)} title={title} />
+        <Clip key={occurrence.id} documents={query.data} atMs={parseMs(occurrence.recordedAt)} title={title} />
       </Suspense>
     );
   if (query.data)

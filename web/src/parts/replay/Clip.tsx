@@ -1,7 +1,7 @@
 // The seconds before an exception: a small player with the console, the requests and the actions below it.
 import { useEffect, useMemo, useState } from "react";
-import { AFTER_MS, BEFORE_MS } from "../../model/replay/clip";
-import { readSegment } from "../../model/replay/segment";
+import type { ClipDocuments } from "../../api/sessions";
+import { AFTER_MS, BEFORE_MS, clipSegments } from "../../model/replay/clip";
 import { bounds, buildTimeline, marks } from "../../model/replay/timeline";
 import { Segmented } from "../../ui/Segmented";
 import { ActionList, ConsoleList, NetworkList } from "./Lists";
@@ -10,11 +10,11 @@ import { Replay } from "./replay";
 
 type View = "console" | "network" | "actions";
 
-/** `json` are the documents of the segments that hold the exception; `atMs` is its time. */
-export function Clip({ json, atMs, title }: { json: ArrayBuffer[]; atMs: number; title: string }) {
+/** `atMs` is the time of the exception. */
+export function Clip({ documents, atMs, title }: { documents: ClipDocuments; atMs: number; title: string }) {
   const [view, setView] = useState<View>("console");
   const { replay, timeline } = useMemo(() => {
-    const segments = json.map((one, i) => readSegment(JSON.parse(new TextDecoder().decode(one)), i));
+    const { played, segments } = clipSegments(documents.own, documents.session);
     const all = bounds({ startMs: Number.NaN, endMs: Number.NaN }, segments);
     const span = {
       startMs: Math.max(all.startMs, Math.min(atMs - BEFORE_MS, all.endMs - 1)),
@@ -23,9 +23,9 @@ export function Clip({ json, atMs, title }: { json: ArrayBuffer[]; atMs: number;
     };
     // The engine takes the buffers, and this effect-free part may run twice.
     const player = new Replay(span.startMs, Math.max(1, span.endMs - span.startMs));
-    for (const [i, one] of json.entries()) player.add(i, one.slice(0));
-    return { replay: player, timeline: within(buildTimeline(span, segments)) };
-  }, [json, atMs]);
+    for (const [i, one] of played.entries()) player.add(i, one.slice(0));
+    return { replay: player, timeline: within(buildTimeline(span, segments, documents.own ? [] : segments)) };
+  }, [documents, atMs]);
   const marked = useMemo(
     () => marks(timeline, [{ at: atMs, title }]).filter(({ at }) => at <= timeline.lengthMs),
     [timeline, atMs, title],
