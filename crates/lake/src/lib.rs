@@ -123,6 +123,19 @@ fn is_duplicate_exception(dedup: &mut DedupSet, keys: ExceptionKeys, received_ns
     if keys.is_log { !is_first || dedup.contains(other) } else { is_first && dedup.contains(other) }
 }
 
+/// Whether each record was received before; empty when the records have no keys.
+fn duplicates(dedup: &mut DedupSet, rows: &Rows, received_ns: i64) -> Vec<bool> {
+    if rows.groups.is_empty() {
+        return dedup.insert_all(&rows.keys, received_ns);
+    }
+    let keys: Vec<u128> = rows.groups.iter().map(|(key, _)| *key).collect();
+    let mut flags = vec![false; rows.fates.len()];
+    for ((_, records), is_known) in rows.groups.iter().zip(dedup.insert_all(&keys, received_ns)) {
+        flags[records.start as usize..records.end as usize].fill(is_known);
+    }
+    flags
+}
+
 impl Lake {
     /// Opens or creates the lake, removes files that a crash left behind, and starts its threads.
     ///
@@ -176,7 +189,7 @@ impl Lake {
             refused_before = rows.refused;
             (Some(vec![true; records]), rows.records())
         } else {
-            let flags = dedup.insert_all(&rows.keys, received_ns);
+            let flags = duplicates(&mut dedup, &rows, received_ns);
             let count = flags.iter().filter(|duplicate| **duplicate).count();
             (if count > 0 { Some(flags) } else { None }, count)
         };

@@ -46,6 +46,8 @@ pub struct ProfileBatch<'a> {
 /// One profile.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Profile<'a> {
+    /// `profile_id`; zeros when none.
+    pub id: [u8; 16],
     /// Range of `sample_types`.
     pub sample_types: Slice,
     /// Range of `samples`.

@@ -5,10 +5,10 @@
 use std::collections::{HashMap, HashSet};
 
 use bumpalo::Bump;
-use xxhash_rust::xxh3::{Xxh3Builder, xxh3_64};
+use xxhash_rust::xxh3::{Xxh3, Xxh3Builder, xxh3_64};
 
 use super::{DropReason, Dropped, ProjectContext};
-use crate::model::{AnyValue, KeyValue, Location, Profile, ProfileBatch, Sample, SpanId, TraceId};
+use crate::model::{AnyValue, KeyValue, Location, Profile, ProfileBatch, Sample, SampleType, Slice, SpanId, TraceId};
 use crate::rules::profile_stack::{FRAME_TEXT_BYTES_MAX, Frame, StackHash, put_frame};
 use crate::rules::profile_type::{ProfileType, cut, profile_type};
 use crate::rules::record_time::record_time;
@@ -74,6 +74,8 @@ pub struct ProfileProjection<'a> {
     pub trimmed: Vec<u32>,
     /// Number of samples.
     pub records: usize,
+    /// Profiles with an id, as the hash of their identity and the range of their samples: the same in any body.
+    pub identities: Vec<(u128, Slice)>,
     /// Whether a profile has no time of its own.
     pub is_untimed: bool,
 }
@@ -205,6 +207,9 @@ const DAY_NS: i64 = 86_400_000_000_000;
 impl<'a> Projector<'_, 'a> {
     fn profile(&mut self, profile: &Profile<'a>, time_ns: i64) {
         let types = profile.sample_types.of(&self.batch.sample_types);
+        if profile.id != [0; 16] {
+            self.out.identities.push((identity(profile, types), profile.samples));
+        }
         let or = |own: &'a str, other: &'a str| cut(if own.is_empty() { other } else { own }, NAME_BYTES_MAX);
         let first = self.out.profiles.len() as u32;
         self.out.profiles.extend(types.iter().map(|sample_type| ProfileRow {
@@ -372,6 +377,19 @@ impl<'a> Projector<'_, 'a> {
         };
         (list, trace_id, span_id)
     }
+}
+
+/// Identifies a profile: its id, and what it measures when, because converters give the values of one profile the same
+/// id.
+fn identity(profile: &Profile<'_>, types: &[SampleType<'_>]) -> u128 {
+    let mut hasher = Xxh3::new();
+    hasher.update(&profile.id);
+    hasher.update(&profile.time_ns.to_le_bytes());
+    for part in types.iter().flat_map(|one| [one.name, one.unit]).chain([profile.service, profile.server_name]) {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
+    }
+    hasher.digest128()
 }
 
 /// The frames of a location, innermost first: its lines, or its address.

@@ -400,3 +400,81 @@ async fn otlp_profiles_are_stored_with_links_and_times() {
     let bad = client::send(harness.address(), "POST", path, &headers, b"{\"dictionary\": 7}").await;
     assert_eq!(bad.status, 400);
 }
+
+/// Two profiles in another batch and order than [`otlp`]: the one of `otlp` with an id, and one that measures more.
+fn with_ids(first_id: &str, others: &[(&str, &str)]) -> Value {
+    let mut request = otlp();
+    let profiles = request["resourceProfiles"][0]["scopeProfiles"][0]["profiles"].as_array_mut().expect("profiles");
+    profiles[0]["profileId"] = json!(first_id);
+    for (id, time) in others {
+        let mut other = profiles[0].clone();
+        other["profileId"] = json!(id);
+        other["timeUnixNano"] = json!(time);
+        profiles.insert(0, other);
+    }
+    request
+}
+
+// A retry changes nothing, in another body too: an OTLP profile is known by its id.
+#[tokio::test]
+async fn a_profile_that_comes_again_in_another_batch_is_a_duplicate() {
+    let (mut harness, project) = Harness::with_project().await;
+    let authorization = format!("Bearer {}", project.token);
+    let path = "/api/otel/v1development/profiles";
+    let send = async |harness: &Harness, kind: &str, body: &[u8]| {
+        let headers = [("Authorization", authorization.as_str()), ("Content-Type", kind)];
+        assert_eq!(client::send(harness.address(), "POST", path, &headers, body).await.status, 200);
+    };
+    let (one, two) = ("0af7651916cd43dd8448eb211c80319c", "1af7651916cd43dd8448eb211c80319c");
+    let later = "1780315260000000000";
+    let rows = |harness: &Harness| [Table::Profiles, Table::ProfileSamples].map(|table| harness.rows(table));
+    send(&harness, "application/json", with_ids(one, &[]).to_string().as_bytes()).await;
+    assert_eq!(rows(&harness), [1, 2]);
+    // Beside a new profile, only the new one is stored.
+    send(&harness, "application/json", with_ids(one, &[(two, later)]).to_string().as_bytes()).await;
+    assert_eq!(rows(&harness), [2, 4]);
+    // Base64 and protobuf are other bodies of the same profiles; a crash between changes nothing.
+    harness.crash().await;
+    send(&harness, "application/json", with_ids("CvdlGRbNQ92ESOshHIAxnA==", &[]).to_string().as_bytes()).await;
+    let profile = [
+        [0x0a, 4, 0x08, 1, 0x10, 2].as_slice(),
+        &[0x12, 5, 0x08, 2, 0x22, 1, 5],
+        &[0x19],
+        &1_780_315_200_000_000_000_u64.to_le_bytes(),
+        &[0x3a, 16],
+        &0x0af7_6519_16cd_43dd_8448_eb21_1c80_319c_u128.to_be_bytes(),
+    ]
+    .concat();
+    send(&harness, "application/x-protobuf", &protobuf_request(&profile)).await;
+    assert_eq!(rows(&harness), [2, 4]);
+    // Converters give the values of one profile the same id: another time is another profile.
+    send(&harness, "application/json", with_ids(one, &[(one, later)]).to_string().as_bytes()).await;
+    assert_eq!(rows(&harness), [3, 6]);
+    // Profiles without an id in another body are other profiles.
+    let without = with_ids("", &[]);
+    send(&harness, "application/json", without.to_string().as_bytes()).await;
+    assert_eq!(rows(&harness), [4, 8]);
+    let drops = harness.query_json(&project, "/api/drops", json!({ "fromDate": null, "toDate": null })).await;
+    let duplicates: Vec<_> =
+        drops["data"].as_array().expect("a list").iter().filter(|of| of["reason"] == "duplicate").collect();
+    assert_eq!(duplicates.len(), 1, "{drops}");
+    assert_eq!((&duplicates[0]["signal"], integer(&duplicates[0]["count"])), (&json!("profiles"), 7), "2 + 2 + 1 + 2");
+}
+
+/// A request of the service `cart` with one profile, and the dictionary of [`otlp`] as far as it needs one.
+fn protobuf_request(profile: &[u8]) -> Vec<u8> {
+    let field = |number: u8, bytes: &[u8]| {
+        let length = u8::try_from(bytes.len()).ok().filter(|length| *length < 128).expect("a short message");
+        [&[number << 3 | 2, length], bytes].concat()
+    };
+    let scope = field(2, profile);
+    let value = field(1, b"cart");
+    let pair = [field(1, b"service.name"), field(2, &value)].concat();
+    let resource = field(1, &field(1, &pair));
+    let strings = ["", "cpu", "nanoseconds", "idle"].map(|text| field(5, text.as_bytes())).concat();
+    let functions = [field(3, &[]), field(3, &[0x08, 3])].concat();
+    let locations = [field(2, &[]), field(2, &field(3, &[0x08, 1]))].concat();
+    let stacks = [field(7, &[]), field(7, &[0x08, 0]), field(7, &[0x08, 1])].concat();
+    let dictionary = [field(1, &[]), locations, functions, strings, stacks].concat();
+    [field(1, &[resource, field(2, &scope)].concat()), field(2, &dictionary)].concat()
+}

@@ -25,7 +25,7 @@ mod vectors;
 #[cfg(test)]
 mod tests;
 
-use tidewatch_domain::model::RequestKind;
+use tidewatch_domain::model::{RequestKind, Slice};
 use tidewatch_domain::project::{DropReason, Dropped};
 
 pub use buffer::TableBuffer;
@@ -52,6 +52,8 @@ pub struct Rows {
     /// The dedup key of every record, by record; [`NO_KEY`] when it has none.
     /// Empty for signals whose duplicates are detected by the whole request only.
     pub keys: Vec<u128>,
+    /// Ranges of records that are duplicates together, with the dedup key of each range; `keys` is empty then.
+    pub groups: Vec<(u128, Slice)>,
     /// Bytes of the body, inflated; 0 when they are not counted.
     pub body_bytes: u64,
     /// Number of records that were refused for their ids before they were decoded.
@@ -159,6 +161,7 @@ impl Rows {
             tables,
             fates,
             keys: Vec::new(),
+            groups: Vec::new(),
             body_bytes: 0,
             refused: 0,
             trimmed: Vec::new(),
@@ -179,6 +182,7 @@ impl Rows {
             tables: vec![TableRows::with(buffer, records)],
             fates,
             keys: Vec::new(),
+            groups: Vec::new(),
             body_bytes: 0,
             refused: 0,
             trimmed: Vec::new(),
@@ -191,6 +195,7 @@ impl Rows {
     /// Removes the dedup keys of the records, for data that is never sent twice.
     pub fn without_keys(mut self) -> Rows {
         self.keys.clear();
+        self.groups.clear();
         self
     }
 

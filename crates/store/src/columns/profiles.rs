@@ -3,6 +3,8 @@
 use tidewatch_domain::model::{AnyValue, Attributes, KeyValue, RequestKind};
 use tidewatch_domain::project::{ProfileProjection, ProfileRow, SampleRow};
 
+use xxhash_rust::xxh3::Xxh3;
+
 use super::block::BLOCK_ROWS;
 use super::{Rows, Senders, TableRows};
 use crate::days::{bounds, day_of};
@@ -30,8 +32,17 @@ impl Rows {
         rows.is_untimed = projection.is_untimed;
         rows.trimmed.clone_from(&projection.trimmed);
         rows.senders = senders(projection);
+        rows.groups = projection.identities.iter().map(|(id, records)| (group_key(project, *id), *records)).collect();
         rows
     }
+}
+
+/// Identifies a profile of a project in a retry, in any body.
+fn group_key(project: u32, identity: u128) -> u128 {
+    let mut hasher = Xxh3::with_seed(u64::from(project));
+    hasher.update(b"profile");
+    hasher.update(&identity.to_le_bytes());
+    hasher.digest128().max(1)
 }
 
 /// The senders of all samples; those that are dropped are not counted.

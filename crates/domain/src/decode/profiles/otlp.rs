@@ -20,6 +20,7 @@ const L2: u32 = length(2);
 const L3: u32 = length(3);
 const L4: u32 = length(4);
 const L5: u32 = length(5);
+const L7: u32 = length(7);
 const F3: u32 = fixed64(3);
 const F5: u32 = fixed64(5);
 
@@ -259,7 +260,9 @@ impl<'a> Reading<'a> {
                 }
                 F3 => profile.time_ns = message.fixed64()?,
                 V4 => profile.duration_ns = message.varint()?,
-                other => message.skip(other, KnownFields::new(&[1, 2, 3, 4]))?,
+                // An id of another length identifies nothing.
+                L7 => profile.id = message.bytes()?.try_into().unwrap_or_default(),
+                other => message.skip(other, KnownFields::new(&[1, 2, 3, 4, 7]))?,
             }
         }
         let types = self.batch.sample_types.len() as u32;

@@ -7,6 +7,7 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use crate::base64;
 use crate::decode::fault::{Fault, fault};
 
 /// Writes fields of one message; zeros included, because they may be elements of lists.
@@ -47,13 +48,15 @@ enum Kind {
     Fixed64,
     Boolean,
     Hex,
+    /// Exporters differ: the JSON mapping of protobuf is Base64, OTLP writes ids in hex digits.
+    HexOrBase64,
     Nested(&'static Fields),
 }
 
 /// Fields of a message: name in JSON, number, kind. Lists are lists of their kind.
 type Fields = [(&'static str, u32, Kind)];
 
-use Kind::{Boolean, Fixed64, Hex, Integer, Nested, Text};
+use Kind::{Boolean, Fixed64, Hex, HexOrBase64, Integer, Nested, Text};
 
 const REQUEST: &Fields = &[("resourceProfiles", 1, Nested(RESOURCE_PROFILES)), ("dictionary", 2, Nested(DICTIONARY))];
 const RESOURCE_PROFILES: &Fields = &[("resource", 1, Nested(RESOURCE)), ("scopeProfiles", 2, Nested(SCOPE_PROFILES))];
@@ -71,6 +74,7 @@ const PROFILE: &Fields = &[
     ("samples", 2, Nested(SAMPLE)),
     ("timeUnixNano", 3, Fixed64),
     ("durationNano", 4, Integer),
+    ("profileId", 7, HexOrBase64),
 ];
 const VALUE_TYPE: &Fields = &[("typeStrindex", 1, Integer), ("unitStrindex", 2, Integer)];
 const SAMPLE: &Fields = &[
@@ -236,6 +240,13 @@ impl<'de> Visitor<'de> for Field<'_> {
             Hex => {
                 let id = hex(text.as_bytes()).ok_or_else(|| self.wrong())?;
                 self.out.bytes(self.number, &id);
+            }
+            HexOrBase64 => {
+                let id = hex(text.as_bytes()).filter(|id| id.len() == 16).or_else(|| {
+                    let mut id = Vec::new();
+                    base64::decode(text.as_bytes(), &mut id).map(|()| id)
+                });
+                self.out.bytes(self.number, &id.ok_or_else(|| self.wrong())?);
             }
             _ => {
                 let number = text.parse::<u64>().ok().or_else(|| text.parse::<i64>().ok().map(|number| number as u64));
