@@ -637,6 +637,8 @@ pub const RESYMBOLICATE_DAYS: u64 = 7;
 pub const RESYMBOLICATE_PAUSE: Duration = seconds(2);
 /// Time to symbolicate the stack traces of one request; the rest is stored raw and resymbolicated in the background.
 pub const RESOLVE_REQUEST_MAX: Duration = Duration::from_millis(100);
+/// Time to symbolicate the console of a recording when it is read; the rest is shown raw.
+pub const RESOLVE_RECORDING_MAX: Duration = Duration::from_millis(500);
 /// Length of the file name that a source map or script is stored under, bytes.
 pub const SYMBOL_NAME_BYTES_MAX: usize = 200;
 /// Characters shown of the name of a file, a tool or an app version as it was sent.

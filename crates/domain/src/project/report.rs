@@ -72,7 +72,7 @@ pub fn report<'a>(
     }
     projector.metrics();
     let Projector { recorded, mut out, .. } = projector;
-    super::sessions::project(report, client_ip, context, &recorded, arena, &mut out);
+    super::sessions::project(report, (client_ip, context), enrichment, &recorded, arena, &mut out);
     out
 }
 

@@ -5,10 +5,12 @@ use std::collections::HashMap;
 use bumpalo::Bump;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{DropReason, Dropped, ProjectContext, ReportProjection};
+use super::{DropReason, Dropped, Enrichment, ProjectContext, ReportProjection};
 use crate::model::{AnyValue, Attributes, KeyValue, NativeId, Recording, ReportBatch, RowId, Session, Slice, TraceId};
+use crate::rules::exception::{Origin, RawStack};
 use crate::rules::native_ids::trace_id_of;
 use crate::rules::record_time::record_time;
+use crate::rules::recording_logs::{has_script_logs, resolve_logs};
 use crate::rules::session::{self, DURATION_MAX_NS, RECORDING_DAYS, SEGMENT_BYTES_MAX, SessionFacts};
 use crate::wire;
 
@@ -71,8 +73,8 @@ pub struct SegmentRow<'a> {
 /// Adds the sessions and segments of the report to `out`.
 pub(super) fn project<'a>(
     report: &ReportBatch<'a>,
-    client_ip: &str,
-    context: &ProjectContext,
+    (client_ip, context): (&str, &ProjectContext),
+    enrichment: Enrichment<'_>,
     recorded: &Recorded<'a>,
     arena: &'a Bump,
     out: &mut ReportProjection<'a>,
@@ -107,6 +109,7 @@ pub(super) fn project<'a>(
         let key = segment_key(recording.session, exception, recording.segment);
         out.session_records.push(key);
         let row = segment_row(recording, exception, context).map(|row| SegmentRow {
+            recording: Recording { logs: logs(recording.logs, context, enrichment, arena), ..*recording },
             record,
             row_id: RowId(key.to_be_bytes()),
             user_id: users.get(&recording.session).copied().unwrap_or(user),
@@ -197,6 +200,21 @@ fn segment_row<'a>(
         user_id: "",
         recording: *recording,
     })
+}
+
+/// The console of a recording with symbolic stack traces, as far as symbols are there. WIRE 1.7.
+fn logs<'a>(logs: &'a str, context: &ProjectContext, enrichment: Enrichment<'_>, arena: &'a Bump) -> &'a str {
+    let framework = context.settings.framework;
+    if !has_script_logs(framework) {
+        return logs;
+    }
+    let language = [KeyValue { key: "telemetry.sdk.language", value: AnyValue::Str(framework.language()) }];
+    let origin = Origin { resource: Attributes(&language), ..Origin::default() };
+    let resolve = |message: &str| {
+        let text = arena.alloc_str(message);
+        enrichment.symbols.resolve(&RawStack { text, exception_type: "", origin, attributes: Attributes(&[]) }).text
+    };
+    resolve_logs(logs, resolve).map_or(logs, |resolved| arena.alloc_str(&resolved))
 }
 
 /// Identifies a state of a session by its content, so that each state is stored once.

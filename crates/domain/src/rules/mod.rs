@@ -12,7 +12,7 @@
 //! 7. [`row_id`]: deterministic row ids.
 //!
 //! [`native_ids`] and [`framework`] are for native reports; [`metric_names`], [`exponential`] and [`log_mapping`] are for
-//! metrics and logs; [`profile_type`] and [`profile_stack`] are for profiles; [`session`] is for sessions; [`record_time`] is for all signals.
+//! metrics and logs; [`profile_type`] and [`profile_stack`] are for profiles; [`session`] and [`recording_logs`] are for sessions; [`record_time`] is for all signals.
 
 pub mod ai_trace;
 pub mod classify;
@@ -36,6 +36,7 @@ pub mod prices;
 pub mod profile_stack;
 pub mod profile_type;
 pub mod record_time;
+pub mod recording_logs;
 pub mod row_id;
 pub mod sampling;
 pub mod session;

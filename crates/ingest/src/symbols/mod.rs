@@ -30,6 +30,7 @@ pub mod keys;
 pub mod last_used;
 pub mod missing;
 pub mod persist;
+pub mod recording;
 pub mod resolve;
 pub mod resymbolication_queue;
 pub mod store;

@@ -365,3 +365,46 @@ async fn native_exceptions_are_resolved_when_their_symbols_arrive() {
     let issue = uploads.harness.api("POST", &path, &json!({})).await.expect(200).json();
     assert_eq!(issue["occurrences"][0]["rawStackTrace"], json!(stack));
 }
+
+// WIRE 1.7: stack traces of errors in a recording's console are resolved on arrival; those that came before their source
+// map are resolved when they are read, and none is resolved twice.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_console_of_a_recording_is_symbolic() {
+    let uploads = Uploads::start().await;
+    let token = uploads.runtime_token().await;
+    let map = |source: &str| {
+        format!(r#"{{"version":3,"sources":["{source}"],"names":[],"mappings":"AAAA;EAEE"}}"#).into_bytes()
+    };
+    let session = "4b0e6a5c-2a7d-4f2e-9a0b-aabbccddeeff";
+    let now = tidewatch_query::time::to_rfc3339(uploads.harness.app().clock.now_ns());
+    let stack = |place: &str| format!("Error: empty\n    at t ({place})");
+    let raw = stack("https://shop.example/app.min.js:2:5");
+    let send = async |segment: u32| {
+        let log = |level: &str| json!({"type": "log", "timestamp": now, "level": level, "message": raw});
+        let recording = json!({ "sessionId": session, "segmentIndex": segment, "startedAt": now, "endedAt": now,
+            "events": [{"type": 4, "data": {}, "timestamp": 1}], "logs": [log("error"), log("info")], "actions": [] });
+        let body = json!({ "collectionFrames": [{ "sessionRecordings": [recording] }] }).to_string();
+        let authorization = format!("Bearer {token}");
+        let headers = [("Authorization", authorization.as_str()), ("Content-Type", "application/json")];
+        let address = uploads.harness.address();
+        crate::client::send(address, "POST", "/api/report", &headers, body.as_bytes()).await.expect(200);
+    };
+    let messages = async |segment: u32| {
+        let path = format!("/api/sessions/{session}/recording?projectId={}&segment={segment}", uploads.project);
+        let document = uploads.harness.api("GET", &path, &Value::Null).await.expect(200).json();
+        assert_eq!(document["events"], json!([{"type": 4, "data": {}, "timestamp": 1}]));
+        [text(&document["logs"][0]["message"]), text(&document["logs"][1]["message"])]
+    };
+    send(0).await;
+    assert_eq!(messages(0).await, [raw.clone(), raw.clone()]);
+    uploads.accepted(SOURCE_MAPS, &[], &[("app.min.js.map", &map("old.ts"))]).await;
+    uploads.settle().await;
+    send(1).await;
+    for segment in [0, 1] {
+        assert_eq!(messages(segment).await, [stack("old.ts:3:3"), raw.clone()], "segment {segment}");
+    }
+    // The next build has a script of the same name.
+    uploads.accepted(SOURCE_MAPS, &[], &[("app.min.js.map", &map("new.ts"))]).await;
+    uploads.settle().await;
+    assert_eq!(messages(1).await, [stack("old.ts:3:3"), raw.clone()], "resolved on arrival");
+}

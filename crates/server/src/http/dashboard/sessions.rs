@@ -16,6 +16,8 @@ use crate::http::api::{Api, Descriptions, routes};
 use crate::http::gate::auth::{Admin, ProjectAccess, ViaLogin};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
+use tidewatch_accounts::directory::Project;
+use tidewatch_domain::rules::framework::Framework;
 use tidewatch_limits as limits;
 use tidewatch_query::error::QueryError;
 use tidewatch_query::executor::Executor;
@@ -100,7 +102,8 @@ async fn recording(
 ) -> Result<Response, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let id = ids::parse_row(&id)?;
-    Ok(json(sessions::segment_document(&executor(&app), &access.project, id, query.segment).await?))
+    let document = sessions::segment_document(&executor(&app), &access.project, id, query.segment).await?;
+    resolved(app, access.project, document).await
 }
 
 /// The recording of an exception as JSON, in the form of a segment.
@@ -118,11 +121,17 @@ async fn clip(
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
     let id = ids::parse_row(&id)?;
-    Ok(json(sessions::clip_document(&executor(&app), &access.project, id).await?))
+    let document = sessions::clip_document(&executor(&app), &access.project, id).await?;
+    resolved(app, access.project, document).await
 }
 
-fn json(document: Vec<u8>) -> Response {
-    ([(CONTENT_TYPE, "application/json")], document).into_response()
+/// A document with symbolicated errors. WIRE 1.7.
+async fn resolved(app: Arc<App>, project: Arc<Project>, document: Vec<u8>) -> Result<Response, ApiError> {
+    let framework = Framework::of_project(&project.framework);
+    let time = (app.clock.now_ns(), limits::RESOLVE_RECORDING_MAX);
+    let resolve = move || app.symbols.resolve_recording(project.id, framework, document, time);
+    let document = tokio::task::spawn_blocking(resolve).await.map_err(ApiError::internal)?;
+    Ok(([(CONTENT_TYPE, "application/json")], document).into_response())
 }
 
 /// Selects the sessions to delete.
