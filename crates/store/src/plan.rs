@@ -4,6 +4,7 @@
 //! conformance suite compares the answers with those of a naive in-memory model.
 
 use crate::tables::Table;
+use tidewatch_domain::query_language::Pattern;
 
 /// One query of one table.
 #[derive(Debug, Clone, PartialEq)]
@@ -112,6 +113,15 @@ pub enum Filter {
         /// Whether ASCII case is ignored.
         ignore_case: bool,
     },
+    /// A text column matches a pattern as a whole.
+    Matches {
+        /// Name of the column.
+        column: &'static str,
+        /// The pattern.
+        pattern: Pattern,
+        /// Whether ASCII case is ignored.
+        ignore_case: bool,
+    },
     /// The column is null.
     IsNull {
         /// Name of the column.
@@ -127,6 +137,27 @@ pub enum Filter {
         op: Op,
         /// The literal.
         value: String,
+    },
+    /// An attribute, converted to a string, matches a pattern as a whole; false for an absent attribute.
+    AttributeMatches {
+        /// Where the attribute is read.
+        scope: AttributeScope,
+        /// Key of the attribute.
+        key: String,
+        /// The pattern.
+        pattern: Pattern,
+    },
+    /// Compares an attribute that is a number, or a string that is one, with a literal; false for any other attribute,
+    /// for an absent one, and for NaN with every `op`.
+    AttributeNumber {
+        /// Where the attribute is read.
+        scope: AttributeScope,
+        /// Key of the attribute.
+        key: String,
+        /// The comparison, attribute on the left.
+        op: Op,
+        /// The literal, not NaN.
+        value: f64,
     },
     /// At least one attribute value, converted to a string, contains a substring; ASCII case is ignored.
     AnyAttributeContains {
@@ -155,6 +186,11 @@ pub enum AttributeScope {
     Scope,
     /// The column `attributes`, then `server_name` (for that key, unless empty), then `resource` if the table has it.
     RecordThenResource,
+    /// The column `event_attributes`, of tables that have it.
+    Event,
+    /// The columns `event_attributes`, `attributes`, `scope_attributes` and `resource`, as far as the table has them: the
+    /// first one that has the attribute.
+    Nearest,
 }
 
 /// A comparison operator.
@@ -322,6 +358,17 @@ impl Filter {
     /// The column equals the literal.
     pub fn eq(column: &'static str, value: Value) -> Filter {
         Filter::Compare { column, op: Op::Eq, value }
+    }
+
+    /// False on every row.
+    pub fn never() -> Filter {
+        Filter::Any(Vec::new())
+    }
+
+    /// The row has the attribute, with any value.
+    pub fn has_attribute(scope: AttributeScope, key: impl Into<String>) -> Filter {
+        // Every string is at least the empty one.
+        Filter::Attribute { scope, key: key.into(), op: Op::Ge, value: String::new() }
     }
 
     /// Both filters are true; [`Filter::True`] is simplified away.

@@ -31,6 +31,12 @@ impl Pattern {
         }
     }
 
+    /// The pattern with its ASCII letters in lower case.
+    #[must_use]
+    pub fn to_ascii_lowercase(&self) -> Pattern {
+        Pattern { parts: self.parts.iter().map(|part| part.to_ascii_lowercase()).collect() }
+    }
+
     /// Whether it is wildcards only, which any text matches.
     pub fn matches_everything(&self) -> bool {
         self.parts.len() > 1 && self.parts.iter().all(String::is_empty)

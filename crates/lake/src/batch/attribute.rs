@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use arrow::array::{Int64Array, RecordBatch};
+use arrow::array::{Array, BooleanBufferBuilder, Int64Array, RecordBatch};
 use arrow::buffer::BooleanBuffer;
 use memchr::memmem::Finder;
 use tidewatch_domain::wire;
@@ -27,6 +27,73 @@ enum OpenPlace<'a> {
     Own(Cells<'a>),
     Encoded(Cells<'a>),
     Text(Cells<'a>),
+}
+
+impl OpenPlace<'_> {
+    /// The rows that have the attribute here, and those whose value passes. Only the rows in `pending` matter.
+    fn evaluate(
+        &self,
+        key: &str,
+        pending: &BooleanBuffer,
+        passes: &dyn Fn(&str) -> bool,
+    ) -> (BooleanBuffer, BooleanBuffer) {
+        let cells = match self {
+            OpenPlace::Own(cells) | OpenPlace::Encoded(cells) | OpenPlace::Text(cells) => cells,
+        };
+        let passes_of = |bytes: &[u8]| match self {
+            OpenPlace::Own(_) => Some(passes(&String::from_utf8_lossy(bytes))),
+            OpenPlace::Encoded(_) => wire::attribute_text(bytes, key).map(|text| passes(&text)),
+            OpenPlace::Text(_) => (!bytes.is_empty()).then(|| passes(&String::from_utf8_lossy(bytes))),
+        };
+        let rows = pending.len();
+        let mut has = BooleanBufferBuilder::new(rows);
+        let mut holds = BooleanBufferBuilder::new(rows);
+        has.append_n(rows, false);
+        holds.append_n(rows, false);
+        let mut set = |row: usize, found: Option<bool>| {
+            if let Some(found) = found {
+                has.set_bit(row, true);
+                holds.set_bit(row, found);
+            }
+        };
+        match cells {
+            Cells::Dictionary(keys, values) => {
+                let found: Vec<Option<bool>> =
+                    (0..values.len()).map(|value| passes_of(values.value(value).as_bytes())).collect();
+                present(keys, pending).for_each(|row| set(row, found[keys.value(row) as usize]));
+            }
+            Cells::Shared(keys, values) => {
+                let found: Vec<Option<bool>> = (0..values.len()).map(|value| passes_of(values.value(value))).collect();
+                present(keys, pending).for_each(|row| set(row, found[keys.value(row) as usize]));
+            }
+            Cells::I64(array) => {
+                present(array, pending).for_each(|row| set(row, Some(passes(&array.value(row).to_string()))));
+            }
+            Cells::Bytes(array) if matches!(self, OpenPlace::Encoded(_)) => {
+                let offsets = array.value_offsets();
+                let with_key = rows_with(offsets, bytes_of(offsets, array.value_data()), &Finder::new(key.as_bytes()));
+                // Consecutive rows mostly share their resource and scope, so the last result is reused.
+                let mut last: (&[u8], Option<bool>) = (&[], None);
+                for row in present(array, &(pending & &with_key)) {
+                    let bytes = array.value(row);
+                    if last.0 != bytes {
+                        last = (bytes, passes_of(bytes));
+                    }
+                    set(row, last.1);
+                }
+            }
+            _ => {
+                let valid = |row: &usize| !cells.is_null(*row);
+                pending.set_indices().filter(valid).for_each(|row| set(row, passes_of(cells.bytes(row))));
+            }
+        }
+        (has.finish(), holds.finish())
+    }
+}
+
+/// The rows of `pending` that are not null.
+fn present<'p>(array: &'p dyn Array, pending: &'p BooleanBuffer) -> impl Iterator<Item = usize> + 'p {
+    pending.set_indices().filter(|row| array.is_valid(*row))
 }
 
 impl<'a> AttributeReader<'a> {
@@ -62,24 +129,20 @@ impl<'a> AttributeReader<'a> {
         })
     }
 
-    /// A superset of the rows that have the attribute, found by a search for the key's bytes in all rows at once.
-    pub fn may_have(&self, rows: usize) -> BooleanBuffer {
-        let key = Finder::new(self.key.as_bytes());
-        let mut any = BooleanBuffer::new_unset(rows);
+    /// The rows that have the attribute and whose value, as text, passes. Places are evaluated one after the other, each
+    /// for the rows without a value so far; a value that many rows share is evaluated once.
+    pub fn passing(&self, rows: usize, passes: &dyn Fn(&str) -> bool) -> BooleanBuffer {
+        let mut passing = BooleanBuffer::new_unset(rows);
+        let mut pending = BooleanBuffer::new_set(rows);
         for place in &self.places {
-            any = &any
-                | &match place {
-                    OpenPlace::Own(cells) => {
-                        cells.validity().map_or_else(|| BooleanBuffer::new_set(rows), |valid| valid.inner().clone())
-                    }
-                    OpenPlace::Encoded(Cells::Bytes(array)) => {
-                        let offsets = array.value_offsets();
-                        rows_with(offsets, bytes_of(offsets, array.value_data()), &key)
-                    }
-                    OpenPlace::Encoded(_) | OpenPlace::Text(_) => BooleanBuffer::new_set(rows),
-                };
+            let (has, holds) = place.evaluate(&self.key, &pending, passes);
+            passing = &passing | &(&pending & &holds);
+            pending = &pending & &!&has;
+            if pending.count_set_bits() == 0 {
+                break;
+            }
         }
-        any
+        passing
     }
 
     /// The attribute's own integer column, if it is the only place.

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use tidewatch_store::StoreError;
-use tidewatch_store::plan::Value;
+use tidewatch_store::plan::{Op, Value};
 use tidewatch_store::tables::{Column, Kind};
 
 /// A value. Only values of columns of the same kind are comparable.
@@ -16,6 +16,18 @@ pub(crate) enum Datum {
     F64(f64),
     /// Text, Bytes, Id8, Id16; compared by bytes.
     Bytes(Vec<u8>),
+}
+
+/// Whether `cell op literal` holds.
+pub(crate) fn holds<T: PartialOrd + ?Sized>(op: Op, cell: &T, literal: &T) -> bool {
+    match op {
+        Op::Eq => cell == literal,
+        Op::Ne => cell != literal,
+        Op::Lt => cell < literal,
+        Op::Le => cell <= literal,
+        Op::Gt => cell > literal,
+        Op::Ge => cell >= literal,
+    }
 }
 
 impl Datum {

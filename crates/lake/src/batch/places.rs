@@ -34,6 +34,12 @@ pub(crate) fn places(table: Table, scope: AttributeScope, key: &str) -> Result<V
         AttributeScope::Record => vec![encoded("attributes")?],
         AttributeScope::Resource => vec![encoded("resource")?],
         AttributeScope::Scope => vec![encoded("scope_attributes")?],
+        AttributeScope::Event => vec![encoded("event_attributes")?],
+        AttributeScope::Nearest => {
+            let nearest_first = ["event_attributes", "attributes", "scope_attributes", "resource"];
+            let of_table = |name| table.column(name).map(|(_, column)| Place::Encoded(column));
+            nearest_first.into_iter().filter_map(of_table).collect()
+        }
         AttributeScope::RecordThenResource => {
             let mut places = vec![encoded("attributes")?];
             if key == "server_name" {

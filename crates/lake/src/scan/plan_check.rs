@@ -5,13 +5,15 @@
 use std::sync::Arc;
 
 use memchr::memmem::Finder;
+use tidewatch_domain::query_language::Pattern;
 
 use crate::batch::datum::Datum;
 use crate::batch::places::{Place, find, places};
 use crate::batch::projection::Projection;
+use crate::batch::datum::holds;
 use crate::index::trigram;
 use tidewatch_store::StoreError;
-use tidewatch_store::plan::{Aggregate, Filter, Function, GroupOrder, Key, KeySource, Op, Plan, Shape};
+use tidewatch_store::plan::{Aggregate, AttributeScope, Filter, Function, GroupOrder, Key, KeySource, Op, Plan, Shape};
 use tidewatch_store::tables::{Column, Kind, Table};
 
 /// A checked plan.
@@ -46,14 +48,19 @@ pub(crate) enum Test {
         column: &'static Column,
         needle: Needle,
     },
+    /// `pattern` lower-cased (ASCII) when case is ignored.
+    Matches {
+        column: &'static Column,
+        pattern: Pattern,
+        ignore_case: bool,
+    },
     IsNull {
         column: &'static Column,
     },
     Attribute {
         places: Vec<Place>,
         key: String,
-        op: Op,
-        value: String,
+        condition: AttributeCondition,
     },
     AnyAttributeContains {
         places: Vec<Place>,
@@ -63,6 +70,27 @@ pub(crate) enum Test {
         column: &'static Column,
         mask: u64,
     },
+}
+
+/// A condition on an attribute as text.
+#[derive(Debug, Clone)]
+pub(crate) enum AttributeCondition {
+    Compare(Op, String),
+    Matches(Pattern),
+    Number(Op, f64),
+}
+
+impl AttributeCondition {
+    /// Whether a present attribute with this text meets the condition.
+    pub fn holds(&self, text: &str) -> bool {
+        match self {
+            AttributeCondition::Compare(op, value) => holds(*op, text, value.as_str()),
+            AttributeCondition::Matches(pattern) => pattern.matches(text),
+            AttributeCondition::Number(op, value) => {
+                text.parse::<f64>().is_ok_and(|number| !number.is_nan() && holds(*op, &number, value))
+            }
+        }
+    }
 }
 
 /// The substring that a test searches.
@@ -270,10 +298,26 @@ pub(crate) fn check_filter(table: Table, filter: &Filter) -> Result<Test, StoreE
             }
             Test::Contains { column, needle: Needle::new(needle, *ignore_case) }
         }
+        Filter::Matches { column, pattern, ignore_case } => {
+            let (_, column) = find(table, column)?;
+            if column.kind != Kind::Text {
+                return bad(format!("column {} is no text", column.name));
+            }
+            let pattern = if *ignore_case { pattern.to_ascii_lowercase() } else { pattern.clone() };
+            Test::Matches { column, pattern, ignore_case: *ignore_case }
+        }
         Filter::IsNull { column } => Test::IsNull { column: find(table, column)?.1 },
         Filter::Attribute { scope, key, op, value } => {
-            let places = places(table, *scope, key)?;
-            Test::Attribute { places, key: key.clone(), op: *op, value: value.clone() }
+            attribute(table, *scope, key, AttributeCondition::Compare(*op, value.clone()))?
+        }
+        Filter::AttributeMatches { scope, key, pattern } => {
+            attribute(table, *scope, key, AttributeCondition::Matches(pattern.clone()))?
+        }
+        Filter::AttributeNumber { key, value, .. } if value.is_nan() => {
+            return bad(format!("attribute {key} is compared with NaN"));
+        }
+        Filter::AttributeNumber { scope, key, op, value } => {
+            attribute(table, *scope, key, AttributeCondition::Number(*op, *value))?
         }
         Filter::AnyAttributeContains { scope, needle } => {
             let places = places(table, *scope, "")?;
@@ -287,6 +331,15 @@ pub(crate) fn check_filter(table: Table, filter: &Filter) -> Result<Test, StoreE
             Test::HasBits { column, mask: *mask }
         }
     })
+}
+
+fn attribute(
+    table: Table,
+    scope: AttributeScope,
+    key: &str,
+    condition: AttributeCondition,
+) -> Result<Test, StoreError> {
+    Ok(Test::Attribute { places: places(table, scope, key)?, key: key.to_owned(), condition })
 }
 
 impl Test {
@@ -304,6 +357,7 @@ impl Test {
             Test::Compare { column, .. }
             | Test::In { column, .. }
             | Test::Contains { column, .. }
+            | Test::Matches { column, .. }
             | Test::IsNull { column }
             | Test::HasBits { column, .. } => add(column),
             Test::Attribute { places, .. } | Test::AnyAttributeContains { places, .. } => {
@@ -354,7 +408,10 @@ impl Test {
             | Test::In { column, .. }
             | Test::IsNull { column }
             | Test::HasBits { column, .. } => of_column(column),
-            Test::Contains { .. } | Test::Attribute { .. } | Test::AnyAttributeContains { .. } => 2,
+            Test::Contains { .. }
+            | Test::Matches { .. }
+            | Test::Attribute { .. }
+            | Test::AnyAttributeContains { .. } => 2,
         }
     }
 }

@@ -185,10 +185,22 @@ impl Columns {
                 Cell::Text(text) => text.contains(needle),
                 _ => false,
             },
+            Filter::Matches { column, pattern, ignore_case } => match self.get(row, column) {
+                Cell::Text(text) if *ignore_case => pattern.to_ascii_lowercase().matches(&text.to_ascii_lowercase()),
+                Cell::Text(text) => pattern.matches(text),
+                _ => false,
+            },
             Filter::IsNull { column } => *self.get(row, column) == Cell::Null,
             Filter::Attribute { scope, key, op, value } => {
                 self.attribute(*scope, key, row).is_some_and(|text| ordering_fits(text.cmp(value), *op))
             }
+            Filter::AttributeMatches { scope, key, pattern } => {
+                self.attribute(*scope, key, row).is_some_and(|text| pattern.matches(&text))
+            }
+            Filter::AttributeNumber { scope, key, op, value } => self
+                .attribute(*scope, key, row)
+                .and_then(|text| text.parse::<f64>().ok()?.partial_cmp(value))
+                .is_some_and(|order| ordering_fits(order, *op)),
             Filter::AnyAttributeContains { scope, needle } => {
                 let needle = needle.to_ascii_lowercase();
                 self.encoded(*scope).iter().any(|column| {
@@ -206,6 +218,12 @@ impl Columns {
             AttributeScope::Record => vec!["attributes"],
             AttributeScope::Resource => vec!["resource"],
             AttributeScope::Scope => vec!["scope_attributes"],
+            AttributeScope::Event => vec!["event_attributes"],
+            AttributeScope::Nearest => {
+                let mut columns = vec!["event_attributes", "attributes", "scope_attributes", "resource"];
+                columns.retain(|column| self.has(column));
+                columns
+            }
             AttributeScope::RecordThenResource if self.has("resource") => vec!["attributes", "resource"],
             AttributeScope::RecordThenResource => vec!["attributes"],
         }
@@ -230,7 +248,7 @@ impl Columns {
                 }
                 if self.has("resource") { within("resource") } else { None }
             }
-            scope => within(self.encoded(scope)[0]),
+            scope => self.encoded(scope).into_iter().find_map(within),
         }
     }
 

@@ -4,6 +4,7 @@ use crate::plan::{
     Aggregate, AttributeScope, Filter, Function, GroupOrder, Key, KeySource, Op, Order, Plan, Shape, Value,
 };
 use crate::tables::{Column, Kind, Table};
+use tidewatch_domain::query_language::Pattern;
 
 use super::dice::Dice;
 use super::rows::{HOUR, KEYS, MIDNIGHT, PROJECTS, Row, SECOND, time, value_of};
@@ -55,7 +56,10 @@ fn literal(table: Table, column: &Column, rows: &[Row], dice: &mut Dice) -> Valu
 fn scopes(table: Table) -> Vec<AttributeScope> {
     let mut scopes = Vec::new();
     if table.column("attributes").is_some() {
-        scopes.extend([AttributeScope::Record, AttributeScope::RecordThenResource]);
+        scopes.extend([AttributeScope::Record, AttributeScope::RecordThenResource, AttributeScope::Nearest]);
+    }
+    if table.column("event_attributes").is_some() {
+        scopes.push(AttributeScope::Event);
     }
     if table.column("resource").is_some() {
         scopes.push(AttributeScope::Resource);
@@ -88,6 +92,9 @@ fn filter(table: Table, rows: &[Row], depth: usize, dice: &mut Dice) -> Filter {
             // Engines may have a separate filter for bodies of logs.
             let body = table.column("body").filter(|_| dice.once_in(2));
             let column = body.map_or_else(|| dice.pick(&strings).name, |(_, column)| column.name);
+            if dice.once_in(3) {
+                return Filter::Matches { column, pattern: pattern(dice), ignore_case: dice.once_in(2) };
+            }
             Filter::Contains { column, needle, ignore_case: dice.once_in(2) }
         }
         5 => Filter::IsNull { column: column(table, dice).name },
@@ -97,8 +104,18 @@ fn filter(table: Table, rows: &[Row], depth: usize, dice: &mut Dice) -> Filter {
                 let needle = (*dice.pick(&["", "RICH", "[1", "7", "tru"])).to_owned();
                 return Filter::AnyAttributeContains { scope, needle };
             }
+            let key = (*dice.pick(&KEYS)).to_owned();
+            match dice.below(4) {
+                0 => return Filter::AttributeMatches { scope, key, pattern: pattern(dice) },
+                1 => {
+                    let value = *dice.pick(&[7.0, 1.5, -1.0, 0.0, f64::INFINITY]);
+                    return Filter::AttributeNumber { scope, key, op: *dice.pick(&OPS), value };
+                }
+                2 => return Filter::has_attribute(scope, key),
+                _ => {}
+            }
             let value = (*dice.pick(&["a", "7", "true", "zürich", "1.5", ""])).to_owned();
-            Filter::Attribute { scope, key: (*dice.pick(&KEYS)).to_owned(), op: *dice.pick(&OPS), value }
+            Filter::Attribute { scope, key, op: *dice.pick(&OPS), value }
         }
         7 => {
             let numbers: Vec<&Column> = table
@@ -113,6 +130,11 @@ fn filter(table: Table, rows: &[Row], depth: usize, dice: &mut Dice) -> Filter {
         10 => Filter::Not(Box::new(filter(table, rows, depth - 1, dice))),
         _ => Filter::True,
     }
+}
+
+fn pattern(dice: &mut Dice) -> Pattern {
+    let parts = ["", "", "", "a", "A", "b", "/", "GET", "ü", "7", "1"];
+    Pattern::with_wildcards((0..1 + dice.below(3)).map(|_| (*dice.pick(&parts)).to_owned()).collect())
 }
 
 fn limit(dice: &mut Dice) -> (usize, usize) {

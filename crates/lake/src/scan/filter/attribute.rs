@@ -1,15 +1,15 @@
 //! Tests of attributes, with one result bit per row.
 
-use arrow::array::{Array, BooleanBufferBuilder, Int64Array, RecordBatch};
+use arrow::array::{Array, Int64Array, RecordBatch};
 use arrow::buffer::BooleanBuffer;
 use tidewatch_domain::wire;
 
-use super::compare::{self, holds};
+use super::compare;
 use crate::batch::attribute::{AttributeReader, own_columns, own_text};
 use crate::batch::cells::{Cells, cells};
 use crate::batch::datum::Datum;
 use crate::batch::places::Place;
-use crate::scan::plan_check::Needle;
+use crate::scan::plan_check::{AttributeCondition, Needle};
 use tidewatch_store::StoreError;
 use tidewatch_store::plan::Op;
 
@@ -26,31 +26,25 @@ fn same_number(numbers: &Int64Array, value: &str, wanted: bool) -> BooleanBuffer
     }
 }
 
-/// Rows that have the attribute and whose value, as text, satisfies the comparison.
+/// Rows that have the attribute and whose value, as text, meets the condition.
 pub(crate) fn compare(
     batch: &RecordBatch,
     places: &[Place],
     key: &str,
-    op: Op,
-    value: &str,
+    condition: &AttributeCondition,
 ) -> Result<BooleanBuffer, StoreError> {
     let reader = AttributeReader::new(batch, places, key)?;
-    if let Some(strings) = reader.only_strings() {
-        return Ok(compare::compare_all(strings, op, &Datum::Bytes(value.as_bytes().to_vec())));
-    }
-    if let Some(numbers) = reader.only_numbers()
-        && matches!(op, Op::Eq | Op::Ne)
-    {
-        return Ok(same_number(numbers, value, op == Op::Eq));
-    }
-    let mut passing = BooleanBufferBuilder::new(batch.num_rows());
-    passing.append_n(batch.num_rows(), false);
-    for row in reader.may_have(batch.num_rows()).set_indices() {
-        if reader.text(row).is_some_and(|text| holds(op, text.as_ref(), value)) {
-            passing.set_bit(row, true);
+    if let AttributeCondition::Compare(op, value) = condition {
+        if let Some(strings) = reader.only_strings() {
+            return Ok(compare::compare_all(strings, *op, &Datum::Bytes(value.as_bytes().to_vec())));
+        }
+        if let Some(numbers) = reader.only_numbers()
+            && matches!(op, Op::Eq | Op::Ne)
+        {
+            return Ok(same_number(numbers, value, *op == Op::Eq));
         }
     }
-    Ok(passing.finish())
+    Ok(reader.passing(batch.num_rows(), &|text| condition.holds(text)))
 }
 
 /// Rows with an attribute value that, as text, contains the needle.

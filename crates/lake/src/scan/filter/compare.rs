@@ -4,14 +4,24 @@ use arrow::array::{Array, StringArray};
 use arrow::buffer::BooleanBuffer;
 
 use crate::batch::cells::Cells;
-use crate::batch::datum::Datum;
+use crate::batch::datum::{Datum, holds};
 use crate::batch::search::{bytes_of, rows_with};
 use crate::scan::plan_check::Needle;
+use tidewatch_domain::query_language::Pattern;
 use tidewatch_store::plan::Op;
 
 /// Compares every cell with `value`; false for a null.
 pub(crate) fn compare_all(cells: &Cells<'_>, op: Op, value: &Datum) -> BooleanBuffer {
     not_null(cells, compare(cells, op, value))
+}
+
+/// Matches every string with the pattern, which is lower-cased (ASCII) if case is ignored; false for a null.
+pub(crate) fn matches_all(cells: &Cells<'_>, pattern: &Pattern, ignore_case: bool) -> BooleanBuffer {
+    let matches = |cell: &[u8]| {
+        let text = String::from_utf8_lossy(cell);
+        if ignore_case { pattern.matches(&text.to_ascii_lowercase()) } else { pattern.matches(&text) }
+    };
+    not_null(cells, bytes(cells, matches))
 }
 
 /// Searches every string for the needle; false for a null.
@@ -23,18 +33,6 @@ pub(super) fn not_null(cells: &Cells<'_>, mask: BooleanBuffer) -> BooleanBuffer 
     match cells.validity() {
         Some(valid) => &mask & valid.inner(),
         None => mask,
-    }
-}
-
-/// Whether `cell op literal` holds.
-pub(crate) fn holds<T: PartialOrd + ?Sized>(op: Op, cell: &T, literal: &T) -> bool {
-    match op {
-        Op::Eq => cell == literal,
-        Op::Ne => cell != literal,
-        Op::Lt => cell < literal,
-        Op::Le => cell <= literal,
-        Op::Gt => cell > literal,
-        Op::Ge => cell >= literal,
     }
 }
 

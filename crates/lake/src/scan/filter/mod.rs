@@ -10,7 +10,7 @@ use arrow::buffer::BooleanBuffer;
 
 use crate::batch::cells::cells;
 use crate::batch::datum::Datum;
-use crate::scan::filter::compare::{compare_all, contains_all, each, is_one_of, not_null};
+use crate::scan::filter::compare::{compare_all, contains_all, each, is_one_of, matches_all, not_null};
 use crate::scan::plan_check::Test;
 use crate::schedule::yielding::yield_point;
 use tidewatch_store::StoreError;
@@ -47,13 +47,17 @@ pub(crate) fn passes(test: &Test, batch: &RecordBatch) -> Result<BooleanBuffer, 
             let cells = cells(batch, column.name)?;
             Ok(contains_all(&cells, needle))
         }
+        Test::Matches { column, pattern, ignore_case } => {
+            let cells = cells(batch, column.name)?;
+            Ok(matches_all(&cells, pattern, *ignore_case))
+        }
         // Batches of roll-up keys do not have every column, so the column is not read.
         Test::IsNull { column } if !column.nullable => Ok(BooleanBuffer::new_unset(rows)),
         Test::IsNull { column } => Ok(match cells(batch, column.name)?.validity() {
             Some(valid) => !valid.inner(),
             None => BooleanBuffer::new_unset(rows),
         }),
-        Test::Attribute { places, key, op, value } => attribute::compare(batch, places, key, *op, value),
+        Test::Attribute { places, key, condition } => attribute::compare(batch, places, key, condition),
         Test::AnyAttributeContains { places, needle } => attribute::any_contains(batch, places, needle),
         Test::HasBits { column, mask } => {
             let cells = cells(batch, column.name)?;

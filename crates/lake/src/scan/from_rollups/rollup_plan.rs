@@ -96,6 +96,7 @@ fn granularity(spec: &Spec, test: &Test) -> Option<Granularity> {
         Test::Compare { column, .. }
         | Test::In { column, .. }
         | Test::Contains { column, .. }
+        | Test::Matches { column, .. }
         | Test::HasBits { column, .. }
         | Test::IsNull { column } => is_dim(column.name).then_some(Granularity::Cells),
         Test::Attribute { .. } | Test::AnyAttributeContains { .. } => None,

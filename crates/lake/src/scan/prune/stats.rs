@@ -3,8 +3,7 @@
 use parquet::file::page_index::column_index::ColumnIndexMetaData;
 use parquet::file::statistics::Statistics;
 
-use crate::batch::datum::Datum;
-use crate::scan::filter::compare::holds;
+use crate::batch::datum::{Datum, holds};
 use crate::scan::plan_check::Test;
 use tidewatch_store::plan::Op;
 use tidewatch_store::tables::{Column, Kind};
@@ -103,7 +102,10 @@ pub(crate) fn judge(test: &Test, bounds: &dyn Fn(&'static Column) -> Option<Boun
             }
             _ => Verdict::Some,
         },
-        Test::Contains { .. } | Test::Attribute { .. } | Test::AnyAttributeContains { .. } => Verdict::Some,
+        Test::Contains { .. }
+        | Test::Matches { .. }
+        | Test::Attribute { .. }
+        | Test::AnyAttributeContains { .. } => Verdict::Some,
     }
 }
 

@@ -18,7 +18,6 @@ use tidewatch_domain::wire;
 
 use crate::batch::cells::Cells;
 use crate::batch::places::Place;
-use crate::scan::filter::compare::holds;
 use crate::scan::filter::passes;
 use crate::scan::open_part::OpenPart;
 use crate::scan::plan_check::Test;
@@ -73,17 +72,20 @@ fn plain(mut bytes: &[u8], count: usize) -> Option<(Vec<i32>, Vec<u8>)> {
 /// The test without the places that the dictionaries of a row group rule out; `None` when no row can pass it.
 pub(crate) fn narrow(open: &OpenPart, row_group: usize, test: &Arc<Test>) -> Result<Option<Arc<Test>>, StoreError> {
     match test.as_ref() {
-        Test::Compare { column, .. } | Test::In { column, .. } | Test::Contains { column, .. }
+        Test::Compare { column, .. }
+        | Test::In { column, .. }
+        | Test::Contains { column, .. }
+        | Test::Matches { column, .. }
             if column.kind == Kind::Text =>
         {
             let Some(values) = values(open, row_group, column.name)? else { return Ok(Some(Arc::clone(test))) };
             Ok(any_passes(test, column, values)?.then(|| Arc::clone(test)))
         }
-        Test::Attribute { places, key, op, value } => {
+        Test::Attribute { places, key, condition } => {
             let mut left = Vec::new();
             let mut can_pass = false;
             for place in places {
-                let found = search_place(open, row_group, *place, key, |text| holds(*op, text, value))?;
+                let found = search_place(open, row_group, *place, key, |text| condition.holds(text))?;
                 can_pass |= found.passing;
                 if found.any {
                     left.push(*place);
@@ -95,8 +97,8 @@ pub(crate) fn narrow(open: &OpenPart, row_group: usize, test: &Arc<Test>) -> Res
             if left.len() == places.len() {
                 return Ok(Some(Arc::clone(test)));
             }
-            let (key, op, value) = (key.clone(), *op, value.clone());
-            Ok(Some(Arc::new(Test::Attribute { places: left, key, op, value })))
+            let (key, condition) = (key.clone(), condition.clone());
+            Ok(Some(Arc::new(Test::Attribute { places: left, key, condition })))
         }
         _ => Ok(Some(Arc::clone(test))),
     }
