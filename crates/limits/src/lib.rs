@@ -307,6 +307,12 @@ pub const METRICS_DEADLINE: Duration = seconds(30);
 pub const SPANS_DEADLINE: Duration = seconds(20);
 /// Deadline of every other dashboard query.
 pub const LIST_DEADLINE: Duration = seconds(10);
+/// Length of a query of the query language, bytes.
+pub const QUERY_TEXT_BYTES_MAX: usize = 4096;
+/// Terms of a query of the query language.
+pub const QUERY_TERMS_MAX: usize = 64;
+/// Levels of parentheses, braces and negations of a query of the query language.
+pub const QUERY_DEPTH_MAX: usize = 16;
 /// Inner spans that a search for traces by service or attribute examines, latest first.
 pub const TRACE_MATCHES_MAX: usize = 50_000;
 /// Spans of one graph; further ones are only counted (`span_limit`). Spec: span, rule 4.

@@ -13,6 +13,7 @@ use super::entities::{
     ChartBody, ChartValues, DetailParts, EntityKind, EntityStats, ListBody, RankedGroup, SortValue, milliseconds, whole,
 };
 use super::executor::Executor;
+use super::language::RowKind;
 use super::plans;
 use super::time::{self, Range};
 use super::views::ai::*;
@@ -49,6 +50,7 @@ fn tokens(sum: Option<f64>) -> Option<i64> {
 
 impl EntityKind for AiTrace {
     const TABLE: Table = Table::AiTraces;
+    const ROWS: RowKind = RowKind::AiTrace;
     const NOUN: &'static str = "an AI trace";
 
     type RowOrder = AiTraceOrder;
@@ -237,6 +239,7 @@ impl EntityKind for AiTrace {
             from_date: request.from_date,
             to_date: request.to_date,
             interval_minutes: request.interval_minutes,
+            query: request.query,
             only: request.trace,
             metric: request.metric_type,
             filter: of_calls(request.calls),

@@ -14,6 +14,7 @@ use super::entities::{
     self, ChartBody, ChartValues, DetailParts, EntityKind, EntityStats, RankedGroup, SortValue, milliseconds, whole,
 };
 use super::executor::Executor;
+use super::language::RowKind;
 use super::plans;
 use super::time::{self, Range};
 use super::views::endpoint::*;
@@ -94,6 +95,7 @@ fn client_error() -> Filter {
 
 impl EntityKind for Endpoint {
     const TABLE: Table = Table::Endpoints;
+    const ROWS: RowKind = RowKind::Endpoint;
     const NOUN: &'static str = "an endpoint";
 
     type RowOrder = EndpointOrder;
@@ -294,6 +296,7 @@ impl EntityKind for Endpoint {
             from_date: request.from_date,
             to_date: request.to_date,
             interval_minutes: request.interval_minutes,
+            query: request.query,
             only: request.endpoint,
             metric: request.metric_type,
             filter: Filter::True,

@@ -1,5 +1,6 @@
 //! Errors of queries.
 
+use tidewatch_domain::query_language::ParseError;
 use tidewatch_store::StoreError;
 
 use tidewatch_accounts::ControlError;
@@ -10,6 +11,9 @@ pub enum QueryError {
     /// The request cannot be parsed.
     #[error("{0}")]
     Malformed(String),
+    /// The text of a query is no query, or does not fit the rows.
+    #[error("the query is wrong at position {}: {}", .0.position, .0.message)]
+    InQuery(#[from] ParseError),
     /// The caller has no permission.
     #[error("{0}")]
     Forbidden(&'static str),

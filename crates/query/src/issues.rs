@@ -12,6 +12,7 @@ use tidewatch_store::tables::Table;
 use super::answer::Row;
 use super::entities::whole;
 use super::executor::Executor;
+use super::language::{self, RowKind};
 use super::occurrences::{self, OccurrenceRecord};
 use super::page::{self, Paging};
 use super::plans::{self, Window};
@@ -108,10 +109,11 @@ pub async fn list(
         }
     };
     let search = request.search.as_deref();
-    let mut found = listed(executor, project.number, range, (of_type, search), request.include_archived).await?;
+    let rows = of_type.and(language::filter(RowKind::Issue, request.query.as_deref())?);
+    let mut found = listed(executor, project.number, range, (rows.clone(), search), request.include_archived).await?;
     sort(&mut found, order, page::is_descending(request.sort_direction));
     let total = found.len() as u64;
-    let data = views(executor, project, range, paging.cut(found)).await?;
+    let data = views(executor, project, range, rows, paging.cut(found)).await?;
     Ok(paging.page(data, total))
 }
 
@@ -125,7 +127,7 @@ pub async fn recent(
     let mut found = listed(executor, project.number, range, (Filter::True, None), false).await?;
     sort(&mut found, IssueOrder::LastSeen, true);
     found.truncate(count);
-    views(executor, project, range, found).await
+    views(executor, project, range, Filter::True, found).await
 }
 
 /// Sorts groups; equal ones are sorted by hash, so that pages do not overlap.
@@ -145,10 +147,10 @@ async fn listed(
     executor: &Executor,
     project: u32,
     range: Range,
-    (of_type, search): (Filter, Option<&str>),
+    (rows, search): (Filter, Option<&str>),
     include_archived: bool,
 ) -> Result<Vec<Group>, QueryError> {
-    let mut filter = of_type;
+    let mut filter = rows;
     if let Some(needle) = search.map(str::trim).filter(|needle| !needle.is_empty()) {
         // The search selects Issues. Their counts include occurrences that do not match it.
         let keys = vec![Key::column(GROUP)];
@@ -191,11 +193,12 @@ async fn archived(executor: &Executor, project: u32) -> Result<std::collections:
     Ok(archived_at.into_iter().filter(is_still_archived).map(|(hash, _)| hash).collect())
 }
 
-/// The views of groups, with their latest occurrence, its owner, and the trend.
+/// The views of groups, with their latest occurrence, its owner, and the trend of the occurrences that pass `rows`.
 async fn views(
     executor: &Executor,
     project: &Arc<Project>,
     range: Range,
+    rows: Filter,
     shown: Vec<Group>,
 ) -> Result<Vec<IssueGroup>, QueryError> {
     if shown.is_empty() {
@@ -209,7 +212,7 @@ async fn views(
         occurrences::read(executor, project, &answer).await
     };
     let hashes = shown.iter().map(|group| group.hash).collect();
-    let (latest, trends) = tokio::try_join!(latest, trends(executor, project.number, range, hashes))?;
+    let (latest, trends) = tokio::try_join!(latest, trends(executor, project.number, range, rows, hashes))?;
     let latest: HashMap<u64, OccurrenceRecord> =
         latest.into_iter().map(|occurrence| (occurrence.group, occurrence)).collect();
     Ok(shown.iter().map(|group| view(group, latest.get(&group.hash), trends.line(&group.hash))).collect())
@@ -219,9 +222,10 @@ async fn trends(
     executor: &Executor,
     project: u32,
     range: Range,
+    rows: Filter,
     hashes: Vec<u64>,
 ) -> Result<trend::Trends<u64>, QueryError> {
-    let filter = in_groups(hashes);
+    let filter = in_groups(hashes).and(rows);
     let query = TrendQuery { table: Table::Exceptions, project, filter, column: GROUP };
     trend::by_key(executor, query, range, Buckets::at_most(range, TREND_POINTS_MAX, HOUR), |row| row.u64(GROUP)).await
 }
@@ -273,7 +277,7 @@ pub async fn detail(
         occurrences::select(executor, project, occurrence_range, in_groups([hash]), plans::descending("time"), window)
     };
     let (mut views, page, (tags, tagged)) = tokio::try_join!(
-        views(executor, project, trend_range, vec![group]),
+        views(executor, project, trend_range, Filter::True, vec![group]),
         async { occurrences::read(executor, project, &select(paging.window()).await?).await },
         async {
             let tagged = select(Window::first(TAGGED_MAX)).await?;

@@ -12,6 +12,7 @@
 //!   [`conversation`]) share.
 //! - [`issues`], [`logs`], [`spans`] (with [`span_search`]), [`distributed`], [`metrics`], [`discover`], [`overview`],
 //!   [`drops`], [`services`], [`demo`]: the other resources.
+//! - [`language`]: queries of the query language as filters.
 //! - [`profiles`]: series, flame graphs, functions and downloads of profiles.
 //! - [`export`]: the rows of a table as a file.
 //! - [`trace`]: the waterfall of one trace. [`occurrences`], [`owners`]: exceptions and the entities that own them.
@@ -43,6 +44,7 @@ pub mod filters;
 pub mod ids;
 pub mod incomplete;
 pub mod issues;
+pub mod language;
 pub mod logs;
 pub mod metrics;
 pub mod occurrences;

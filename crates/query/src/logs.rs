@@ -8,6 +8,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::answer::Row;
 use super::executor::Executor;
+use super::language::{self, RowKind};
 use super::page::{self, Paging};
 use super::plans::{self, Window};
 use super::projects::Projects;
@@ -76,13 +77,17 @@ fn conditions(request: &LogListRequest, now_ns: i64) -> Result<Conditions, Query
     others.extend(request.attribute_filters.iter().map(attribute_filter));
     let service = non_empty(&request.service_name).map_or(Filter::True, |name| filters::text("server_name", &name));
 
-    let is_unfiltered = others.is_empty() && service == Filter::True;
+    let query = request.query.as_deref();
+    let of_query = language::filter(RowKind::Log, query)?;
+    let is_unfiltered = others.is_empty() && service == Filter::True && !language::is_selective(query);
+    if is_unfiltered && of_query != Filter::True && range.length() > FREE_SEARCH_MAX {
+        return Err(unfiltered_search());
+    }
+    others.push(of_query);
     if let Some(needle) = request.search.as_deref().map(str::trim).filter(|needle| !needle.is_empty()) {
         others.push(match request.search_type {
             LogSearch::Body if is_unfiltered && range.length() > FREE_SEARCH_MAX => {
-                return Err(QueryError::unprocessable(
-                    "a body search over more than 24 hours needs a service, a trace, a severity or an attribute filter",
-                ));
+                return Err(unfiltered_search());
             }
             LogSearch::Body => filters::contains("body", Some(needle)),
             LogSearch::Attribute => Filter::Any(
@@ -99,6 +104,12 @@ fn conditions(request: &LogListRequest, now_ns: i64) -> Result<Conditions, Query
         others.push(filters::not(Filter::eq("span_id", Value::Bytes(vec![0; 8]))));
     }
     Ok(Conditions { range, service, others: filters::all(others) })
+}
+
+fn unfiltered_search() -> QueryError {
+    QueryError::unprocessable(
+        "a body search over more than 24 hours needs a service, a trace, a severity or an attribute filter",
+    )
 }
 
 /// The scopes that hold attributes of a log record.

@@ -12,6 +12,7 @@ use tidewatch_store::tables::Table;
 
 use super::answer::{Answer, Row};
 use super::executor::Executor;
+use super::language::{self, RowKind};
 use super::page::{self, Paging};
 use super::plans::{self, Window};
 use super::time::{self, DAY, HOUR, Range};
@@ -111,7 +112,8 @@ async fn matching(
         .filter(|one| one.operator == SessionAttributeOperator::Contains && !one.value.is_empty())
         .collect();
     let candidates = contains.iter().map(|one| any_attribute(&one.value));
-    let filter = filters::all(columns.into_iter().chain(equals).chain(candidates).chain(search(request)));
+    let query = language::filter(RowKind::Session, request.query.as_deref())?;
+    let filter = filters::all(columns.into_iter().chain(equals).chain(candidates).chain(search(request))).and(query);
     if filter == Filter::True {
         return Ok(None);
     }

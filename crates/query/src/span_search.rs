@@ -1,6 +1,6 @@
 //! The filter of a list of spans.
 //!
-//! A list of root spans is a list of traces: any span of the trace may then match `serviceName` and `attributeFilters`.
+//! A list of root spans is a list of traces: any span of the trace may then match `serviceName`, `attributeFilters` and `query`.
 //! That takes two plans: the first finds traces by their inner spans, the second lists their roots.
 
 use std::collections::BTreeSet;
@@ -9,6 +9,7 @@ use tidewatch_store::plan::{AttributeScope, Filter, Op, Value};
 use tidewatch_store::tables::Table;
 
 use super::executor::Executor;
+use super::language::{self, RowKind};
 use super::plans::{self, Window};
 use super::time::{HOUR, Range};
 use super::views::span::SpanListRequest;
@@ -96,7 +97,7 @@ fn span_filter(request: &SpanListRequest) -> Result<Filter, QueryError> {
     Ok(filters::all(all))
 }
 
-/// The conditions that one span of the trace has to meet all: service and attributes.
+/// The conditions that one span of the trace has to meet all: service, attributes and query.
 fn trace_filter(request: &SpanListRequest) -> Result<Filter, QueryError> {
     if request.attribute_filters.len() > ATTRIBUTE_FILTERS_MAX {
         return Err(QueryError::unprocessable(format!("at most {ATTRIBUTE_FILTERS_MAX} attribute filters")));
@@ -109,7 +110,8 @@ fn trace_filter(request: &SpanListRequest) -> Result<Filter, QueryError> {
         op: Op::Eq,
         value: condition.value.clone(),
     });
-    Ok(attributes.fold(service, Filter::and))
+    let query = language::filter(RowKind::Span, request.query.as_deref())?;
+    Ok(attributes.fold(service, Filter::and).and(query))
 }
 
 fn non_empty(text: &Option<String>) -> Option<String> {

@@ -11,6 +11,7 @@ use super::entities::{
     self, ChartBody, ChartValues, DetailParts, EntityKind, EntityStats, RankedGroup, SortValue, milliseconds, whole,
 };
 use super::executor::Executor;
+use super::language::RowKind;
 use super::time::{self, Range};
 use super::views::endpoint::ChartMetric;
 use super::views::page::{PageInfo, TrendPoint};
@@ -24,6 +25,7 @@ pub struct Task;
 
 impl EntityKind for Task {
     const TABLE: Table = Table::Tasks;
+    const ROWS: RowKind = RowKind::Task;
     const NOUN: &'static str = "a task";
 
     type RowOrder = TaskOrder;
@@ -162,6 +164,7 @@ impl EntityKind for Task {
             from_date: request.from_date,
             to_date: request.to_date,
             interval_minutes: request.interval_minutes,
+            query: request.query,
             only: request.task,
             metric: request.metric_type,
             filter: Filter::True,

@@ -22,6 +22,9 @@ pub enum ApiError {
     /// 400: the request is malformed.
     #[error("{0}")]
     Malformed(String),
+    /// 400: the text of a query is no query; with the position in bytes.
+    #[error("{0}")]
+    InQuery(String, usize),
     /// 401: missing, unknown or expired credentials; the message never says which.
     #[error("{0}")]
     Unauthorized(&'static str),
@@ -122,7 +125,7 @@ impl ApiError {
     /// The HTTP status.
     pub fn status(&self) -> StatusCode {
         match self {
-            ApiError::Malformed(_) | ApiError::SlowDown => StatusCode::BAD_REQUEST,
+            ApiError::Malformed(_) | ApiError::InQuery(..) | ApiError::SlowDown => StatusCode::BAD_REQUEST,
             ApiError::Unauthorized(_) => StatusCode::UNAUTHORIZED,
             ApiError::Forbidden(_) | ApiError::StepUpRequired => StatusCode::FORBIDDEN,
             ApiError::NotFound(_) => StatusCode::NOT_FOUND,
@@ -143,6 +146,14 @@ impl ApiError {
     /// The machine-readable code.
     fn code(&self) -> Option<&'static str> {
         matches!(self, ApiError::StepUpRequired).then_some("step_up_required")
+    }
+
+    /// The place of the fault in the text of a query, bytes.
+    fn position(&self) -> Option<usize> {
+        match self {
+            ApiError::InQuery(_, position) => Some(*position),
+            _ => None,
+        }
     }
 
     /// `Retry-After` in seconds, for statuses that have one. Never 0; jittered for 503. DECISIONS 19.
@@ -176,11 +187,14 @@ pub struct ErrorBody {
     /// For programs, where they can do something about it: `step_up_required`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<&'static str>,
+    /// Of a `query` that is wrong: where, in bytes from its beginning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position: Option<usize>,
 }
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let body = ErrorBody { error: self.to_string(), code: self.code() };
+        let body = ErrorBody { error: self.to_string(), code: self.code(), position: self.position() };
         let mut response = (self.status(), Json(body)).into_response();
         if let Some(seconds) = self.retry_after_seconds() {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
@@ -222,6 +236,10 @@ impl From<QueryError> for ApiError {
     fn from(error: QueryError) -> ApiError {
         match error {
             QueryError::Malformed(message) => ApiError::Malformed(message),
+            QueryError::InQuery(fault) => {
+                let position = fault.position;
+                ApiError::InQuery(QueryError::InQuery(fault).to_string(), position)
+            }
             QueryError::Forbidden(message) => ApiError::Forbidden(message),
             QueryError::NotFound(message) => ApiError::NotFound(message),
             QueryError::Unprocessable(message) => ApiError::Unprocessable(message),

@@ -103,6 +103,7 @@ pub fn table() -> Vec<[String; 3]> {
         row("metrics query: points of a series", METRICS_POINTS_MAX.to_string(), "\"Metrics query\""),
         row("metrics query: groups", METRICS_GROUPS_MAX.to_string(), "\"Metrics query\""),
         row("metrics query: deadline", time(METRICS_DEADLINE), "\"Metrics query\""),
+        row("query of the query language", "4 KiB, 64 terms, 16 levels".to_owned(), "our own"),
         row("inner spans that a search for traces looks at", TRACE_MATCHES_MAX.to_string(), "our own"),
         row("spans of an entity, either side", time(SPAN_WINDOW), "\"Span read window\""),
         row("a login's life", time(LOGIN_LIFE), "wire, 5.1"),

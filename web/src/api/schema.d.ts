@@ -2573,6 +2573,11 @@ export interface components {
              */
             metricType: components["schemas"]["AiChartMetric"];
             /**
+             * @description Query in the query language; a text that is no query is 400 with its `position`.
+             * @default null
+             */
+            query: string | null;
+            /**
              * Format: date-time
              * @description End of the time range, exclusive; now when null.
              * @default null
@@ -3442,6 +3447,11 @@ export interface components {
              */
             metricType: components["schemas"]["ChartMetric"];
             /**
+             * @description Query in the query language; a text that is no query is 400 with its `position`.
+             * @default null
+             */
+            query: string | null;
+            /**
              * Format: date-time
              * @description End of the time range, exclusive; now when null.
              * @default null
@@ -3688,6 +3698,8 @@ export interface components {
             code?: string | null;
             /** @description One sentence. */
             error: string;
+            /** @description Of a `query` that is wrong: where, in bytes from its beginning. */
+            position?: number | null;
         };
         /** @description Summary of an exception, on the page of its owner. */
         ExceptionBrief: {
@@ -4088,6 +4100,12 @@ export interface components {
             /** @default null */
             pagination: components["schemas"]["PageRequest"] | null;
             /**
+             * @description Query in the query language, of occurrences, which are counted only if they match; combined with the other conditions; a text that is no query is 400 with its
+             *     `position`. At most 4,096 bytes.
+             * @default null
+             */
+            query: string | null;
+            /**
              * @description Substring of the type, message or stack trace, ASCII case ignored; or a whole hash.
              * @default null
              */
@@ -4153,6 +4171,12 @@ export interface components {
             /** @default null */
             pagination: components["schemas"]["PageRequest"] | null;
             /**
+             * @description Query in the query language, combined with the other conditions; a text that is no query is 400 with its
+             *     `position`. At most 4,096 bytes.
+             * @default null
+             */
+            query: string | null;
+            /**
              * @description `root`: only rows without a parent; `non_root`: only rows with a parent; empty or null: both.
              * @default null
              */
@@ -4183,6 +4207,12 @@ export interface components {
             orderBy: components["schemas"]["AiTraceOrder"] | null;
             /** @default null */
             pagination: components["schemas"]["PageRequest"] | null;
+            /**
+             * @description Query in the query language, combined with the other conditions; a text that is no query is 400 with its
+             *     `position`. At most 4,096 bytes.
+             * @default null
+             */
+            query: string | null;
             /**
              * @description `root`: only rows without a parent; `non_root`: only rows with a parent; empty or null: both.
              * @default null
@@ -4215,6 +4245,12 @@ export interface components {
             /** @default null */
             pagination: components["schemas"]["PageRequest"] | null;
             /**
+             * @description Query in the query language, combined with the other conditions; a text that is no query is 400 with its
+             *     `position`. At most 4,096 bytes.
+             * @default null
+             */
+            query: string | null;
+            /**
              * @description `root`: only rows without a parent; `non_root`: only rows with a parent; empty or null: both.
              * @default null
              */
@@ -4245,6 +4281,12 @@ export interface components {
             orderBy: components["schemas"]["EndpointOrder"] | null;
             /** @default null */
             pagination: components["schemas"]["PageRequest"] | null;
+            /**
+             * @description Query in the query language, combined with the other conditions; a text that is no query is 400 with its
+             *     `position`. At most 4,096 bytes.
+             * @default null
+             */
+            query: string | null;
             /**
              * @description `root`: only rows without a parent; `non_root`: only rows with a parent; empty or null: both.
              * @default null
@@ -4277,6 +4319,12 @@ export interface components {
             /** @default null */
             pagination: components["schemas"]["PageRequest"] | null;
             /**
+             * @description Query in the query language, combined with the other conditions; a text that is no query is 400 with its
+             *     `position`. At most 4,096 bytes.
+             * @default null
+             */
+            query: string | null;
+            /**
              * @description `root`: only rows without a parent; `non_root`: only rows with a parent; empty or null: both.
              * @default null
              */
@@ -4307,6 +4355,12 @@ export interface components {
             orderBy: components["schemas"]["TaskOrder"] | null;
             /** @default null */
             pagination: components["schemas"]["PageRequest"] | null;
+            /**
+             * @description Query in the query language, combined with the other conditions; a text that is no query is 400 with its
+             *     `position`. At most 4,096 bytes.
+             * @default null
+             */
+            query: string | null;
             /**
              * @description `root`: only rows without a parent; `non_root`: only rows with a parent; empty or null: both.
              * @default null
@@ -4398,6 +4452,12 @@ export interface components {
             orderBy: components["schemas"]["LogOrder"] | null;
             /** @default null */
             pagination: components["schemas"]["PageRequest"] | null;
+            /**
+             * @description Query in the query language, combined with the other conditions; a text that is no query is 400 with its
+             *     `position`. A search of the body only is bounded like `search`.
+             * @default null
+             */
+            query: string | null;
             /**
              * @description Substring, ASCII case ignored. A body search over more than 24 hours needs a service, a trace, a severity or an
              *     attribute filter (422).
@@ -6082,6 +6142,12 @@ export interface components {
             /** @default null */
             pagination: components["schemas"]["PageRequest"] | null;
             /**
+             * @description Query in the query language, combined with the other conditions; a text that is no query is 400 with its
+             *     `position`. At most 4,096 bytes.
+             * @default null
+             */
+            query: string | null;
+            /**
              * @description The id of a session, or a substring of its user, page, browser, address or any attribute.
              * @default null
              */
@@ -6381,7 +6447,13 @@ export interface components {
             /** @default null */
             pagination: components["schemas"]["PageRequest"] | null;
             /**
-             * @description Only spans without a parent: a list of traces. `serviceName` and `attributeFilters` then select traces in which
+             * @description Query in the query language, combined with the other conditions; a text that is no query is 400 with its
+             *     `position`. At most 4,096 bytes.
+             * @default null
+             */
+            query: string | null;
+            /**
+             * @description Only spans without a parent: a list of traces. `serviceName`, `attributeFilters` and `query` then select traces in which
              *     any one span meets all of them; the other conditions apply to the listed span.
              * @default false
              */
@@ -6689,6 +6761,11 @@ export interface components {
              * @default total_time
              */
             metricType: components["schemas"]["ChartMetric"];
+            /**
+             * @description Query in the query language; a text that is no query is 400 with its `position`.
+             * @default null
+             */
+            query: string | null;
             /**
              * @description Only this Task; when null, the top five Tasks and "Other".
              * @default null

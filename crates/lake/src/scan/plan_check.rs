@@ -8,9 +8,9 @@ use memchr::memmem::Finder;
 use tidewatch_domain::query_language::Pattern;
 
 use crate::batch::datum::Datum;
+use crate::batch::datum::holds;
 use crate::batch::places::{Place, find, places};
 use crate::batch::projection::Projection;
-use crate::batch::datum::holds;
 use crate::index::trigram;
 use tidewatch_store::StoreError;
 use tidewatch_store::plan::{Aggregate, AttributeScope, Filter, Function, GroupOrder, Key, KeySource, Op, Plan, Shape};

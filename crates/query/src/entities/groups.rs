@@ -9,6 +9,7 @@ use super::{EntityKind, EntityStats, ListBody, stats};
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::filters;
+use crate::language;
 use crate::page::{self, Paging};
 use crate::time::Range;
 use crate::trend::{self, TrendQuery};
@@ -47,7 +48,8 @@ pub async fn groups<K: EntityKind>(
     let paging = Paging::read(request.pagination)?;
     let order = page::order(&request.order_by)?;
     let root = filters::root(request.root_filter.as_deref())?;
-    let filter = root.and(K::search(request.search.as_deref())).and(body_filter);
+    let query = language::filter(K::ROWS, request.query.as_deref())?;
+    let filter = root.and(K::search(request.search.as_deref())).and(body_filter).and(query);
 
     let mut found = found::<K>(executor, project, range, filter.clone()).await?;
     sort(&mut found, order, page::is_descending(request.sort_direction));

@@ -12,6 +12,7 @@ use crate::answer::Row;
 use crate::chart::{Lines, VALUE};
 use crate::error::QueryError;
 use crate::executor::Executor;
+use crate::language::RowKind;
 use crate::time::Range;
 use crate::views::endpoint::ChartMetric;
 use crate::views::page::{ListRequest, PageInfo, TrendPoint};
@@ -21,6 +22,8 @@ use tidewatch_accounts::Project;
 pub trait EntityKind: Sized + 'static {
     /// The table of its rows.
     const TABLE: Table;
+    /// The kind of its rows in queries.
+    const ROWS: RowKind;
     /// Its name with an article in messages: "an endpoint".
     const NOUN: &'static str;
 
@@ -158,6 +161,8 @@ pub struct ChartBody<M> {
     pub to_date: Option<String>,
     /// Requested minutes per bucket.
     pub interval_minutes: Option<i64>,
+    /// Query in the query language.
+    pub query: Option<String>,
     /// Draws only this name.
     pub only: Option<String>,
     /// What the chart shows.

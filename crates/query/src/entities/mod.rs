@@ -19,6 +19,7 @@ pub use stats::EntityStats;
 
 use super::chart::{self, Chart, VALUE};
 use super::executor::Executor;
+use super::language;
 use super::time::Range;
 use crate::error::QueryError;
 use tidewatch_accounts::Project;
@@ -30,7 +31,8 @@ pub async fn chart<K: EntityKind>(
     request: K::ChartRequest,
 ) -> Result<K::Chart, QueryError> {
     let now = executor.context.clock.now_ns();
-    let ChartBody { from_date, to_date, interval_minutes, only, metric, filter } = K::chart_body(request);
+    let ChartBody { from_date, to_date, interval_minutes, query, only, metric, filter } = K::chart_body(request);
+    let filter = filter.and(language::filter(K::ROWS, query.as_deref())?);
     let range = Range::of_list(from_date.as_deref(), to_date.as_deref(), now)?;
     let only = only.filter(|name| !name.is_empty());
     let ChartValues { weight, value, is_duration } = K::chart_values(metric);

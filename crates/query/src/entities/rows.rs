@@ -7,6 +7,7 @@ use crate::answer::Answer;
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::filters;
+use crate::language;
 use crate::page::{self, Paging};
 use crate::plans;
 use crate::time::Range;
@@ -33,7 +34,7 @@ pub(super) struct RowList {
     /// The requested page.
     pub paging: Paging,
     order: Vec<Order>,
-    /// The filter of `rootFilter`.
+    /// The filter of `rootFilter` and `query`.
     filter: Filter,
 }
 
@@ -46,7 +47,8 @@ impl RowList {
             range: Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?,
             paging: Paging::read(request.pagination)?,
             order: vec![Order { column, descending: page::is_descending(request.sort_direction) }],
-            filter: filters::root(request.root_filter.as_deref())?,
+            filter: filters::root(request.root_filter.as_deref())?
+                .and(language::filter(K::ROWS, request.query.as_deref())?),
         })
     }
 

@@ -300,6 +300,8 @@ pub struct AiChartRequest {
     pub metric_type: AiChartMetric,
     /// Width of a bucket in minutes; 0 or null: chosen by the range.
     pub interval_minutes: Option<i64>,
+    /// Query in the query language; a text that is no query is 400 with its `position`.
+    pub query: Option<String>,
     /// Only this name; when null, the top five names and "Other".
     pub trace: Option<String>,
     /// Kind of AI Traces; `all` when absent.

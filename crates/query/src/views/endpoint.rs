@@ -239,6 +239,8 @@ pub struct EndpointChartRequest {
     pub metric_type: ChartMetric,
     /// Width of a bucket in minutes; 0 or null: chosen by the range.
     pub interval_minutes: Option<i64>,
+    /// Query in the query language; a text that is no query is 400 with its `position`.
+    pub query: Option<String>,
     /// Only this Endpoint; when null, the top five Endpoints and "Other".
     pub endpoint: Option<String>,
 }

@@ -49,6 +49,9 @@ pub struct IssueListRequest {
     pub search: Option<String>,
     /// `all` (default), `issues` (exceptions) or `messages` (captured messages of native reports).
     pub search_type: Option<String>,
+    /// Query in the query language, of occurrences, which are counted only if they match; combined with the other conditions; a text that is no query is 400 with its
+    /// `position`. At most 4,096 bytes.
+    pub query: Option<String>,
     /// Include archived Issues.
     pub include_archived: bool,
     /// The page; the first 20 Issues when null.

@@ -132,6 +132,9 @@ pub struct LogListRequest {
     pub linked_only: bool,
     /// Conditions that must all be met; at most 20.
     pub attribute_filters: Vec<LogAttributeFilter>,
+    /// Query in the query language, combined with the other conditions; a text that is no query is 400 with its
+    /// `position`. A search of the body only is bounded like `search`.
+    pub query: Option<String>,
     /// The page; the first 20 records when null.
     pub pagination: Option<PageRequest>,
 }

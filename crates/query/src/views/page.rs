@@ -101,6 +101,10 @@ pub struct ListRequest<O> {
     /// Substring, ASCII case ignored: of the name, or of attribute values on the page of one name.
     #[schema(default = json!(null))]
     pub search: Option<String>,
+    /// Query in the query language, combined with the other conditions; a text that is no query is 400 with its
+    /// `position`. At most 4,096 bytes.
+    #[schema(default = json!(null))]
+    pub query: Option<String>,
     /// `root`: only rows without a parent; `non_root`: only rows with a parent; empty or null: both.
     #[schema(default = json!(null))]
     pub root_filter: Option<String>,

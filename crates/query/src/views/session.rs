@@ -74,6 +74,9 @@ pub struct SessionListRequest {
     pub has_errors: Option<bool>,
     /// Conditions that must all be met; at most 20.
     pub attribute_filters: Vec<SessionAttributeFilter>,
+    /// Query in the query language, combined with the other conditions; a text that is no query is 400 with its
+    /// `position`. At most 4,096 bytes.
+    pub query: Option<String>,
     /// The page; the first 20 sessions when null.
     pub pagination: Option<PageRequest>,
 }

@@ -189,7 +189,10 @@ pub struct SpanListRequest {
     pub max_duration_ms: Option<f64>,
     /// Conditions that must all be met; at most 20.
     pub attribute_filters: Vec<SpanAttributeFilter>,
-    /// Only spans without a parent: a list of traces. `serviceName` and `attributeFilters` then select traces in which
+    /// Query in the query language, combined with the other conditions; a text that is no query is 400 with its
+    /// `position`. At most 4,096 bytes.
+    pub query: Option<String>,
+    /// Only spans without a parent: a list of traces. `serviceName`, `attributeFilters` and `query` then select traces in which
     /// any one span meets all of them; the other conditions apply to the listed span.
     pub roots_only: bool,
     /// The page; the first 20 spans when null.

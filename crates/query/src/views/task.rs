@@ -175,6 +175,8 @@ pub struct TaskChartRequest {
     pub metric_type: ChartMetric,
     /// Width of a bucket in minutes; 0 or null: chosen by the range.
     pub interval_minutes: Option<i64>,
+    /// Query in the query language; a text that is no query is 400 with its `position`.
+    pub query: Option<String>,
     /// Only this Task; when null, the top five Tasks and "Other".
     pub task: Option<String>,
 }

@@ -61,6 +61,8 @@ mod ports;
 mod process;
 mod profiles;
 mod project_numbers;
+mod query_language;
+mod query_language_random;
 mod quotas;
 mod release;
 mod replay;

@@ -102,10 +102,9 @@ pub(crate) fn judge(test: &Test, bounds: &dyn Fn(&'static Column) -> Option<Boun
             }
             _ => Verdict::Some,
         },
-        Test::Contains { .. }
-        | Test::Matches { .. }
-        | Test::Attribute { .. }
-        | Test::AnyAttributeContains { .. } => Verdict::Some,
+        Test::Contains { .. } | Test::Matches { .. } | Test::Attribute { .. } | Test::AnyAttributeContains { .. } => {
+            Verdict::Some
+        }
     }
 }
 

@@ -1,0 +1,44 @@
+//! Queries in the language of `docs/query-language.md` as filters of plans.
+//!
+//! ```text
+//! text ──parse──> Expr ──fields of the kind of row──> Filter
+//! ```
+//!
+//! A filter passes the rows on which [`tidewatch_domain::query_language::evaluate`] is true. A literal that does not fit
+//! the type of its field is an error, where the evaluation of a single row is false.
+
+mod compile;
+pub mod fields;
+
+use tidewatch_domain::query_language::{Expr, ParseLimits, parse};
+use tidewatch_limits as limits;
+use tidewatch_store::plan::Filter;
+
+pub use compile::compile;
+pub use fields::RowKind;
+
+use crate::error::QueryError;
+
+/// Bounds of the queries in requests.
+pub const LIMITS: ParseLimits =
+    ParseLimits { bytes: limits::QUERY_TEXT_BYTES_MAX, terms: limits::QUERY_TERMS_MAX, depth: limits::QUERY_DEPTH_MAX };
+
+/// The filter of a request's `query`; every row passes when it is absent or blank. [`QueryError::InQuery`] (400, with
+/// the position) when it is no query, or does not fit the kind of row.
+pub fn filter(kind: RowKind, query: Option<&str>) -> Result<Filter, QueryError> {
+    let text = query.unwrap_or("");
+    compile(kind, &parse(text, LIMITS)?)
+}
+
+/// Whether a query has a term that a scan can evaluate without searching text.
+pub fn is_selective(query: Option<&str>) -> bool {
+    fn selects(expr: &Expr) -> bool {
+        match expr {
+            Expr::All(operands) | Expr::Any(operands) => operands.iter().any(selects),
+            Expr::Not(operand) => selects(operand),
+            Expr::Text(_) => false,
+            Expr::Has(_) | Expr::Compare { .. } => true,
+        }
+    }
+    parse(query.unwrap_or(""), LIMITS).is_ok_and(|expr| selects(&expr))
+}
