@@ -57,7 +57,8 @@ test("logs: search, severity, inline details and the link to the trace; the URL 
   await expect(logs.getByRole("row")).toHaveCount(3);
   await page.getByLabel("Least severity").selectOption("WARN");
   await expect(logs.getByRole("row")).toHaveCount(2);
-  await page.getByRole("searchbox", { name: "Search messages" }).fill("capture");
+  await page.getByRole("combobox", { name: "Search logs" }).fill("capture");
+  await page.keyboard.press("Enter");
   await expect(logs.getByRole("row")).toHaveCount(1);
   await expect(page).toHaveURL(/level=WARN/);
   await expect(page).toHaveURL(/q=capture/);

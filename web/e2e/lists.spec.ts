@@ -14,31 +14,6 @@ test("traces are found by the service or an attribute of any of their spans", as
   await expect(table.getByRole("link", { name: "POST /slow" })).toBeVisible();
 });
 
-test("logs: a filter finds attributes of the resource and the scope; an invalid filter shows an error", async ({
-  page,
-  desk,
-}) => {
-  await page.goto(at(desk, "/logs"));
-  const logs = page.getByRole("table", { name: "Logs" });
-  const filter = page.getByRole("textbox", { name: /Attribute filter/ });
-  await expect(logs.getByRole("row")).toHaveCount(2);
-  await filter.fill("host.name=stock-2");
-  await page.keyboard.press("Enter");
-  await expect(logs.getByRole("row")).toHaveCount(1);
-  await expect(logs).toContainText("counted again");
-  await page.getByRole("button", { name: /Remove the filter/ }).click();
-  await filter.fill("lib.lang=java");
-  await page.keyboard.press("Enter");
-  await expect(page.getByRole("button", { name: "Remove the filter lib.lang=java" })).toBeVisible();
-  await expect(logs.getByRole("row")).toHaveCount(2);
-  await filter.fill("stock-2");
-  await page.keyboard.press("Enter");
-  await expect(page.getByRole("alert")).toContainText("Not a filter");
-  await expect(filter).toHaveAttribute("aria-invalid", "true");
-  await filter.fill("host.name=");
-  await expect(page.getByRole("alert")).toHaveCount(0);
-});
-
 test("tasks sorted by name", async ({ page, desk }) => {
   await page.goto(at(desk, "/tasks"));
   const table = page.getByRole("table", { name: /^Tasks/ });

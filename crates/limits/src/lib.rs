@@ -313,6 +313,16 @@ pub const QUERY_TEXT_BYTES_MAX: usize = 4096;
 pub const QUERY_TERMS_MAX: usize = 64;
 /// Levels of parentheses, braces and negations of a query of the query language.
 pub const QUERY_DEPTH_MAX: usize = 16;
+/// Rows that counts of values read at least: fewer rows are all counted, more may be estimated from a sample.
+pub const COUNTED_ROWS_MIN: u64 = 50_000;
+/// Values of a field, or sets of keys, that are counted for one completion.
+pub const COUNTED_VALUES_MAX: usize = 1000;
+/// Strings in the answer to a completion.
+pub const COMPLETIONS_MAX: usize = 50;
+/// Facets of a list.
+pub const FACETS_MAX: usize = 16;
+/// Values of a facet.
+pub const FACET_VALUES_MAX: usize = 10;
 /// Inner spans that a search for traces by service or attribute examines, latest first.
 pub const TRACE_MATCHES_MAX: usize = 50_000;
 /// Spans of one graph; further ones are only counted (`span_limit`). Spec: span, rule 4.

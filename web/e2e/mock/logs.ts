@@ -1,5 +1,6 @@
 // Log records and their histogram.
 import type * as t from "../../src/api/types";
+import { terms } from "../../src/model/query.ts";
 import { type Body, boot, iso, span } from "./common.ts";
 import { random } from "./random.ts";
 import { PROJECT, SHOP_TRACE, shopSpans } from "./trace.ts";
@@ -51,12 +52,42 @@ export function logs(body: Body): t.LogRow[] {
   return all
     .filter(
       (row) =>
-        row.body.toLowerCase().includes(String(body.search ?? "").toLowerCase()) &&
+        terms(String(body.query ?? "")).every((term) => meets(row, term.text)) &&
         row.severityNumber >= Number(body.minSeverity ?? 0) &&
         (!body.serviceName || row.serviceName === body.serviceName) &&
         (!body.traceId || row.traceId === body.traceId),
     )
     .slice(0, body.traceId ? 40 : 4000);
+}
+
+/** The mock knows words, and `service` and `level` compared with one value. */
+function meets(row: t.LogRow, term: string): boolean {
+  const [, not, key, value] = /^(-?)(service|level):(.+)$/.exec(term) ?? [];
+  if (!key) return row.body.toLowerCase().includes(term.replaceAll('"', "").toLowerCase());
+  const own = key === "service" ? row.serviceName : row.severityText.toLowerCase();
+  return (own === value) !== (not === "-");
+}
+
+export function logFacets(body: Body): t.FacetAnswer {
+  const rows = logs(body);
+  const facet = (field: string, of: (row: t.LogRow) => string) => {
+    const counts = new Map<string, number>();
+    for (const row of rows) counts.set(of(row), (counts.get(of(row)) ?? 0) + 1);
+    const values = [...counts].map(([value, count]) => ({ value, count })).sort((a, b) => b.count - a.count);
+    return { field, values, more: false };
+  };
+  const data = [facet("level", (row) => row.severityText.toLowerCase()), facet("service", (row) => row.serviceName)];
+  return { data: rows.length ? data : [], rows: rows.length, estimated: false };
+}
+
+export function logCompletions(body: Body): t.CompletionAnswer {
+  const { field, prefix = "" } = body as { field?: string | null; prefix?: string };
+  const known = ["level", "service", "tenant"].map((text) => ({ text, count: null, doc: "field" }));
+  const values = logFacets({ fromDate: body.fromDate, toDate: body.toDate } as Body).data.find(
+    (one) => one.field === field,
+  );
+  const counted = values?.values.map(({ value, count }) => ({ text: value, count, doc: null })) ?? [];
+  return { data: (field ? counted : known).filter((one) => one.text.includes(prefix)), estimated: false };
 }
 
 export function logHistogram(body: Body): t.LogHistogram {

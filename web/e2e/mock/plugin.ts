@@ -5,7 +5,7 @@ import { organizations, projects, user } from "./account.ts";
 import { type Body, page } from "./common.ts";
 import { ENTITIES, endpointGroups } from "./entities.ts";
 import { archive, issueDetail, issueGroups } from "./issues.ts";
-import { logHistogram, logs } from "./logs.ts";
+import { logCompletions, logFacets, logHistogram, logs } from "./logs.ts";
 import { METRICS, metricAnswer } from "./metrics.ts";
 import { PEOPLE, Refused } from "./people.ts";
 import { demo, drops, refusals, services } from "./received.ts";
@@ -39,6 +39,8 @@ const ROUTES: [string, Handler][] = [
   ["POST /api/exception-stack-traces/:hash", (body, _url, parts) => issueDetail(parts[3], body)],
   ["POST /api/logs", (body) => page(logs(body), body)],
   ["POST /api/logs/histogram", (body) => logHistogram(body)],
+  ["POST /api/query/facets", (body) => logFacets(body)],
+  ["POST /api/query/complete", (body) => logCompletions(body)],
   ["POST /api/spans", (body) => spanPage(body)],
   ["POST /api/distributed-traces/:id", (_body, _url, parts) => traceAnswer(parts[3])],
   [
@@ -67,6 +69,7 @@ const EMPTY: Record<string, unknown> = {
   "/api/symbols": { data: [], pagination: { page: 1, pageSize: 20, total: 0, totalPages: 0 } },
   "/api/symbols/missing": [],
   "/api/services": { ...services(), services: [] },
+  "/api/query/facets": { data: [], rows: 0, estimated: false },
   "/api/logs/histogram": { buckets: [], intervalMinutes: 15, services: [] },
 };
 const NO_ROWS = {

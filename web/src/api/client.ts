@@ -12,6 +12,8 @@ export class ApiError extends Error {
     readonly retryAfter: number | null = null,
     /** Time of the response in milliseconds since the epoch. Countdowns start here. */
     readonly at: number = Date.now(),
+    /** Of a query that is wrong: where, in bytes of UTF-8. */
+    readonly position: number | null = null,
   ) {
     super(message);
   }
@@ -96,7 +98,8 @@ async function send(method: string, path: string, call: Call, isRetry = false): 
     if (await onStepUp()) return send(method, path, call, true);
     throw new ApiError(answer.status, "You did not confirm that it is you. Nothing was changed.");
   }
-  throw new ApiError(answer.status, problem.sentence, wait ?? (answer.status === 429 ? WAIT_SECONDS : null));
+  const retryAfter = wait ?? (answer.status === 429 ? WAIT_SECONDS : null);
+  throw new ApiError(answer.status, problem.sentence, retryAfter, Date.now(), problem.position);
 }
 
 async function fetchResponse(url: string, init: RequestInit): Promise<Response> {
@@ -108,12 +111,14 @@ async function fetchResponse(url: string, init: RequestInit): Promise<Response> 
   }
 }
 
-async function parseError(answer: Response): Promise<{ sentence: string; code?: string }> {
+async function parseError(answer: Response): Promise<{ sentence: string; code?: string; position: number | null }> {
   try {
     const body = await answer.json();
-    if (typeof body?.error === "string") return { sentence: body.error, code: body.code };
+    if (typeof body?.error === "string")
+      return { sentence: body.error, code: body.code, position: body.position ?? null };
   } catch {}
-  return { sentence: `The server answered ${answer.status}${answer.statusText ? ` (${answer.statusText})` : ""}.` };
+  const status = answer.statusText ? `${answer.status} (${answer.statusText})` : answer.status;
+  return { sentence: `The server answered ${status}.`, position: null };
 }
 
 function queryText(query: Call["query"]): string {

@@ -2020,6 +2020,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/query/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Names of fields, or values of a field, for a query that is being typed. */
+        post: operations["completeQuery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/query/facets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The most frequent values of fields among the rows that meet a query. */
+        post: operations["countFacets"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/refusals": {
         parameters: {
             query?: never;
@@ -3069,6 +3103,57 @@ export interface components {
             /** @description Six digits. */
             code: string;
         };
+        /** @description Body of `POST /api/query/complete`. */
+        CompleteRequest: {
+            /**
+             * @description Field whose values are wanted; the names of fields when null.
+             * @default null
+             */
+            field: string | null;
+            /**
+             * Format: date-time
+             * @description Start of the time range, inclusive; 24 hours before `toDate` when null.
+             * @default null
+             */
+            fromDate: string | null;
+            /**
+             * @description What was typed of the name or value: strings that contain it are returned, any case of letters.
+             * @default
+             */
+            prefix: string;
+            /**
+             * @description Only rows that meet this query count.
+             * @default null
+             */
+            query: string | null;
+            /** @description Kind of the rows that the query selects. */
+            rows: components["schemas"]["RowKind"];
+            /**
+             * Format: date-time
+             * @description End of the time range, exclusive; now when null.
+             * @default null
+             */
+            toDate: string | null;
+        };
+        /** @description A name of a field, or a value. */
+        Completion: {
+            /**
+             * Format: int64
+             * @description Number of rows that have it; null for fields that are not attributes.
+             */
+            count: number | null;
+            /** @description Meaning of a field; null for attributes and values. */
+            doc: string | null;
+            /** @description The text, without quotes. */
+            text: string;
+        };
+        /** @description `POST /api/query/complete`. */
+        Completions: {
+            /** @description Strings that begin with the prefix, then those that contain it; the most frequent first in each group. At most 50. */
+            data: components["schemas"]["Completion"][];
+            /** @description Counts are estimated from a sample of the range, from which rare values may be missing. */
+            estimated: boolean;
+        };
         /** @description The result of the user's decision. */
         ConsentAnswer: {
             /** @description URL to which the browser goes next. */
@@ -3101,6 +3186,16 @@ export interface components {
             messages: components["schemas"]["Message"][];
             /** @description The output as recorded; null when absent. */
             output: string | null;
+        };
+        /** @description A value and the number of rows that have it. */
+        CountedValue: {
+            /**
+             * Format: int64
+             * @description Number of rows.
+             */
+            count: number;
+            /** @description The value as text. */
+            value: string;
         };
         /** @description Numbers of rows in the range. */
         Counts: {
@@ -3712,6 +3807,55 @@ export interface components {
             recordedAt: string;
             /** @description Stack trace, with symbols where they are available. */
             stackTrace: string;
+        };
+        /** @description The most frequent values of one field. */
+        Facet: {
+            /** @description Name of the field. */
+            field: string;
+            /** @description The field has further values. */
+            more: boolean;
+            /** @description Its most frequent values, most frequent first; at most 10. */
+            values: components["schemas"]["CountedValue"][];
+        };
+        /** @description `POST /api/query/facets`. */
+        Facets: {
+            /** @description One facet per field, in the order of the request. */
+            data: components["schemas"]["Facet"][];
+            /** @description Counts are estimated from a sample of the range, from which rare values may be missing. */
+            estimated: boolean;
+            /**
+             * Format: int64
+             * @description Number of rows that meet the query.
+             */
+            rows: number;
+        };
+        /** @description Body of `POST /api/query/facets`. */
+        FacetsRequest: {
+            /**
+             * @description Fields to count the values of, at most 16; the usual ones of the kind and the most frequent attributes of few
+             *     values when empty.
+             * @default []
+             */
+            fields: string[];
+            /**
+             * Format: date-time
+             * @description Start of the time range, inclusive; 24 hours before `toDate` when null.
+             * @default null
+             */
+            fromDate: string | null;
+            /**
+             * @description Only rows that meet this query count.
+             * @default null
+             */
+            query: string | null;
+            /** @description Kind of the rows. */
+            rows: components["schemas"]["RowKind"];
+            /**
+             * Format: date-time
+             * @description End of the time range, exclusive; now when null.
+             * @default null
+             */
+            toDate: string | null;
         };
         /** @description Body of `POST /api/auth/finish-setup`. */
         FinishSetupRequest: {
@@ -5946,6 +6090,11 @@ export interface components {
              */
             graceHours?: number | null;
         };
+        /**
+         * @description Kinds of rows that queries select.
+         * @enum {string}
+         */
+        RowKind: "span" | "log" | "issue" | "endpoint" | "task" | "ai_trace" | "session";
         /** @description The password is correct; `POST /api/login/mfa` must follow. */
         SecondFactorNeeded: {
             /** @description `totp`, `passkey`, `recovery`. */
@@ -17634,6 +17783,168 @@ export interface operations {
             };
             /** @description The object does not exist. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    completeQuery: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompleteRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Completions"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    countFacets: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FacetsRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Facets"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -65,6 +65,9 @@ export type DemoView = Schemas["DemoView"];
 
 export type LogRow = Schemas["LogView"];
 export type LogHistogram = Schemas["LogHistogram"];
+export type QueryRows = Schemas["RowKind"];
+export type FacetAnswer = Schemas["Facets"];
+export type CompletionAnswer = Schemas["Completions"];
 
 export type MetricInfo = Schemas["DiscoveredMetric"];
 export type Aggregation = Schemas["Aggregation"];

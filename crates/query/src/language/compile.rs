@@ -1,7 +1,7 @@
 //! Compiles a syntax tree to a filter.
 
 use tidewatch_domain::query_language::{Comparison, Expr, Field, Literal, ParseError, Pattern, Position, Scope, Unit};
-use tidewatch_store::plan::{AttributeScope, Filter, Op, Value};
+use tidewatch_store::plan::{AttributeScope, Filter, KeySource, Op, Value};
 use tidewatch_store::tables::{Kind, Table};
 
 use super::fields::{Name, RowKind, Source};
@@ -19,6 +19,17 @@ pub fn compile(kind: RowKind, expr: &Expr) -> Result<Filter, QueryError> {
         Expr::Has(field) => Operand::of(kind, field)?.has(kind.table()),
         Expr::Compare { field, comparison, literal } => {
             Operand::of(kind, field)?.compare(kind.table(), &Condition { field, comparison: *comparison, literal })?
+        }
+    })
+}
+
+/// Where the values of a field with a scope are read, the nearest first.
+pub(super) fn sources(kind: RowKind, field: &Field) -> Result<Vec<KeySource>, QueryError> {
+    Ok(match Operand::of(kind, field)? {
+        Operand::Source(Source::Text(column)) => vec![KeySource::Column(column)],
+        Operand::Source(_) => Vec::new(),
+        Operand::Attributes(candidates) => {
+            candidates.into_iter().map(|(scope, key)| KeySource::Attribute { scope, key }).collect()
         }
     })
 }

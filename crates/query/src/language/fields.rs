@@ -1,28 +1,8 @@
 //! The fields of each kind of row: names, columns, types.
 
-use serde::{Deserialize, Serialize};
 use tidewatch_store::tables::Table;
-use utoipa::ToSchema;
 
-/// Kinds of rows that queries select.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum RowKind {
-    /// Spans.
-    Span,
-    /// Log records.
-    Log,
-    /// Occurrences of Issues.
-    Issue,
-    /// Endpoints: inbound HTTP requests.
-    Endpoint,
-    /// Tasks: runs of background work.
-    Task,
-    /// AI Traces: calls of models and runs of their tools.
-    AiTrace,
-    /// States of sessions.
-    Session,
-}
+pub use crate::views::query::RowKind;
 
 /// A field with a column, or with several keys.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -340,6 +320,21 @@ impl RowKind {
     /// The field with this name; `None`: the name is the key of an attribute.
     pub fn field(self, name: &str) -> Option<&'static Field> {
         self.fields().iter().find(|field| field.names.contains(&name))
+    }
+
+    /// The fields whose values lists count beside their rows.
+    pub fn facets(self) -> &'static [&'static str] {
+        match self {
+            RowKind::Span => &["service", "status", "kind", "http.status", "env", "version"],
+            RowKind::Log => &["level", "service", "env", "host", "event"],
+            RowKind::Issue => &["service", "type", "version", "env", "owner"],
+            RowKind::Endpoint => &["service", "status", "method", "error", "env", "version"],
+            RowKind::Task => &["service", "error", "env", "version"],
+            RowKind::AiTrace => {
+                &["model", "provider", "operation", "error", "service", "user", "prompt", "finish_reason"]
+            }
+            RowKind::Session => &["browser", "os", "version", "page"],
+        }
     }
 
     /// The text columns that a word without a field is searched in.

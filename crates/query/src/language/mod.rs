@@ -9,6 +9,8 @@
 
 mod compile;
 pub mod fields;
+mod sample;
+pub mod values;
 
 use tidewatch_domain::query_language::{Expr, ParseLimits, parse};
 use tidewatch_limits as limits;

@@ -19,6 +19,7 @@ pub mod page;
 pub mod passkeys;
 pub mod people;
 pub mod profile;
+pub mod query;
 pub mod services;
 pub mod session;
 pub mod setup;

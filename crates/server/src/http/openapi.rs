@@ -94,6 +94,7 @@ pub enum TooMany {
         (name = "traces", description = "Spans and distributed traces"),
         (name = "metrics", description = "Metric series and their names"),
         (name = "symbols", description = "Debug files and source maps; uploads need a project's upload token"),
+        (name = "query", description = "Completion of queries, and counts of values"),
         (name = "drops", description = "Counts of received records: stored or dropped, by reason"),
         (name = "export", description = "Tables as files"),
         (name = "health", description = "Readiness"),

@@ -171,3 +171,95 @@ async fn a_query_finds_requests_their_traces_and_their_issues() {
         assert_eq!(list["pagination"]["total"], count, "{query}");
     }
 }
+
+/// The strings of a completion's answer that have a count, with it.
+fn counted(answer: &Value) -> Vec<(&str, u64)> {
+    let all = answer["data"].as_array().expect("a list").iter();
+    all.filter_map(|one| Some((one["text"].as_str()?, one["count"].as_u64()?))).collect()
+}
+
+#[tokio::test]
+async fn names_and_values_are_completed_from_what_is_stored() {
+    let (harness, project) = shop_logs().await;
+    let complete = |body: Value| harness.query_json(&project, "/api/query/complete", body);
+    let names = complete(json!({ "rows": "log", "prefix": "te" })).await;
+    // The record has the key three times, the resource four times.
+    assert_eq!(counted(&names), [("tenant", 7)], "{names}");
+    assert_eq!(names["estimated"], false);
+    let fields = complete(json!({ "rows": "log", "prefix": "LEV" })).await;
+    assert_eq!(fields["data"], json!([{ "text": "level", "count": null, "doc": "severity" }]));
+
+    for (field, prefix, expected) in [
+        ("tenant", "", vec![("acme", 2), ("globex", 1), ("host", 1)]),
+        ("record.tenant", "", vec![("acme", 2), ("globex", 1)]),
+        ("tenant", "O", vec![("globex", 1), ("host", 1)]),
+        // The beginning comes before the rest of a string.
+        ("tenant", "h", vec![("host", 1)]),
+        ("service", "check", vec![("checkout", 4)]),
+        ("level", "", vec![("error", 1), ("info", 1), ("warn", 1)]),
+        ("path", "", vec![("/cards", 1), ("/health", 1), ("/orders", 1)]),
+        ("env", "", vec![("prod", 4)]),
+        ("scope.name", "", vec![("app.orders", 4)]),
+        ("scope.lib.lang", "", vec![("rust", 4)]),
+        ("missing", "", vec![]),
+        ("duration", "", vec![]),
+    ] {
+        let values = complete(json!({ "rows": "log", "field": field, "prefix": prefix })).await;
+        assert_eq!(counted(&values), expected, "{field} {prefix}");
+    }
+    // Only rows of the query count.
+    let body = json!({ "rows": "log", "field": "tenant", "query": "level>=warn" });
+    assert_eq!(counted(&complete(body).await), [("acme", 2)]);
+    for (body, status) in [
+        (json!({ "rows": "log", "query": "(" }), 400),
+        (json!({ "rows": "span", "field": "scope.lang" }), 400),
+        (json!({ "rows": "nothing" }), 400),
+        (json!({}), 400),
+    ] {
+        harness.query(&project, "/api/query/complete", body).await.expect(status);
+    }
+}
+
+#[tokio::test]
+async fn facets_count_the_rows_of_the_query() {
+    let (harness, project) = shop_logs().await;
+    let facets = |body: Value| harness.query_json(&project, "/api/query/facets", body);
+    let usual = facets(json!({ "rows": "log", "query": "-level:error" })).await;
+    assert_eq!((&usual["rows"], &usual["estimated"]), (&json!(3), &json!(false)));
+    let values = |facet: &str| {
+        let all = usual["data"].as_array().expect("a list");
+        let found = all.iter().find(|one| one["field"] == facet).unwrap_or_else(|| panic!("{facet} in {usual}"));
+        found["values"].clone()
+    };
+    assert_eq!(values("service"), json!([{ "value": "checkout", "count": 3 }]));
+    assert_eq!(values("level"), json!([{ "value": "info", "count": 1 }, { "value": "warn", "count": 1 }]));
+    // An attribute of several values is a facet without being named.
+    assert_eq!(
+        values("tenant"),
+        json!([{ "value": "acme", "count": 1 }, { "value": "globex", "count": 1 }, { "value": "host", "count": 1 }])
+    );
+    let chosen = facets(json!({ "rows": "log", "fields": ["path", "retries"] })).await;
+    assert_eq!(chosen["data"][0]["field"], "path");
+    assert_eq!(chosen["data"][1]["values"], json!([{ "value": "12", "count": 1 }, { "value": "3", "count": 1 }]));
+    assert_eq!(chosen["data"][1]["more"], false);
+    let too_many = json!({ "rows": "log", "fields": vec!["a"; 17] });
+    harness.query(&project, "/api/query/facets", too_many).await.expect(422);
+
+    // Facets of requests: numbers and booleans too.
+    harness
+        .send(
+            &project,
+            &[request(1, "/a", 200, 1.0, 1.0), request(2, "/a", 503, 2.0, 1.0), request(3, "/b", 503, 3.0, 1.0)],
+        )
+        .await;
+    let body = json!({ "rows": "endpoint", "fields": ["status", "error", "route"] });
+    let of_requests = facets(body).await;
+    assert_eq!(
+        of_requests["data"],
+        json!([
+            { "field": "status", "values": [{ "value": "503", "count": 2 }, { "value": "200", "count": 1 }], "more": false },
+            { "field": "error", "values": [{ "value": "true", "count": 2 }, { "value": "false", "count": 1 }], "more": false },
+            { "field": "route", "values": [{ "value": "/a", "count": 2 }, { "value": "/b", "count": 1 }], "more": false },
+        ])
+    );
+}

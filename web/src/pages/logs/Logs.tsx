@@ -8,14 +8,15 @@ import { count } from "../../model/format";
 import { filtersText, parseFilters, scoped } from "../../model/search";
 import { asTraceId } from "../../model/traceid";
 import { SEVERITY_NUMBER } from "../../model/words";
+import { Facets } from "../../parts/Facets";
 import { FilterInput } from "../../parts/FilterInput";
 import { LogList } from "../../parts/LogList";
 import { usePatchSearch } from "../../parts/listSearch";
 import { NoData } from "../../parts/NoData";
 import { PageHead, Toolbar } from "../../parts/Page";
+import { QueryBar } from "../../parts/QueryBar";
 import { useRange } from "../../parts/range";
 import { QueryView, SkeletonBox } from "../../parts/states";
-import { SearchBox } from "../../ui/SearchBox";
 import { Segmented } from "../../ui/Segmented";
 import { Select } from "../../ui/Select";
 import { Histogram } from "./Histogram";
@@ -32,8 +33,7 @@ export function LogsPage() {
     ...range,
     orderBy: "timestamp",
     sortDirection: search.asc ? "asc" : "desc",
-    search: search.q ?? "",
-    searchType: search.in ?? "body",
+    query: search.q ?? "",
     minSeverity: search.level ? SEVERITY_NUMBER[search.level] : undefined,
     serviceName: search.service,
     traceId: search.trace,
@@ -54,7 +54,7 @@ export function LogsPage() {
   // A pasted trace id is a filter, not a search text.
   const look = (text: string) => {
     const trace = asTraceId(text);
-    patch(trace ? { trace, q: undefined } : { q: text || undefined }, true);
+    patch(trace ? { trace, q: undefined } : { q: text || undefined });
   };
   const filtered = !!(search.q || search.level || search.service || search.trace || filters.length);
   const clear = () => patch({ q: undefined, level: undefined, service: undefined, trace: undefined, attr: undefined });
@@ -67,20 +67,13 @@ export function LogsPage() {
         </QueryView>
       </div>
       <Toolbar>
-        <SearchBox
-          label={search.in ? "Search attributes" : "Search messages"}
-          placeholder={search.in ? "Search attribute values" : "Search messages"}
+        <QueryBar
+          rows="log"
+          label="Search logs"
+          placeholder="Words of the message, or level>=error service:checkout"
           value={search.q ?? ""}
+          error={logs.error ?? histogram.error}
           onSearch={look}
-        />
-        <Segmented
-          label="Where to search"
-          value={search.in ?? "body"}
-          options={[
-            { value: "body", label: "Message" },
-            { value: "attribute", label: "Attributes" },
-          ]}
-          onChange={(value) => patch({ in: value === "attribute" ? value : undefined })}
         />
         <Select
           label="Least severity"
@@ -97,11 +90,13 @@ export function LogsPage() {
           options={[{ value: "", label: "All services" }, ...services.map((name) => ({ value: name, label: name }))]}
           onChange={(service) => patch({ service: service || undefined })}
         />
-        <FilterInput
-          label="Attribute filter (log:, scope: or resource: in front looks only there)"
-          filters={filters}
-          onChange={(next) => patch({ attr: filtersText(next) })}
-        />
+        {filters.length > 0 && (
+          <FilterInput
+            label="Attribute filter (log:, scope: or resource: in front looks only there)"
+            filters={filters}
+            onChange={(next) => patch({ attr: filtersText(next) })}
+          />
+        )}
         {search.trace && (
           <button
             type="button"
@@ -123,31 +118,34 @@ export function LogsPage() {
           onChange={(value) => patch({ asc: value === "asc" || undefined })}
         />
       </Toolbar>
-      <div className="flex min-h-0 flex-1 flex-col border-line border-t [&>div]:flex [&>div]:min-h-0 [&>div]:flex-1 [&>div]:flex-col">
-        <QueryView query={logs as unknown as UseQueryResult<NonNullable<typeof logs.data>>}>
-          {(data) => {
-            const rows = data.pages.flatMap((page) => page.data ?? []);
-            const total = data.pages[0].pagination.total;
-            if (!rows.length)
+      <div className="flex min-h-0 flex-1 border-line border-t max-lg:flex-col">
+        <Facets rows="log" query={search.q ?? ""} onSearch={look} />
+        <div className="flex min-h-0 min-w-0 flex-1 flex-col [&>div]:flex [&>div]:min-h-0 [&>div]:flex-1 [&>div]:flex-col">
+          <QueryView query={logs as unknown as UseQueryResult<NonNullable<typeof logs.data>>}>
+            {(data) => {
+              const rows = data.pages.flatMap((page) => page.data ?? []);
+              const total = data.pages[0].pagination.total;
+              if (!rows.length)
+                return (
+                  <NoData
+                    what="logs"
+                    about="Log records sent over OTLP are listed here."
+                    filtered={filtered}
+                    onClear={clear}
+                  />
+                );
               return (
-                <NoData
-                  what="logs"
-                  about="Log records sent over OTLP are listed here."
-                  filtered={filtered}
-                  onClear={clear}
-                />
+                <>
+                  <LogList rows={rows} total={total} label="Logs" onEnd={more} withDate />
+                  <p className="border-line border-t px-4 py-1 text-dense text-ink2" role="status">
+                    {count(rows.length)} of {count(total)} loaded
+                    {isFetchingNextPage ? ", loading more…" : hasNextPage ? ", scroll for more" : ""}
+                  </p>
+                </>
               );
-            return (
-              <>
-                <LogList rows={rows} total={total} label="Logs" onEnd={more} withDate />
-                <p className="border-line border-t px-4 py-1 text-dense text-ink2" role="status">
-                  {count(rows.length)} of {count(total)} loaded
-                  {isFetchingNextPage ? ", loading more…" : hasNextPage ? ", scroll for more" : ""}
-                </p>
-              </>
-            );
-          }}
-        </QueryView>
+            }}
+          </QueryView>
+        </div>
       </div>
     </div>
   );

@@ -8,6 +8,7 @@ mod logs;
 mod metrics;
 mod overview;
 mod profiles;
+mod query;
 mod services;
 mod sessions;
 mod slow_offset;
@@ -32,6 +33,7 @@ pub fn routes<D: Descriptions>() -> Api<D> {
         .merge(metrics::routes())
         .merge(overview::routes())
         .merge(profiles::routes())
+        .merge(query::routes())
         .merge(services::routes())
         .merge(sessions::routes())
         .merge(slow_offset::routes())

@@ -1,0 +1,88 @@
+// The values of the rows in a list with their counts. A value is added to the query, excluded, or removed from it.
+import { Minus } from "lucide-react";
+import { usePost } from "../api/hooks";
+import type { FacetAnswer, QueryRows } from "../api/types";
+import { count } from "../model/format";
+import { termOf, terms, toggled } from "../model/query";
+import { useMedia } from "../ui/useMedia";
+import { useRange } from "./range";
+
+interface Props {
+  rows: QueryRows;
+  query: string;
+  onSearch: (query: string) => void;
+}
+
+/** On a wide screen a column beside the list, else a section that opens. */
+export function Facets(props: Props) {
+  const { body } = useRange();
+  const isWide = useMedia("(min-width: 1024px)");
+  const answer = usePost("/api/query/facets", { ...body, rows: props.rows, query: props.query });
+  if (!answer.data?.data.length) return null;
+  const list = <FacetList {...props} answer={answer.data} isOld={answer.isPlaceholderData} />;
+  if (isWide) {
+    return (
+      <aside aria-label="Values" className="w-56 shrink-0 overflow-auto border-line border-r px-2 py-2">
+        {list}
+      </aside>
+    );
+  }
+  return (
+    <details className="shrink-0 border-line border-b px-4 py-2">
+      <summary className="cursor-pointer font-medium text-dense">Filter by value</summary>
+      <div className="max-h-72 overflow-auto pt-1">{list}</div>
+    </details>
+  );
+}
+
+function FacetList({ query, onSearch, answer, isOld }: Props & { answer: FacetAnswer; isOld: boolean }) {
+  const present = new Set(terms(query).map((term) => term.text));
+  const mark = answer.estimated ? "≈ " : "";
+  return (
+    <div className={isOld ? "opacity-60" : ""} aria-busy={isOld || undefined}>
+      {answer.data.map((facet) => (
+        <details key={facet.field} open className="group mb-1">
+          <summary className="cursor-pointer truncate py-1 font-medium text-dense" title={facet.field}>
+            {facet.field}
+          </summary>
+          <ul>
+            {facet.values.map(({ value, count: rows }) => (
+              <li key={value} className="flex items-center">
+                <button
+                  type="button"
+                  aria-pressed={present.has(termOf(facet.field, value))}
+                  title={value}
+                  className={`flex min-h-6 min-w-0 flex-1 items-center gap-2 rounded px-1 text-left text-dense hover:bg-hover ${
+                    present.has(termOf(facet.field, value)) ? "font-medium text-accent" : ""
+                  }`}
+                  onClick={() => onSearch(toggled(query, facet.field, value))}
+                >
+                  <span className="min-w-0 flex-1 truncate">
+                    <span className="sr-only">{facet.field} </span>
+                    {value}
+                  </span>
+                  <span className="shrink-0 text-ink2 tabular-nums">
+                    {mark}
+                    {count(rows)}
+                  </span>
+                </button>
+                <button
+                  type="button"
+                  aria-pressed={present.has(termOf(facet.field, value, true))}
+                  aria-label={`Exclude ${facet.field} ${value}`}
+                  title="Exclude"
+                  className="grid size-6 shrink-0 place-items-center rounded text-ink2 hover:bg-hover hover:text-ink"
+                  onClick={() => onSearch(toggled(query, facet.field, value, true))}
+                >
+                  <Minus size={12} aria-hidden />
+                </button>
+              </li>
+            ))}
+          </ul>
+          {facet.more && <p className="px-1 text-caption text-ink2">and further values</p>}
+        </details>
+      ))}
+      {answer.estimated && <p className="px-1 pt-1 text-caption text-ink2">≈ estimated from a sample of the range</p>}
+    </div>
+  );
+}
