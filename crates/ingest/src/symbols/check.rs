@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use tidewatch_blobs::{BlobStore, is_pending};
 use tidewatch_symbols::{Artifact, Stale};
 
 use super::disk::if_exists;
@@ -17,6 +18,13 @@ use super::store::{ARTIFACT, INFO, USED, is_whole};
 /// Blocks.
 pub fn check(blobs: &Path, findings: &mut Vec<String>) -> u64 {
     let mut originals = 0;
+    let store = match BlobStore::in_folder(blobs) {
+        Ok(store) => store,
+        Err(error) => {
+            findings.push(format!("{}: {error}", blobs.display()));
+            return 0;
+        }
+    };
     let mut folders = vec![blobs.to_path_buf()];
     while let Some(folder) = folders.pop() {
         let mut files = match files_of(&folder, &mut folders) {
@@ -29,7 +37,7 @@ pub fn check(blobs: &Path, findings: &mut Vec<String>) -> u64 {
         files.sort();
         for path in files {
             originals += u64::from(kind_of(blobs, &path) == Some(Kind::Original));
-            if let Err(why) = check_file(blobs, &path) {
+            if let Err(why) = check_file(&store, blobs, &path) {
                 findings.push(format!("{}: {why}", path.display()));
             }
         }
@@ -52,6 +60,9 @@ pub fn is_upload(blobs: &Path, path: &Path) -> bool {
 
 /// `None`: a file without a checksum.
 fn kind_of(blobs: &Path, path: &Path) -> Option<Kind> {
+    if is_pending(path) {
+        return None;
+    }
     match (path.parent()?.strip_prefix(blobs).ok()?.to_str(), path.extension().and_then(OsStr::to_str)) {
         (Some("missing"), _) => Some(Kind::Missing),
         // Empty files, one per project in the resymbolication queue.
@@ -62,22 +73,22 @@ fn kind_of(blobs: &Path, path: &Path) -> Option<Kind> {
     }
 }
 
-/// The files of a folder; subfolders are added to `folders`. A file whose write a crash interrupted has a hidden name
-/// and is excluded.
+/// The files of a folder; subfolders are added to `folders`. A file whose write a crash interrupted is excluded: it is
+/// [pending](is_pending), or has a hidden name.
 fn files_of(folder: &Path, folders: &mut Vec<PathBuf>) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in if_exists(fs::read_dir(folder))?.into_iter().flatten() {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
             folders.push(entry.path());
-        } else if !entry.file_name().as_encoded_bytes().starts_with(b".") {
+        } else if !entry.file_name().as_encoded_bytes().starts_with(b".") && !is_pending(&entry.path()) {
             files.push(entry.path());
         }
     }
     Ok(files)
 }
 
-fn check_file(blobs: &Path, path: &Path) -> Result<(), String> {
+fn check_file(store: &BlobStore, blobs: &Path, path: &Path) -> Result<(), String> {
     let message = |error: io::Error| error.to_string();
     match kind_of(blobs, path) {
         Some(Kind::Original) => {
@@ -89,7 +100,8 @@ fn check_file(blobs: &Path, path: &Path) -> Result<(), String> {
             };
             // An unreadable .info file is reported for that file.
             let Ok(info) = serde_json::from_slice::<Info>(&text) else { return Ok(()) };
-            match is_whole(path, &info).map_err(message)? {
+            let name = path.strip_prefix(blobs).ok().and_then(Path::to_str).unwrap_or_default();
+            match is_whole(store, name, &info).map_err(message)? {
                 true => Ok(()),
                 false => Err("its content is not what was uploaded; upload it again".to_owned()),
             }

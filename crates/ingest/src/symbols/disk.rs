@@ -1,4 +1,4 @@
-//! Atomic and durable writes of files: into a temporary file that is synced and renamed, then the folder is synced.
+//! Atomic and durable writes of small files of state: into a temporary file that is synced and renamed, then the folder is synced.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -25,34 +25,26 @@ pub(super) fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// A temporary file in the folder of its final path. It is deleted on drop unless it was published.
-pub(super) struct PendingFile<'a> {
+struct PendingFile<'a> {
     place: &'a Path,
     folder: &'a Path,
     path: PathBuf,
 }
 
 impl<'a> PendingFile<'a> {
-    pub(super) fn new(place: &'a Path) -> io::Result<PendingFile<'a>> {
-        let folder = place.parent().ok_or_else(|| io::Error::other("a blob lies in a folder"))?;
+    fn new(place: &'a Path) -> io::Result<PendingFile<'a>> {
+        let folder = place.parent().ok_or_else(|| io::Error::other("a file is in a folder"))?;
         fs::create_dir_all(folder)?;
         Ok(PendingFile { place, folder, path: folder.join(format!(".{}", Uuid::new_v4())) })
     }
 
-    /// Links `source` under the temporary name, or copies it where hard links are not possible.
-    pub(super) fn link(&self, source: &Path) -> io::Result<()> {
-        if fs::hard_link(source, &self.path).is_err() {
-            fs::copy(source, &self.path)?;
-        }
-        File::open(&self.path)?.sync_all()
-    }
-
-    pub(super) fn write(&self, bytes: &[u8]) -> io::Result<()> {
+    fn write(&self, bytes: &[u8]) -> io::Result<()> {
         let mut file = File::create_new(&self.path)?;
         file.write_all(bytes)?;
         file.sync_all()
     }
 
-    pub(super) fn publish(self) -> io::Result<()> {
+    fn publish(self) -> io::Result<()> {
         fs::rename(&self.path, self.place)?;
         File::open(self.folder)?.sync_all()
     }

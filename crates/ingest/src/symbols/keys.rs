@@ -3,7 +3,9 @@
 //! A key consists of ids that were read from the file, or of a validated file name, never of an unchecked path.
 
 use std::fmt;
+use std::path::Path;
 
+use tidewatch_blobs::is_pending;
 use tidewatch_symbols::{Arch, DebugId};
 use uuid::Uuid;
 
@@ -37,8 +39,8 @@ pub enum SymbolKey {
     ScriptById(DebugId),
 }
 
-/// A validated file name, the last component of a path: no separator, no hidden character, no leading `.`, and no
-/// extension that the store uses for its own files.
+/// A validated file name, the last component of a path: no separator, no hidden character, no leading `.`, no `#`
+/// and digits at its end, and no extension that the store uses for its own files.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FileName(String);
 
@@ -49,6 +51,7 @@ impl FileName {
         let fits = !name.is_empty()
             && name.len() <= limits::SYMBOL_NAME_BYTES_MAX
             && !name.starts_with('.')
+            && !is_pending(Path::new(name))
             && !BESIDE.iter().any(|extension| name.ends_with(extension))
             && !name.contains(is_hidden);
         fits.then(|| FileName(name.to_owned()))

@@ -49,6 +49,7 @@ use self::last_used::LastUsed;
 use self::missing::Missing;
 use self::resymbolication_queue::ResymbolicationQueue;
 use self::store::{Listed, SymbolStore};
+use tidewatch_blobs::BlobStore;
 use tidewatch_limits as limits;
 
 /// Symbol files of all projects, with their caches and background state.
@@ -77,7 +78,7 @@ impl Symbols {
         let blobs = data_dir.join("blobs");
         let missing = Missing::open(blobs.join("missing"));
         let resymbolication = Arc::new(ResymbolicationQueue::open(blobs.join("again"))?);
-        let store = Arc::new(SymbolStore::new(blobs));
+        let store = Arc::new(SymbolStore::new(BlobStore::in_folder(blobs)?));
         let cache = Arc::new(Cache::new(limits::ARTIFACT_CACHE_BYTES));
         let builder = Builder::start(
             store.clone(),

@@ -143,7 +143,7 @@ impl Symbols {
         if fresh.is_none() {
             self.builder.enqueue(project, key.clone());
         }
-        fresh.map(Arc::from)
+        fresh.map(|bytes| Arc::from(&bytes[..]))
     }
 }
 

@@ -1,28 +1,27 @@
-//! Originals and artifacts on disk: the original as `<key>`, its metadata as `<key>.info`, its artifact as `<key>.tw`,
+//! Originals and artifacts as blobs: the original as `<key>`, its metadata as `<key>.info`, its artifact as `<key>.tw`,
 //! and the time of its last use as `<key>.used`.
 //!
-//! Files are written atomically, and are durable before they are acknowledged ([`super::disk`]).
+//! Blobs are written as a whole, and are durable before they are acknowledged.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
 
+use bytes::Bytes;
 use parking_lot::{Mutex, RwLock};
+use tidewatch_blobs::BlobStore;
 use tidewatch_symbols::{Arch, DebugId, source_hash};
 use uuid::Uuid;
+use xxhash_rust::xxh3::Xxh3;
 
 use super::classify_upload::{ClassifiedFile, Content};
-use super::disk::{PendingFile, if_exists, remove_if_exists, write_atomically};
 use super::index::Index;
 use super::info::charge;
 pub use super::info::{Info, Uploader};
 use super::keys::{FOLDERS, SymbolKey, folder};
-use tidewatch_runtime::files::copy_hashed;
 
-/// The blobs folder, with the files of all projects.
+/// The files of all projects.
 pub struct SymbolStore {
-    root: PathBuf,
+    blobs: BlobStore,
     /// Held while files are changed.
     changing: Mutex<()>,
     /// Indexes of projects that were queried since the start.
@@ -32,7 +31,7 @@ pub struct SymbolStore {
 /// An original in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// Path below the blobs folder.
+    /// Name of the blob.
     pub path: String,
     /// Its metadata.
     pub info: Info,
@@ -68,13 +67,9 @@ pub const ARTIFACT: &str = "tw";
 pub const USED: &str = "used";
 
 impl SymbolStore {
-    /// A store in this folder, which is created by the first upload.
-    pub fn new(root: PathBuf) -> SymbolStore {
-        SymbolStore { root, changing: Mutex::default(), indexes: RwLock::default() }
-    }
-
-    fn path(&self, project: Uuid, key: &SymbolKey) -> PathBuf {
-        self.root.join(key.path(project))
+    /// A store of files in `blobs`.
+    pub fn new(blobs: BlobStore) -> SymbolStore {
+        SymbolStore { blobs, changing: Mutex::default(), indexes: RwLock::default() }
     }
 
     /// Calls `query` with the index of a project. The index is built from disk at the first query.
@@ -133,18 +128,16 @@ impl SymbolStore {
         }
     }
 
-    /// Stores a file, durably, and returns the key it is stored under. `source`: the path of the upload on the same
-    /// file system; `content`: its bytes.
+    /// Stores a file, durably, and returns the key it is stored under. `content`: the bytes of the upload.
     pub fn put(
         &self,
         project: Uuid,
         kept: &ClassifiedFile,
-        source: &Path,
         content: &[u8],
         info: Info,
     ) -> io::Result<(Put, SymbolKey)> {
         let key = self.place(project, kept)?;
-        let path = self.path(project, &key);
+        let name = key.path(project);
         let bytes = kept.bytes_of(content);
         let mut info = Info { bytes: bytes.len() as u64, hash: hash_of(bytes), ..info };
         let _changing = self.changing.lock();
@@ -152,9 +145,9 @@ impl SymbolStore {
         if let Some(mut known) = self.known(project, &key) {
             if known.hash == info.hash {
                 let is_new = known.add_version(info.version.take());
-                if is_whole(&path, &known)? {
+                if is_whole(&self.blobs, &name, &known)? {
                     if is_new {
-                        self.put_info(&path, &known)?;
+                        self.put_info(&name, &known)?;
                     }
                     return Ok((Put::Same, key));
                 }
@@ -164,83 +157,89 @@ impl SymbolStore {
                 return Ok((Put::Worse, key));
             }
         }
-        let pending = PendingFile::new(&path)?;
-        match &kept.content {
-            Content::Whole => pending.link(source)?,
-            Content::Inside(bytes) => pending.write(bytes)?,
-        }
-        pending.publish()?;
+        self.blobs.put(&name, bytes)?;
         // The artifact of the replaced content is stale.
-        remove_if_exists(&with(&path, ARTIFACT))?;
-        self.put_info(&path, &info)?;
+        self.blobs.delete(&with(&name, ARTIFACT))?;
+        self.put_info(&name, &info)?;
         if let Some(index) = self.indexes.write().get_mut(&project) {
             index.insert(key.clone(), &info);
         }
         Ok((Put::Stored, key))
     }
 
-    fn put_info(&self, original: &Path, info: &Info) -> io::Result<()> {
-        write_atomically(&with(original, INFO), &serde_json::to_vec(info).map_err(io::Error::other)?)
+    fn put_info(&self, original: &str, info: &Info) -> io::Result<()> {
+        self.blobs.put(&with(original, INFO), &serde_json::to_vec(info).map_err(io::Error::other)?)
     }
 
     fn known(&self, project: Uuid, key: &SymbolKey) -> Option<Info> {
-        self.info(project, key).filter(|_| self.path(project, key).exists())
+        self.info(project, key).filter(|_| self.exists(&key.path(project)))
+    }
+
+    fn exists(&self, name: &str) -> bool {
+        self.blobs.len(name).is_ok_and(|length| length.is_some())
     }
 
     /// Reads an original. `None`: it does not exist.
-    pub fn read(&self, project: Uuid, key: &SymbolKey) -> io::Result<Option<Vec<u8>>> {
-        if_exists(fs::read(self.path(project, key)))
+    pub fn read(&self, project: Uuid, key: &SymbolKey) -> io::Result<Option<Bytes>> {
+        self.blobs.get(&key.path(project))
     }
 
     /// Metadata of an original. `None`: it does not exist or is not readable.
     pub fn info(&self, project: Uuid, key: &SymbolKey) -> Option<Info> {
-        info_at(&self.path(project, key))
+        info_of(&self.blobs.get(&with(&key.path(project), INFO)).ok()??)
     }
 
     /// Reads the artifact of an original. `None`: it does not exist.
-    pub fn artifact(&self, project: Uuid, key: &SymbolKey) -> io::Result<Option<Vec<u8>>> {
-        if_exists(fs::read(with(&self.path(project, key), ARTIFACT)))
+    pub fn artifact(&self, project: Uuid, key: &SymbolKey) -> io::Result<Option<Bytes>> {
+        self.blobs.get(&with(&key.path(project), ARTIFACT))
     }
 
     /// Whether the original has an artifact, which may be stale.
     pub fn has_artifact(&self, project: Uuid, key: &SymbolKey) -> bool {
-        with(&self.path(project, key), ARTIFACT).exists()
+        self.exists(&with(&key.path(project), ARTIFACT))
     }
 
     /// Stores an artifact, unless its original was removed meanwhile.
     pub fn put_artifact(&self, project: Uuid, key: &SymbolKey, artifact: &[u8]) -> io::Result<()> {
-        let path = self.path(project, key);
+        let name = key.path(project);
         let _changing = self.changing.lock();
-        if path.exists() { write_atomically(&with(&path, ARTIFACT), artifact) } else { Ok(()) }
+        if self.exists(&name) { self.blobs.put(&with(&name, ARTIFACT), artifact) } else { Ok(()) }
     }
 
-    /// When it was used last, as stored on disk. Nanoseconds since the epoch.
+    /// When it was used last, as stored. Nanoseconds since the epoch.
     pub fn used(&self, project: Uuid, key: &SymbolKey) -> Option<i64> {
-        used_at(&self.path(project, key))
+        used_of(&self.blobs.get(&with(&key.path(project), USED)).ok()??)
     }
 
     /// Stores the time of the last use. It is not synced: after a power cut it may be out of date.
     pub fn put_used(&self, project: Uuid, key: &SymbolKey, used_ns: i64) -> io::Result<()> {
-        let path = self.path(project, key);
+        let name = key.path(project);
         let _changing = self.changing.lock();
-        if path.exists() { fs::write(with(&path, USED), used_ns.to_string()) } else { Ok(()) }
+        if self.exists(&name) {
+            self.blobs.put_unsynced(&with(&name, USED), used_ns.to_string().as_bytes())
+        } else {
+            Ok(())
+        }
     }
 
-    /// Lists every original of a project, by path.
+    /// Lists every original of a project, by name.
     pub fn list(&self, project: Uuid) -> io::Result<Vec<Listed>> {
         let mut found = Vec::new();
         for name in FOLDERS {
-            let below = folder(name, project);
-            let Some(entries) = if_exists(fs::read_dir(self.root.join(&below)))? else { continue };
-            for entry in entries {
-                let path = entry?.path();
-                let original =
-                    path.extension().is_some_and(|extension| extension == INFO).then(|| path.with_extension(""));
-                let Some(original) = original else { continue };
-                if let Some(named) = original.file_name().and_then(|name| name.to_str())
-                    && let Some(info) = info_at(&original)
-                {
-                    found.push(Listed { path: format!("{below}/{named}"), info, used_ns: used_at(&original) });
+            let names: Vec<String> =
+                self.blobs.list(&folder(name, project))?.into_iter().map(|blob| blob.name).collect();
+            let infos: Vec<String> = names.iter().filter(|name| has_extension(name, INFO)).cloned().collect();
+            let used = names.into_iter().filter(|name| has_extension(name, USED));
+            let times: HashMap<String, i64> = {
+                let used: Vec<String> = used.collect();
+                let read = self.blobs.get_all(used.clone())?;
+                used.into_iter().zip(read).filter_map(|(name, bytes)| Some((name, used_of(&bytes?)?))).collect()
+            };
+            for (name, bytes) in infos.iter().zip(self.blobs.get_all(infos.clone())?) {
+                let path = name[..name.len() - INFO.len() - 1].to_owned();
+                if let Some(info) = bytes.as_deref().and_then(info_of) {
+                    let used_ns = times.get(&with(&path, USED)).copied();
+                    found.push(Listed { path, info, used_ns });
                 }
             }
         }
@@ -261,14 +260,13 @@ impl SymbolStore {
         }
     }
 
-    /// Removes an original and the files derived from it, by its listed path. Returns whether it existed.
+    /// Removes an original and the files derived from it, by its listed name. Returns whether it existed.
     pub fn remove(&self, project: Uuid, path: &str) -> io::Result<bool> {
         let key = SymbolKey::of_path(path, project);
-        let path = self.root.join(path);
         let _changing = self.changing.lock();
-        let was_there = remove_if_exists(&path)?;
+        let was_there = self.blobs.delete(path)?;
         for extension in [ARTIFACT, USED, INFO] {
-            remove_if_exists(&with(&path, extension))?;
+            self.blobs.delete(&with(path, extension))?;
         }
         if let (Some(key), Some(index)) = (key, self.indexes.write().get_mut(&project)) {
             index.remove(&key);
@@ -280,10 +278,7 @@ impl SymbolStore {
     pub fn remove_all(&self, project: Uuid) -> io::Result<()> {
         let _changing = self.changing.lock();
         self.indexes.write().remove(&project);
-        for name in FOLDERS {
-            if_exists(fs::remove_dir_all(self.root.join(folder(name, project))))?;
-        }
-        Ok(())
+        FOLDERS.iter().try_for_each(|name| self.blobs.delete_below(&folder(name, project)))
     }
 }
 
@@ -297,29 +292,34 @@ impl ClassifiedFile {
 }
 
 fn hash_of(bytes: &[u8]) -> String {
-    format!("{:032x}", source_hash(bytes))
+    hex_of(source_hash(bytes))
 }
 
-fn with(path: &Path, extension: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".");
-    name.push(extension);
-    PathBuf::from(name)
+fn hex_of(hash: u128) -> String {
+    format!("{hash:032x}")
 }
 
-/// Whether the file has the length and the hash recorded in its `.info`. Reads the whole file.
-pub fn is_whole(original: &Path, info: &Info) -> io::Result<bool> {
-    let file = File::open(original)?;
-    if file.metadata()?.len() != info.bytes {
+fn with(name: &str, extension: &str) -> String {
+    format!("{name}.{extension}")
+}
+
+fn has_extension(name: &str, extension: &str) -> bool {
+    name.strip_suffix(extension).is_some_and(|name| name.ends_with('.'))
+}
+
+/// Whether the blob has the length and the hash of its metadata. Reads the whole blob.
+pub fn is_whole(blobs: &BlobStore, name: &str, info: &Info) -> io::Result<bool> {
+    if blobs.len(name)? != Some(info.bytes) {
         return Ok(false);
     }
-    Ok(copy_hashed(file, &mut io::sink())?.1 == info.hash)
+    let mut hasher = Xxh3::new();
+    Ok(blobs.read(name, |part| hasher.update(part))? && hex_of(hasher.digest128()) == info.hash)
 }
 
-fn info_at(original: &Path) -> Option<Info> {
-    serde_json::from_slice(&fs::read(with(original, INFO)).ok()?).ok()
+fn info_of(bytes: &[u8]) -> Option<Info> {
+    serde_json::from_slice(bytes).ok()
 }
 
-fn used_at(original: &Path) -> Option<i64> {
-    fs::read_to_string(with(original, USED)).ok()?.trim().parse().ok()
+fn used_of(bytes: &[u8]) -> Option<i64> {
+    std::str::from_utf8(bytes).ok()?.trim().parse().ok()
 }

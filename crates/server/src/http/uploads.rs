@@ -237,8 +237,7 @@ impl UploadJob {
             ..Info::default()
         };
         let (symbols, project) = (&self.symbols, self.project.id);
-        let (put, key) =
-            symbols.store.put(project, classified_file, &file.path, bytes, info).map_err(upload::disk_error)?;
+        let (put, key) = symbols.store.put(project, classified_file, bytes, info).map_err(upload::disk_error)?;
         if put == Put::Stored {
             symbols.builder.interrupt(project, &key);
             symbols.cache.forget(project, &key);

@@ -78,7 +78,7 @@ impl Uploads {
         let (symbols, project) = (self.harness.app().symbols.clone(), self.project);
         let read = move || {
             symbols.builder.wait_until_idle();
-            symbols.store.artifact(project, &key).expect("the disk works")
+            symbols.store.artifact(project, &key).expect("the disk works").map(Vec::from)
         };
         tokio::task::spawn_blocking(read).await.expect("no panic")
     }
