@@ -108,7 +108,8 @@ test("endpoints: sort and search are in the URL, Back undoes them", async ({ pag
   await expect(table.getByRole("columnheader", { name: "Calls" }).first()).toHaveAttribute("aria-sort", "descending");
   await page.goBack();
   await expect(page).not.toHaveURL(/sort=/);
-  await page.getByRole("searchbox").fill("nothing like this");
+  await page.getByRole("combobox", { name: /^Search/ }).fill("nothing like this");
+  await page.keyboard.press("Enter");
   await expect(page.getByText("No endpoints match")).toBeVisible();
   await page.getByRole("button", { name: "Clear search and filters" }).click();
   await expect(table.getByRole("row")).toHaveCount(5);
@@ -116,12 +117,12 @@ test("endpoints: sort and search are in the URL, Back undoes them", async ({ pag
 
 test("spans: filters by attribute, service and duration", async ({ page, shop }) => {
   await page.goto(at(shop, "/traces?all=1"));
-  await page.getByRole("textbox", { name: /Attribute filter/ }).fill("db.system.name=postgresql");
+  await page.getByRole("combobox", { name: "Search spans" }).fill("db.system.name:postgresql");
   await page.keyboard.press("Enter");
   const table = page.getByRole("table", { name: "Spans" });
   await expect(table.getByRole("link", { name: "SELECT cart_items" }).first()).toBeVisible();
   await expect(table.getByRole("link", { name: "POST /checkout" })).toHaveCount(0);
-  await page.getByRole("button", { name: /Remove the filter/ }).click();
+  await page.getByRole("button", { name: /Remove the condition/ }).click();
   await page.getByRole("textbox", { name: "Least duration in milliseconds" }).fill("1200");
   await page.keyboard.press("Enter");
   await expect(table.getByRole("link", { name: "POST /checkout" }).first()).toBeVisible();

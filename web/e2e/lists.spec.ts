@@ -4,11 +4,11 @@ import { at, expect, test } from "./support/fixtures.ts";
 test("traces are found by the service or an attribute of any of their spans", async ({ page, desk }) => {
   await page.goto(at(desk, "/traces"));
   const table = page.getByRole("table", { name: "Spans" });
-  await page.getByLabel("Service").selectOption("stock");
+  await page.getByRole("combobox", { name: "Service" }).selectOption("stock");
   await expect(table.getByRole("link", { name: "POST /slow" })).toBeVisible();
   await expect(table.getByRole("link", { name: "POST /pay" })).toHaveCount(0);
-  await page.getByLabel("Service").selectOption("");
-  await page.getByRole("textbox", { name: /Attribute filter/ }).fill("db.system.name=postgresql");
+  await page.getByRole("combobox", { name: "Service" }).selectOption("");
+  await page.getByRole("combobox", { name: "Search spans" }).fill("db.system.name:postgresql");
   await page.keyboard.press("Enter");
   await expect(table.getByRole("row")).toHaveCount(2);
   await expect(table.getByRole("link", { name: "POST /slow" })).toBeVisible();

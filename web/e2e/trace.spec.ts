@@ -52,11 +52,12 @@ for (const width of [1440, 1280, 720])
     await page.setViewportSize({ width, height: 800 });
     for (const path of [`/traces/${DESK.slow}`, "/logs", "/traces"]) {
       await page.goto(at(desk, path));
-      const box = page.getByRole("searchbox").first();
+      const box = page.locator("main [data-search]").first();
       await expect(box).toBeVisible();
       const before = (await box.boundingBox())?.width ?? 0;
       expect.soft(before, `${path}: width`).toBeGreaterThan(180);
       await box.fill("s");
+      await box.press("Enter");
       await expect(page).toHaveURL(/[?&]q=s/);
       const after = (await box.boundingBox())?.width ?? 0;
       expect.soft(after, `${path}: width while typing`).toBeGreaterThan(180);

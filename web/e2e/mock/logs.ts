@@ -77,15 +77,14 @@ export function logFacets(body: Body): t.FacetAnswer {
     return { field, values, more: false };
   };
   const data = [facet("level", (row) => row.severityText.toLowerCase()), facet("service", (row) => row.serviceName)];
-  return { data: rows.length ? data : [], rows: rows.length, estimated: false };
+  const isShown = rows.length > 0 && (body as { rows?: string }).rows === "log";
+  return { data: isShown ? data : [], rows: rows.length, estimated: false };
 }
 
 export function logCompletions(body: Body): t.CompletionAnswer {
   const { field, prefix = "" } = body as { field?: string | null; prefix?: string };
   const known = ["level", "service", "tenant"].map((text) => ({ text, count: null, doc: "field" }));
-  const values = logFacets({ fromDate: body.fromDate, toDate: body.toDate } as Body).data.find(
-    (one) => one.field === field,
-  );
+  const values = logFacets({ ...body, query: "" }).data.find((one) => one.field === field);
   const counted = values?.values.map(({ value, count }) => ({ text: value, count, doc: null })) ?? [];
   return { data: (field ? counted : known).filter((one) => one.text.includes(prefix)), estimated: false };
 }

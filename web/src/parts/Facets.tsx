@@ -11,24 +11,29 @@ interface Props {
   rows: QueryRows;
   query: string;
   onSearch: (query: string) => void;
+  /** The column scrolls on its own, in a list that fills the page. */
+  fills?: boolean;
 }
 
 /** On a wide screen a column beside the list, else a section that opens. */
 export function Facets(props: Props) {
   const { body } = useRange();
-  const isWide = useMedia("(min-width: 1024px)");
+  const isWide = useMedia("(min-width: 1280px)");
   const answer = usePost("/api/query/facets", { ...body, rows: props.rows, query: props.query });
   if (!answer.data?.data.length) return null;
   const list = <FacetList {...props} answer={answer.data} isOld={answer.isPlaceholderData} />;
   if (isWide) {
     return (
-      <aside aria-label="Values" className="w-56 shrink-0 overflow-auto border-line border-r px-2 py-2">
+      <aside
+        aria-label="Values"
+        className={`w-48 shrink-0 px-2 py-2 ${props.fills ? "overflow-auto border-line border-r" : "panel self-start"}`}
+      >
         {list}
       </aside>
     );
   }
   return (
-    <details className="shrink-0 border-line border-b px-4 py-2">
+    <details className={`shrink-0 px-4 py-2 ${props.fills ? "border-line border-b" : "panel"}`}>
       <summary className="cursor-pointer font-medium text-dense">Filter by value</summary>
       <div className="max-h-72 overflow-auto pt-1">{list}</div>
     </details>

@@ -19,6 +19,8 @@ use crate::plans::{self, Window};
 use crate::time::Range;
 use crate::views::query::*;
 
+/// Attributes that are shown by the field of the HTTP status.
+const STATUS_KEYS: [&str; 2] = ["http.response.status_code", "http.status_code"];
 /// Output columns of the plans.
 const VALUE: &str = "value";
 const ROWS: &str = "rows";
@@ -248,10 +250,11 @@ impl Rows<'_> {
         }
         facets.retain(|facet| !facet.values.is_empty());
         let is_covered = |key: &str| {
-            self.kind.fields().iter().any(|field| match field.source {
-                Source::Attributes(keys) => keys.contains(&key),
-                _ => field.names.contains(&key),
-            })
+            STATUS_KEYS.contains(&key)
+                || self.kind.fields().iter().any(|field| match field.source {
+                    Source::Attributes(keys) => keys.contains(&key),
+                    _ => field.names.contains(&key),
+                })
         };
         let keys = self.keys(sample).await?.into_iter().map(|key| key.value).filter(|key| !is_covered(key));
         for key in keys.take(limits::FACETS_MAX) {

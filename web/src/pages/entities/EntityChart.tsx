@@ -45,18 +45,26 @@ export function EntityChart({
   kind,
   metric,
   calls,
+  query: text,
   onMetric,
 }: {
   kind: EntityKind;
   metric?: string;
   /** Selects AI traces: all, model calls or tool runs. */
   calls?: "all" | "model" | "tool";
+  /** Only rows that meet this query. */
+  query?: string;
   onMetric: (metric: string | undefined) => void;
 }) {
   const choices = kind !== "aiTrace" ? TIME : calls === "tool" ? AI_TOOLS : AI;
   const chosen = choices.find((one) => one.value === metric) ?? choices[0];
   const { body } = useRange();
-  const query = usePost(ENTITIES[kind].chart, { ...body, metricType: chosen.value as never, ...(calls && { calls }) });
+  const query = usePost(ENTITIES[kind].chart, {
+    ...body,
+    metricType: chosen.value as never,
+    ...(text && { query: text }),
+    ...(calls && { calls }),
+  });
   const picker = (
     <Segmented
       label="Measure"

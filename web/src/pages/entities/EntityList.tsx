@@ -8,15 +8,23 @@ import type { Span } from "../../model/range";
 import type { Sort } from "../../model/search";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { EstimatedNote } from "../../parts/Estimated";
+import { Facets } from "../../parts/Facets";
 import { useListBody, usePatchSearch } from "../../parts/listSearch";
 import { NoData } from "../../parts/NoData";
 import { PageHead, Toolbar } from "../../parts/Page";
 import { Pager } from "../../parts/Pager";
+import { QueryBar } from "../../parts/QueryBar";
 import { useRange } from "../../parts/range";
 import { QueryView } from "../../parts/states";
 import type { ListSearch } from "../../router";
-import { SearchBox } from "../../ui/SearchBox";
 import { EntityChart } from "./EntityChart";
+
+const ROWS = { endpoint: "endpoint", task: "task", aiTrace: "ai_trace" } as const;
+const EXAMPLES = {
+  endpoint: "duration>200ms status>=500",
+  task: "error:true service:mailer",
+  aiTrace: "model:gpt-* cost>0.01",
+};
 
 type Answer<K extends EntityKind> = PostRoutes[(typeof ENTITIES)[K]["groups"]]["answer"];
 type Row<K extends EntityKind> = Answer<K>["data"][number];
@@ -54,7 +62,9 @@ export function EntityList<K extends EntityKind>(page: Props<K>) {
   const columns = page.columns(span);
   const { sort, body } = useListBody(search, columns, page.fallback);
   // The cast is sound: the columns' orders come from this kind's route, which tsc cannot infer from `kind`.
-  const list = usePost(ENTITIES[kind].groups, { ...body, ...page.body } as object);
+  const query = search.q ?? "";
+  const list = usePost(ENTITIES[kind].groups, { ...body, search: "", query, ...page.body } as object);
+  const look = (q: string) => patch({ q: q || undefined });
   return (
     <>
       <PageHead title={page.title} sub={page.sub} />
@@ -63,44 +73,50 @@ export function EntityList<K extends EntityKind>(page: Props<K>) {
           kind={kind}
           calls={page.calls}
           metric={search.metric}
+          query={query}
           onMetric={(metric) => patch({ metric, page: search.page }, true)}
         />
       </div>
       <Toolbar>
-        <SearchBox
+        <QueryBar
+          rows={ROWS[kind]}
           label={`Search ${what}`}
-          placeholder="Search by name"
-          value={search.q ?? ""}
-          onSearch={(q) => patch({ q: q || undefined }, true)}
+          placeholder={`Words of the name, or ${EXAMPLES[kind]}`}
+          value={query}
+          error={list.error}
+          onSearch={look}
         />
         {page.filters}
       </Toolbar>
-      <div className="panel mx-4 mb-6 overflow-x-auto">
-        <QueryView query={list}>
-          {(answer) => {
-            const { data, pagination } = answer as { data: Row<K>[] | null } & Pick<Answer<K>, "pagination">;
-            return data?.length ? (
-              <>
-                <DataTable
-                  label={`${page.title}, ${plural(pagination.total, "name")}`}
-                  columns={page.shows ? columns.filter((column) => page.shows?.(column.key)) : columns}
-                  rows={data}
-                  rowKey={page.nameOf}
-                  sort={sort}
+      <div className="mx-4 mb-6 flex gap-3 max-xl:flex-col">
+        <Facets rows={ROWS[kind]} query={query} onSearch={look} />
+        <div className="panel min-w-0 flex-1 self-start overflow-x-auto max-xl:w-full">
+          <QueryView query={list}>
+            {(answer) => {
+              const { data, pagination } = answer as { data: Row<K>[] | null } & Pick<Answer<K>, "pagination">;
+              return data?.length ? (
+                <>
+                  <DataTable
+                    label={`${page.title}, ${plural(pagination.total, "name")}`}
+                    columns={page.shows ? columns.filter((column) => page.shows?.(column.key)) : columns}
+                    rows={data}
+                    rowKey={page.nameOf}
+                    sort={sort}
+                  />
+                  <EstimatedNote of={data} className="border-line border-t px-3 py-2" />
+                  <Pager pagination={pagination} noun={page.noun} />
+                </>
+              ) : (
+                <NoData
+                  what={what}
+                  about={page.about}
+                  filtered={!!search.q || !!page.isFiltered}
+                  onClear={() => patch({ q: undefined, ...page.cleared })}
                 />
-                <EstimatedNote of={data} className="border-line border-t px-3 py-2" />
-                <Pager pagination={pagination} noun={page.noun} />
-              </>
-            ) : (
-              <NoData
-                what={what}
-                about={page.about}
-                filtered={!!search.q || !!page.isFiltered}
-                onClear={() => patch({ q: undefined, ...page.cleared })}
-              />
-            );
-          }}
-        </QueryView>
+              );
+            }}
+          </QueryView>
+        </div>
       </div>
     </>
   );

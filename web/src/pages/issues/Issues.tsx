@@ -10,14 +10,15 @@ import type { Span } from "../../model/range";
 import { Ago } from "../../parts/Ago";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { Estimated, EstimatedNote } from "../../parts/Estimated";
+import { Facets } from "../../parts/Facets";
 import { IssueTitle, OwnerLink } from "../../parts/IssueCells";
 import { useListBody, usePatchSearch } from "../../parts/listSearch";
 import { NoData } from "../../parts/NoData";
 import { PageHead, Toolbar } from "../../parts/Page";
 import { Pager } from "../../parts/Pager";
+import { QueryBar } from "../../parts/QueryBar";
 import { useRange } from "../../parts/range";
 import { QueryView } from "../../parts/states";
-import { SearchBox } from "../../ui/SearchBox";
 import { Segmented } from "../../ui/Segmented";
 import { Sparkline } from "../../viz/Sparkline";
 
@@ -36,8 +37,12 @@ export function IssuesPage() {
   };
   const shown = columns(span, picked, pick, (id) => archive.mutate({ hashes: [id], archive: true }));
   const { sort, body } = useListBody(search, shown, { by: "last_seen", desc: true });
+  const query = search.q ?? "";
+  const look = (q: string) => patch({ q: q || undefined });
   const list = usePost("/api/exception-stack-traces", {
     ...body,
+    search: "",
+    query,
     searchType: search.type ?? "all",
     includeArchived: !!search.archived,
   });
@@ -53,11 +58,13 @@ export function IssuesPage() {
         sub="Exceptions, grouped by their normalised stack trace, and messages that SDKs captured."
       />
       <Toolbar>
-        <SearchBox
+        <QueryBar
+          rows="issue"
           label="Search issues"
-          placeholder="Search type, message or stack"
-          value={search.q ?? ""}
-          onSearch={(q) => patch({ q: q || undefined }, true)}
+          placeholder="Words of type, message or stack, or service:checkout user.id:7"
+          value={query}
+          error={list.error}
+          onSearch={look}
         />
         <Segmented
           label="Type of issues"
@@ -95,35 +102,38 @@ export function IssuesPage() {
           </div>
         )}
       </Toolbar>
-      <div className="panel mx-4 mb-6 overflow-x-auto">
-        <QueryView query={list}>
-          {(page) => {
-            const rows = visible(page.data ?? []);
-            if (!rows.length)
+      <div className="mx-4 mb-6 flex gap-3 max-xl:flex-col">
+        <Facets rows="issue" query={query} onSearch={look} />
+        <div className="panel min-w-0 flex-1 self-start overflow-x-auto max-xl:w-full">
+          <QueryView query={list}>
+            {(page) => {
+              const rows = visible(page.data ?? []);
+              if (!rows.length)
+                return (
+                  <NoData
+                    what="issues"
+                    about="Exceptions on spans become issues. An error status without an exception does not."
+                    filtered={!!search.q || !!search.type}
+                    onClear={() => patch({ q: undefined, type: undefined })}
+                  />
+                );
               return (
-                <NoData
-                  what="issues"
-                  about="Exceptions on spans become issues. An error status without an exception does not."
-                  filtered={!!search.q || !!search.type}
-                  onClear={() => patch({ q: undefined, type: undefined })}
-                />
+                <>
+                  <DataTable
+                    label={`Issues, ${count(page.pagination.total)}`}
+                    columns={shown}
+                    rows={rows}
+                    rowKey={(row) => row.exceptionHash}
+                    sort={sort}
+                    rowClass={(row) => (row.archived ? "opacity-70" : "")}
+                  />
+                  <EstimatedNote of={rows} className="border-line border-t px-3 py-2" />
+                  <Pager pagination={page.pagination} noun="issues" />
+                </>
               );
-            return (
-              <>
-                <DataTable
-                  label={`Issues, ${count(page.pagination.total)}`}
-                  columns={shown}
-                  rows={rows}
-                  rowKey={(row) => row.exceptionHash}
-                  sort={sort}
-                  rowClass={(row) => (row.archived ? "opacity-70" : "")}
-                />
-                <EstimatedNote of={rows} className="border-line border-t px-3 py-2" />
-                <Pager pagination={page.pagination} noun="issues" />
-              </>
-            );
-          }}
-        </QueryView>
+            }}
+          </QueryView>
+        </div>
       </div>
     </>
   );
@@ -165,7 +175,7 @@ function columns(
       head: "Events over time",
       width: "116px",
       card: "half",
-      className: "max-lg:hidden max-sm:block",
+      className: "max-xl:hidden max-sm:block",
       cell: (row) => <Sparkline points={row.hourlyTrend} span={span} tone="error" label="Events" />,
     },
     { key: "count", head: "Events", sort: "count", num: true, width: "76px", cell: (row) => <Estimated of={row} /> },

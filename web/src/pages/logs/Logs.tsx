@@ -118,8 +118,8 @@ export function LogsPage() {
           onChange={(value) => patch({ asc: value === "asc" || undefined })}
         />
       </Toolbar>
-      <div className="flex min-h-0 flex-1 border-line border-t max-lg:flex-col">
-        <Facets rows="log" query={search.q ?? ""} onSearch={look} />
+      <div className="flex min-h-0 flex-1 border-line border-t max-xl:flex-col">
+        <Facets fills rows="log" query={search.q ?? ""} onSearch={look} />
         <div className="flex min-h-0 min-w-0 flex-1 flex-col [&>div]:flex [&>div]:min-h-0 [&>div]:flex-1 [&>div]:flex-col">
           <QueryView query={logs as unknown as UseQueryResult<NonNullable<typeof logs.data>>}>
             {(data) => {

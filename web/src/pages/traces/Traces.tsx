@@ -4,14 +4,15 @@ import { filtersText, parseFilters } from "../../model/search";
 import { asTraceId } from "../../model/traceid";
 import { SPAN_KINDS } from "../../model/words";
 import { DataTable } from "../../parts/DataTable";
+import { Facets } from "../../parts/Facets";
 import { FilterInput } from "../../parts/FilterInput";
 import { useListBody, usePatchSearch } from "../../parts/listSearch";
 import { NoData } from "../../parts/NoData";
 import { TraceLink } from "../../parts/occurrenceColumns";
 import { PageHead, Toolbar } from "../../parts/Page";
 import { Pager } from "../../parts/Pager";
+import { QueryBar } from "../../parts/QueryBar";
 import { QueryView } from "../../parts/states";
-import { SearchBox } from "../../ui/SearchBox";
 import { Segmented } from "../../ui/Segmented";
 import { Select } from "../../ui/Select";
 import { spanColumns } from "./columns";
@@ -28,7 +29,7 @@ export function TracesPage() {
   const traceId = asTraceId(search.q ?? "");
   const query = usePost("/api/spans", {
     ...rest,
-    name: traceId ? undefined : search.q,
+    query: traceId ? undefined : search.q,
     traceId: traceId ?? undefined,
     serviceName: search.service,
     kind: search.kind,
@@ -38,6 +39,7 @@ export function TracesPage() {
     attributeFilters: filters,
     rootsOnly: !search.all && !traceId ? true : undefined,
   });
+  const look = (q: string) => patch({ q: q || undefined });
   const services = [...new Set([...(query.data?.services ?? []), ...(search.service ? [search.service] : [])])].filter(
     Boolean,
   );
@@ -57,15 +59,17 @@ export function TracesPage() {
         sub={
           search.all
             ? "Every stored span; a row opens its trace."
-            : "Traces by their first span. Service and attributes find a trace by any of its spans; a row opens the waterfall."
+            : "Traces by their first span. A query finds a trace by any of its spans; a row opens the waterfall."
         }
       />
       <Toolbar>
-        <SearchBox
-          label="Search spans by name or trace id"
-          placeholder="Span name or trace id"
+        <QueryBar
+          rows="span"
+          label="Search spans"
+          placeholder="Words of the name, a trace id, or duration>200ms db.system.name:*"
           value={search.q ?? ""}
-          onSearch={(q) => patch({ q: q || undefined }, true)}
+          error={query.error}
+          onSearch={look}
         />
         <Segmented
           label="Which spans"
@@ -103,7 +107,9 @@ export function TracesPage() {
           onChange={(status) => patch({ status: status || undefined })}
         />
         <DurationFilter min={search.min} max={search.max} onChange={(change) => patch(change)} />
-        <FilterInput filters={filters} onChange={(next) => patch({ attr: filtersText(next) })} />
+        {filters.length > 0 && (
+          <FilterInput filters={filters} onChange={(next) => patch({ attr: filtersText(next) })} />
+        )}
       </Toolbar>
       {traceId && (
         <p className="px-4 pb-3">
@@ -112,46 +118,49 @@ export function TracesPage() {
           </TraceLink>
         </p>
       )}
-      <div className="panel mx-4 mb-6 overflow-x-auto">
-        <QueryView query={query}>
-          {(page) =>
-            page.data?.length ? (
-              <>
-                {page.isPartial && (
-                  <p className="border-line border-b bg-warnsoft px-3 py-1.5">
-                    More spans match than are looked at: traces whose first span does not match itself are of the latest
-                    50,000 matching spans. Narrow the time range or the filters for the rest.
-                  </p>
-                )}
-                <DataTable
-                  label="Spans"
-                  columns={spanColumns(page.data)}
-                  rows={page.data}
-                  rowKey={(row) => row.traceId + row.spanId}
-                  sort={sort}
+      <div className="mx-4 mb-6 flex gap-3 max-xl:flex-col">
+        {!traceId && <Facets rows="span" query={search.q ?? ""} onSearch={look} />}
+        <div className="panel min-w-0 flex-1 self-start overflow-x-auto max-xl:w-full">
+          <QueryView query={query}>
+            {(page) =>
+              page.data?.length ? (
+                <>
+                  {page.isPartial && (
+                    <p className="border-line border-b bg-warnsoft px-3 py-1.5">
+                      More spans match than are looked at: traces whose first span does not match itself are of the
+                      latest 50,000 matching spans. Narrow the time range or the filters for the rest.
+                    </p>
+                  )}
+                  <DataTable
+                    label="Spans"
+                    columns={spanColumns(page.data)}
+                    rows={page.data}
+                    rowKey={(row) => row.traceId + row.spanId}
+                    sort={sort}
+                  />
+                  <Pager pagination={page.pagination} noun={search.all ? "spans" : "traces"} />
+                </>
+              ) : (
+                <NoData
+                  what={search.all ? "spans" : "traces"}
+                  about="Every accepted span is stored and can be searched here."
+                  filtered={filtered}
+                  onClear={() =>
+                    patch({
+                      q: undefined,
+                      service: undefined,
+                      kind: undefined,
+                      status: undefined,
+                      min: undefined,
+                      max: undefined,
+                      attr: undefined,
+                    })
+                  }
                 />
-                <Pager pagination={page.pagination} noun={search.all ? "spans" : "traces"} />
-              </>
-            ) : (
-              <NoData
-                what={search.all ? "spans" : "traces"}
-                about="Every accepted span is stored and can be searched here."
-                filtered={filtered}
-                onClear={() =>
-                  patch({
-                    q: undefined,
-                    service: undefined,
-                    kind: undefined,
-                    status: undefined,
-                    min: undefined,
-                    max: undefined,
-                    attr: undefined,
-                  })
-                }
-              />
-            )
-          }
-        </QueryView>
+              )
+            }
+          </QueryView>
+        </div>
       </div>
     </>
   );
