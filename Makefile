@@ -25,10 +25,10 @@ test:
 dev: web/node_modules/.installed
 	bash scripts/dev.sh
 
-## Realistic sample traffic into a running server (TIDEWATCH_URL, TIDEWATCH_TOKEN or a local data directory).
+## Realistic sample traffic into a running server (TIDEWATCH_URL, TIDEWATCH_TOKEN). INCIDENT=name says what goes wrong in it.
 demo: compilers
 	cargo build --release --locked --bin tidewatch
-	$(BIN_RELEASE) demo --url http://$(LISTEN) $(DEMO_ARGS)
+	$(BIN_RELEASE) demo --url http://$(LISTEN) $(if $(INCIDENT),--incident $(INCIDENT)) $(DEMO_ARGS)
 
 ## Every performance goal, measured: one table. QUICK=1 takes five minutes, SPANS=n sets the data's size, ONLY=G5,G8a,symbols some goals.
 bench:

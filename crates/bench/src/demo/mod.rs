@@ -1,20 +1,27 @@
 //! Realistic traffic of a fictional shop. `tidewatch demo` sends it through the public OTLP routes with a project
 //! token, like any exporter. The server can also load an hour of it into a project of its own.
 
+pub mod incident;
+mod instance;
 mod otlp;
 pub(crate) mod random;
 mod shop;
 pub mod traffic;
+mod visitor;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail};
 use serde_json::{Value, json};
 
+use incident::{Effect, Incident, Plan};
 use shop::Shop;
-use traffic::Traffic;
+use traffic::{History, Traffic};
 
-/// Sends an hour of history, then goes on live until interrupted.
+/// Spans that wait before an export of the history.
+const SPANS_PER_EXPORT: usize = 4000;
+
+/// Sends a day of history with an incident in its last hour, then goes on live until interrupted.
 #[derive(Debug, clap::Args)]
 pub struct DemoArgs {
     /// Base address of the server.
@@ -28,10 +35,19 @@ pub struct DemoArgs {
     email: String,
     #[arg(long, default_value = "demo-password")]
     password: String,
+    /// What goes wrong in the shop, from 40 minutes before the end of the history, or in its last third.
+    #[arg(long, value_enum, default_value_t = Incident::Release)]
+    incident: Incident,
+    /// How strongly it goes wrong.
+    #[arg(long, value_enum, default_value_t = Effect::Big)]
+    effect: Effect,
     /// Minutes of history to send first.
-    #[arg(long, default_value_t = 60)]
+    #[arg(long, default_value_t = 26 * 60)]
     history_minutes: u64,
-    /// Things that happen in the shop per second.
+    /// The end of the history, such as 2026-11-23T09:44:00Z; nothing live follows. Default: now, and live traffic.
+    #[arg(long)]
+    now: Option<jiff::Timestamp>,
+    /// Things that happen in the shop per second in the last two hours; a tenth of it before.
     #[arg(long, default_value_t = 3.0)]
     rate: f64,
     /// Stop after the history instead of going on live.
@@ -46,30 +62,74 @@ pub struct DemoArgs {
 pub fn run(args: &DemoArgs, mut print_line: impl FnMut(&str)) -> anyhow::Result<()> {
     let base = args.url.trim_end_matches('/');
     wait_ready(base)?;
-    let token = match &args.token {
-        Some(token) => token.clone(),
+    let (token, project) = match &args.token {
+        Some(token) => (token.clone(), None),
         None => token_by_sign_in(base, args, &mut print_line)?,
     };
-    let now_ns = now_ns()?;
-    let mut traffic = Traffic::until(now_ns, args.history_minutes, args.rate, args.seed ^ now_ns);
-    let mut sent = 0;
+    let now_ns = match args.now {
+        Some(now) => u64::try_from(now.as_nanosecond()).context("--now is before 1970")?,
+        None => now_ns()?,
+    };
+    let is_once = args.once || args.now.is_some();
+    let history = History {
+        now_ns,
+        minutes: args.history_minutes,
+        rate: args.rate,
+        seed: args.seed,
+        incident: args.incident,
+        effect: args.effect,
+    };
     print_line(&format!("sending {} minutes of history to {base}", args.history_minutes));
-    loop {
+    let mut traffic = Traffic::new(history);
+    let mut sent = send_history(base, &token, &mut traffic, now_ns)?;
+    print_line(&planted(history.plan()));
+    print_line(&format!("see {}", page(base, project.as_deref(), args.incident)));
+    while !is_once {
         let live_ns = self::now_ns()?;
         if traffic.clock_ns() >= live_ns {
-            if args.once {
-                break;
-            }
             std::thread::park_timeout(Duration::from_nanos(traffic.clock_ns() - live_ns));
-            continue;
-        }
-        if traffic.step() {
+        } else if traffic.step() {
             sent += export(base, &token, &mut traffic.shop)?;
         }
     }
-    sent += export(base, &token, &mut traffic.shop)?;
     print_line(&format!("sent {sent} spans"));
     Ok(())
+}
+
+/// Sends the traffic until `now_ns`. Returns the number of spans.
+fn send_history(base: &str, token: &str, traffic: &mut Traffic, now_ns: u64) -> anyhow::Result<usize> {
+    let mut sent = 0;
+    while traffic.clock_ns() < now_ns {
+        traffic.step();
+        if traffic.shop.exports.span_count >= SPANS_PER_EXPORT {
+            sent += export(base, token, &mut traffic.shop)?;
+        }
+    }
+    Ok(sent + export(base, token, &mut traffic.shop)?)
+}
+
+/// What went wrong, from when, and what the product should say.
+fn planted(plan: Plan) -> String {
+    let at = i64::try_from(plan.at_ns / 1_000_000_000).unwrap_or_default();
+    let at = jiff::Timestamp::from_second(at).map_or_else(|_| String::new(), |at| at.to_string());
+    let time = at.get(11..16).unwrap_or_default();
+    format!("planted: {} at {time} UTC ({at}); expect: {}", plan.incident.name(), plan.incident.expected())
+}
+
+/// The address of the page of what got worse; of the Overview when nothing did. `project`: `None` if it is not known.
+fn page(base: &str, project: Option<&str>, incident: Incident) -> String {
+    let Some(project) = project else { return base.to_owned() };
+    let overview = format!("{base}/p/{project}");
+    let Some(question) = incident.expected().question else { return overview };
+    let list = if question.entity == "ai_trace" { "ai" } else { "endpoints" };
+    let mut page = format!("{overview}/{list}/");
+    for byte in question.name.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => page.push(char::from(byte)),
+            byte => page.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    page
 }
 
 /// Waits until the server is ready: one that has just started may still replay its journal.
@@ -115,8 +175,12 @@ fn agent() -> ureq::Agent {
         .into()
 }
 
-/// Registers the demo account on a new server, or signs in. Returns the first project's token.
-fn token_by_sign_in(base: &str, args: &DemoArgs, print_line: &mut impl FnMut(&str)) -> anyhow::Result<String> {
+/// Registers the demo account on a new server, or signs in. Returns the first project's token and its id.
+fn token_by_sign_in(
+    base: &str,
+    args: &DemoArgs,
+    print_line: &mut impl FnMut(&str),
+) -> anyhow::Result<(String, Option<String>)> {
     let register = json!({
         "email": args.email, "password": args.password, "name": "Demo",
         "organizationName": "Demo shop", "timezone": "UTC", "projectName": "Shop", "framework": "opentelemetry",
@@ -146,8 +210,10 @@ fn post(url: &str, body: &Value) -> anyhow::Result<(u16, Value)> {
     Ok((status, response.body_mut().read_json().unwrap_or(Value::Null)))
 }
 
-fn first_token(bundle: &Value) -> anyhow::Result<String> {
-    bundle["projects"][0]["token"].as_str().map(str::to_owned).context("the account has no project")
+fn first_token(bundle: &Value) -> anyhow::Result<(String, Option<String>)> {
+    let project = &bundle["projects"][0];
+    let id = project["id"].as_str().map(str::to_owned);
+    project["token"].as_str().map(|token| (token.to_owned(), id)).context("the account has no project")
 }
 
 fn now_ns() -> anyhow::Result<u64> {

@@ -1,35 +1,27 @@
-//! Spans, logs and points of one service as OTLP export requests.
+//! Spans, logs and points of the processes as OTLP export requests.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use tidewatch_domain::encode::{
-    self, LOG_ATTRIBUTES, Message, NUMBER_ATTRIBUTES, RESOURCE_ATTRIBUTES, SPAN_ATTRIBUTES,
-};
+use tidewatch_domain::encode::{self, LOG_ATTRIBUTES, Message, NUMBER_ATTRIBUTES, SPAN_ATTRIBUTES};
 use tidewatch_domain::model::{
     self, AnyValue, HistogramPoint, LogRecord, Metric, MetricKind, Point, PointData, Scope, Signal, SpanId, SpanKind,
     StatusCode, Temporality, TraceId,
 };
 
-/// Maximum number of records in one export request.
-const RECORDS_MAX: usize = 512;
+use super::instance::Instance;
 
-/// A process of the shop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Service {
-    /// `service.name`.
-    pub name: &'static str,
-    /// `telemetry.sdk.language`.
-    pub language: &'static str,
-    /// `service.version` before and after the slow deploy.
-    pub versions: [&'static str; 2],
-}
+/// Maximum number of records in one export request.
+const RECORDS_MAX: usize = 1024;
+
+/// Attributes in order.
+pub type Attributes = Vec<(&'static str, Value)>;
 
 /// A span under construction. Times are nanoseconds since the epoch.
 #[derive(Debug, Clone)]
 pub struct Span {
     /// The process it is from.
-    pub service: Service,
+    pub instance: Instance,
     /// Trace id.
     pub trace_id: TraceId,
     /// Span id.
@@ -44,14 +36,12 @@ pub struct Span {
     pub start_ns: u64,
     /// End.
     pub end_ns: u64,
-    /// Whether the slow version of the service is live.
-    pub deployed: bool,
     /// Whether the parent is in another process.
     pub parent_is_remote: bool,
     /// Whether the status is ERROR.
     pub error: bool,
-    /// Attributes in order.
-    pub attributes: Vec<(String, Value)>,
+    /// Attributes.
+    pub attributes: Attributes,
     /// Recorded exceptions.
     pub exceptions: Vec<Exception>,
 }
@@ -69,8 +59,8 @@ pub struct Exception {
     pub stack_trace: String,
 }
 
-/// Encoded records by service and version.
-type Records = BTreeMap<(Service, bool), Vec<Vec<u8>>>;
+/// Encoded records by process.
+type Records = BTreeMap<Instance, Vec<Vec<u8>>>;
 
 /// Records that are not exported yet.
 #[derive(Default)]
@@ -129,19 +119,11 @@ impl ExportBuffer {
             encode::exception(&mut message, *time_ns, kind, text, stack_trace);
         }
         self.span_count += 1;
-        self.spans.entry((span.service, span.deployed)).or_default().push(bytes);
+        self.spans.entry(span.instance).or_default().push(bytes);
     }
 
     /// Adds a log record. `severity`: OTLP severity number. `span`: the span that logged it, if any.
-    pub fn log(
-        &mut self,
-        service: Service,
-        deployed: bool,
-        time_ns: u64,
-        severity: u8,
-        body: &str,
-        span: Option<&Span>,
-    ) {
+    pub fn log(&mut self, instance: Instance, time_ns: u64, severity: u8, body: &str, span: Option<&Span>) {
         let severity_text = match severity {
             0..=8 => "DEBUG",
             9..=12 => "INFO",
@@ -160,27 +142,19 @@ impl ExportBuffer {
         let mut bytes = Vec::new();
         let mut message = Message(&mut bytes);
         encode::log_fields(&mut message, &record);
-        message.attribute(LOG_ATTRIBUTES, "logger.name", AnyValue::Str(&format!("{}.main", service.name)));
-        self.logs.entry((service, deployed)).or_default().push(bytes);
+        message.attribute(LOG_ATTRIBUTES, "logger.name", AnyValue::Str(&format!("{}.main", instance.service.name)));
+        self.logs.entry(instance).or_default().push(bytes);
     }
 
     /// Adds a gauge with one point.
-    pub fn gauge(&mut self, service: Service, deployed: bool, time_ns: u64, name: &str, unit: &str, value: f64) {
+    pub fn gauge(&mut self, instance: Instance, time_ns: u64, name: &str, unit: &str, value: f64) {
         let metric = Metric { name, unit, kind: MetricKind::Gauge, ..Metric::default() };
         let point = Point { time_ns, data: PointData::Double(value), ..Point::default() };
-        self.metric(service, deployed, &metric, |points| encode::point(points, &point, |_| {}));
+        self.metric(instance, &metric, |points| encode::point(points, &point, |_| {}));
     }
 
     /// Adds a cumulative counter with one point. `times`: start and time of the point.
-    pub fn counter(
-        &mut self,
-        service: Service,
-        deployed: bool,
-        times: [u64; 2],
-        name: &str,
-        tag: (&str, &str),
-        value: u64,
-    ) {
+    pub fn counter(&mut self, instance: Instance, times: [u64; 2], name: &str, tag: (&str, &str), value: u64) {
         let [start_ns, time_ns] = times;
         let metric = Metric {
             name,
@@ -191,13 +165,13 @@ impl ExportBuffer {
             ..Metric::default()
         };
         let point = Point { start_ns, time_ns, data: PointData::Int(value.cast_signed()), ..Point::default() };
-        self.metric(service, deployed, &metric, |points| {
+        self.metric(instance, &metric, |points| {
             encode::point(points, &point, |point| point.attribute(NUMBER_ATTRIBUTES, tag.0, AnyValue::Str(tag.1)));
         });
     }
 
     /// Adds a delta histogram with one point over `durations_ms`. `times`: start and time of the point.
-    pub fn histogram(&mut self, service: Service, deployed: bool, times: [u64; 2], name: &str, durations_ms: &[f64]) {
+    pub fn histogram(&mut self, instance: Instance, times: [u64; 2], name: &str, durations_ms: &[f64]) {
         const BOUNDS: [f64; 8] = [5.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0, 1000.0];
         let mut buckets = [0u64; BOUNDS.len() + 1];
         for duration in durations_ms {
@@ -219,16 +193,17 @@ impl ExportBuffer {
             ..HistogramPoint::default()
         });
         let point = Point { start_ns, time_ns, data, ..Point::default() };
-        self.metric(service, deployed, &metric, |points| encode::point(points, &point, |_| {}));
+        self.metric(instance, &metric, |points| encode::point(points, &point, |_| {}));
     }
 
-    fn metric(&mut self, service: Service, deployed: bool, metric: &Metric<'_>, points: impl FnOnce(&mut Message<'_>)) {
+    fn metric(&mut self, instance: Instance, metric: &Metric<'_>, points: impl FnOnce(&mut Message<'_>)) {
         let mut bytes = Vec::new();
         encode::metric_fields(&mut Message(&mut bytes), metric, points);
-        self.metrics.entry((service, deployed)).or_default().push(bytes);
+        self.metrics.entry(instance).or_default().push(bytes);
     }
 
-    /// The requests to export, with the signal of each; the buffer is empty afterwards.
+    /// The requests to export, with the signal of each, as a collector in front of all processes sends them. The buffer
+    /// is empty afterwards.
     pub fn take_bodies(&mut self) -> Vec<(Signal, Vec<u8>)> {
         self.span_count = 0;
         let scope = Scope { name: "demo-shop", version: "1.0.0", ..Scope::default() };
@@ -238,32 +213,28 @@ impl ExportBuffer {
             (Signal::Logs, std::mem::take(&mut self.logs)),
             (Signal::Metrics, std::mem::take(&mut self.metrics)),
         ] {
-            for ((service, deployed), list) in records {
-                for chunk in list.chunks(RECORDS_MAX) {
-                    let mut body = Vec::new();
+            let (mut body, mut count) = (Vec::new(), 0);
+            for (instance, list) in records {
+                let mut rest = list.as_slice();
+                while !rest.is_empty() {
+                    let (chunk, next) = rest.split_at(rest.len().min(RECORDS_MAX - count));
                     encode::block(
                         &mut Message(&mut body),
-                        |message| resource(message, service, deployed),
+                        |message| instance.describe(message),
                         &scope,
                         |message| chunk.iter().for_each(|record| encode::encoded(message, record)),
                     );
-                    bodies.push((signal, body));
+                    (rest, count) = (next, count + chunk.len());
+                    if count == RECORDS_MAX {
+                        bodies.push((signal, std::mem::take(&mut body)));
+                        count = 0;
+                    }
                 }
+            }
+            if count > 0 {
+                bodies.push((signal, body));
             }
         }
         bodies
-    }
-}
-
-fn resource(resource: &mut Message<'_>, service: Service, deployed: bool) {
-    for (key, value) in [
-        ("service.name", service.name),
-        ("service.version", service.versions[usize::from(deployed)]),
-        ("telemetry.sdk.language", service.language),
-        ("telemetry.sdk.name", "opentelemetry"),
-        ("deployment.environment.name", "production"),
-        ("host.name", &format!("{}-7d9f-x2x9k", service.name)),
-    ] {
-        resource.attribute(RESOURCE_ATTRIBUTES, key, AnyValue::Str(value));
     }
 }

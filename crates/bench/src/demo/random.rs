@@ -40,6 +40,11 @@ impl Random {
         typical * (normal * 0.55).exp()
     }
 
+    /// A random number of mean 0 and variance 1, about normal, between -6 and 6.
+    pub fn normal(&mut self) -> f64 {
+        (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
+    }
+
     /// A random id of N bytes.
     pub fn id<const N: usize>(&mut self) -> [u8; N] {
         let mut id = [0; N];

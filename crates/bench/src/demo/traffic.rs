@@ -1,33 +1,67 @@
-//! The sequence of actions in the shop.
+//! The sequence of actions in the shop: a quiet history, two busy hours, and what follows them.
 
+use super::incident::{Effect, Incident, Plan};
 use super::shop::Shop;
 
 const SECOND_NS: u64 = 1_000_000_000;
 const MINUTE_NS: u64 = 60 * SECOND_NS;
-/// Interval of exports.
-const EXPORT_EVERY_NS: u64 = 10 * SECOND_NS;
+/// Length of the busy part of the history.
+const BUSY_NS: u64 = 120 * MINUTE_NS;
+/// Rate of actions before the busy part, as a part of the rate in it.
+const QUIET_RATE: f64 = 0.1;
+/// Rate of actions in an even history.
+const EVEN_RATE: f64 = 0.4;
+/// Growth of traffic in [`Incident::Wave`].
+const WAVE: f64 = 2.5;
+
+/// What happens in the shop before and after `now_ns`.
+#[derive(Debug, Clone, Copy)]
+pub struct History {
+    /// The end of the history. Nanoseconds since the epoch.
+    pub now_ns: u64,
+    /// Its length.
+    pub minutes: u64,
+    /// Actions per second in the last two hours. Before them, a tenth.
+    pub rate: f64,
+    /// The same seed gives the same history.
+    pub seed: u64,
+    /// What goes wrong.
+    pub incident: Incident,
+    /// How strongly.
+    pub effect: Effect,
+}
+
+impl History {
+    /// What goes wrong, and from when.
+    pub fn plan(&self) -> Plan {
+        Plan::within(self.incident, self.effect, self.now_ns, self.minutes)
+    }
+}
 
 /// The shop with its clock.
 pub struct Traffic {
     /// The shop.
     pub shop: Shop,
+    history: History,
+    plan: Plan,
     /// Time of the next action. Nanoseconds since the epoch.
     clock_ns: u64,
-    step_ns: u64,
-    next_export_ns: u64,
+    measured_ns: u64,
 }
 
 impl Traffic {
-    /// A shop whose history begins `minutes` before `now_ns`. The slow version goes live a third of that time before
-    /// `now_ns`. `rate`: actions per second.
-    pub fn until(now_ns: u64, minutes: u64, rate: f64, seed: u64) -> Traffic {
-        let history_ns = minutes.saturating_mul(MINUTE_NS).min(now_ns);
-        let started_ns = now_ns - history_ns;
+    /// A shop at the beginning of its history.
+    pub fn new(history: History) -> Traffic {
+        let length_ns = history.minutes.saturating_mul(MINUTE_NS).min(history.now_ns);
+        let (started_ns, plan) = (history.now_ns - length_ns, history.plan());
+        // Otherwise histories of other times would have the same ids, and be repetitions of this one.
+        let seed = history.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ history.now_ns;
         Traffic {
-            shop: Shop::new(seed, started_ns, now_ns - history_ns / 3),
+            shop: Shop::new(seed, started_ns, plan),
+            history,
+            plan,
             clock_ns: started_ns,
-            step_ns: (SECOND_NS as f64 / rate.clamp(0.01, 10_000.0)) as u64,
-            next_export_ns: started_ns + EXPORT_EVERY_NS,
+            measured_ns: started_ns,
         }
     }
 
@@ -39,13 +73,32 @@ impl Traffic {
     /// Runs the next action. Returns true when services export after it.
     pub fn step(&mut self) -> bool {
         self.shop.act(self.clock_ns);
+        let step_ns = (SECOND_NS as f64 / self.rate().clamp(0.001, 10_000.0)) as u64;
         // Unevenly spaced, like real arrivals.
-        self.clock_ns += self.step_ns / 2 + self.shop.random.below(self.step_ns.max(1));
-        if self.clock_ns < self.next_export_ns {
+        self.clock_ns += step_ns / 2 + self.shop.random.below(step_ns.max(1));
+        let interval_ns = self.interval_ns();
+        if self.clock_ns < self.measured_ns + interval_ns {
             return false;
         }
-        self.shop.measure(self.next_export_ns, EXPORT_EVERY_NS);
-        self.next_export_ns += EXPORT_EVERY_NS;
+        self.measured_ns += interval_ns;
+        self.shop.measure(self.measured_ns, interval_ns);
         true
+    }
+
+    /// Actions per second at this time.
+    fn rate(&self) -> f64 {
+        let rate = self.history.rate;
+        if self.history.incident.needs_even_traffic() {
+            return rate * EVEN_RATE;
+        }
+        if self.clock_ns + BUSY_NS < self.history.now_ns {
+            return rate * QUIET_RATE;
+        }
+        if self.plan.is(Incident::Wave, self.clock_ns) { rate * WAVE } else { rate }
+    }
+
+    /// Interval of exports at this time.
+    fn interval_ns(&self) -> u64 {
+        if self.clock_ns + BUSY_NS < self.history.now_ns { 5 * MINUTE_NS } else { 10 * SECOND_NS }
     }
 }

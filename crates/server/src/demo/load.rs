@@ -15,7 +15,8 @@ use crate::app::App;
 use crate::demos::{End, Load};
 use crate::error::ApiError;
 use tidewatch_accounts::{Actor, Demo, NewProject, Project};
-use tidewatch_bench::demo::traffic::Traffic;
+use tidewatch_bench::demo::incident::{Effect, Incident};
+use tidewatch_bench::demo::traffic::{History, Traffic};
 use tidewatch_ingest::accept;
 use tidewatch_ingest::accept::Export;
 use tidewatch_ingest::coding::Coding;
@@ -78,7 +79,8 @@ async fn run(app: Arc<App>, project: Arc<Project>, load: Arc<Load>, minutes: u64
 
 async fn fill(app: &Arc<App>, number: u32, load: &Load, minutes: u64) -> Result<(), Early> {
     let now_ns = u64::try_from(app.clock.now_ns()).unwrap_or(0);
-    let mut traffic = Traffic::until(now_ns, minutes, RATE, now_ns);
+    let (incident, effect) = (Incident::Release, Effect::Big);
+    let mut traffic = Traffic::new(History { now_ns, minutes, rate: RATE, seed: 1, incident, effect });
     let (started_ns, mut made_ns) = (traffic.clock_ns(), traffic.clock_ns());
     while made_ns < now_ns {
         let until_ns = (made_ns + PIECE_NS).min(now_ns);

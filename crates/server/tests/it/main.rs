@@ -31,6 +31,7 @@ mod harness;
 mod headers;
 mod health;
 mod hostile;
+mod incidents;
 mod invitations;
 mod issues;
 mod limits;
