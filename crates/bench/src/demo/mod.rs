@@ -81,19 +81,23 @@ pub fn run(args: &DemoArgs, mut print_line: impl FnMut(&str)) -> anyhow::Result<
     };
     print_line(&format!("sending {} minutes of history to {base}", args.history_minutes));
     let mut traffic = Traffic::new(history);
-    let mut sent = send_history(base, &token, &mut traffic, now_ns)?;
+    let sent = send_history(base, &token, &mut traffic, now_ns)?;
     print_line(&planted(history.plan()));
     print_line(&format!("see {}", page(base, project.as_deref(), args.incident)));
-    while !is_once {
-        let live_ns = self::now_ns()?;
+    print_line(&format!("sent {sent} spans"));
+    if is_once { Ok(()) } else { go_live(base, &token, &mut traffic) }
+}
+
+/// Sends live traffic until interrupted, or until an export fails.
+fn go_live(base: &str, token: &str, traffic: &mut Traffic) -> anyhow::Result<()> {
+    loop {
+        let live_ns = now_ns()?;
         if traffic.clock_ns() >= live_ns {
             std::thread::park_timeout(Duration::from_nanos(traffic.clock_ns() - live_ns));
         } else if traffic.step() {
-            sent += export(base, &token, &mut traffic.shop)?;
+            export(base, token, &mut traffic.shop)?;
         }
     }
-    print_line(&format!("sent {sent} spans"));
-    Ok(())
 }
 
 /// Sends the traffic until `now_ns`. Returns the number of spans.
