@@ -12,6 +12,7 @@
 //! - [`project`]: applies the rules in order. Every input record becomes rows or is dropped with a reason.
 //! - [`wire`]: the stored encoding of attributes, events and links, and the text form of any value.
 //! - [`encode`]: encodes OTLP export requests.
+//! - [`changes`]: what got worse in a subject, since when and with which version, from its minutes.
 //! - [`explain`]: ranks the attributes that distinguish some requests from others.
 //! - [`query_language`]: the language of searches and rules, and its meaning on one row.
 //! - [`ranking`] and [`waterfall`]: statistics and trees that queries compute from stored rows.
@@ -20,6 +21,7 @@
 #![warn(missing_docs)]
 
 mod base64;
+pub mod changes;
 pub mod decode;
 pub mod encode;
 pub mod explain;

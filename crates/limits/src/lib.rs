@@ -305,6 +305,10 @@ pub const METRICS_DEADLINE: Duration = seconds(30);
 
 /// Deadline of lists of spans and of whole traces. WIRE 8.8.
 pub const SPANS_DEADLINE: Duration = seconds(20);
+/// Subjects whose minutes one request for changes reads: those that differ most from their usual values.
+pub const CHANGED_SUBJECTS_MAX: usize = 24;
+/// New Issues in one answer of changes.
+pub const NEW_ISSUES_MAX: usize = 10;
 /// Deadline of every other dashboard query.
 pub const LIST_DEADLINE: Duration = seconds(10);
 /// Length of a query of the query language, bytes.

@@ -12,6 +12,7 @@
 //!   [`conversation`]) share.
 //! - [`issues`], [`logs`], [`spans`] (with [`span_search`]), [`distributed`], [`metrics`], [`discover`], [`overview`],
 //!   [`drops`], [`services`], [`demo`]: the other resources.
+//! - [`changes`]: what changed for the worse.
 //! - [`language`]: queries of the query language as filters.
 //! - [`profiles`]: series, flame graphs, functions and downloads of profiles.
 //! - [`export`]: the rows of a table as a file.
@@ -29,6 +30,7 @@ pub mod answer;
 pub mod executor;
 
 pub mod attributes;
+pub mod changes;
 pub mod chart;
 pub mod context;
 pub mod conversation;

@@ -54,6 +54,7 @@ const ROUTES: [string, Handler][] = [
   ["GET /api/metrics/discover", () => ({ metrics: METRICS })],
   ["GET /api/metrics/discover/tags", () => ({ values: ["storefront-1", "storefront-2", "cart-1"] })],
   ["POST /api/metrics/query", (body) => metricAnswer(body as never)],
+  ["POST /api/overview/changes", () => ({ data: changes(), checked: 312, quiet: 9 })],
   ["GET /api/dashboard/overview", (_body, url) => overview(url)],
 ];
 
@@ -65,6 +66,7 @@ const EMPTY: Record<string, unknown> = {
     counts: { endpoints: 0, tasks: 0, aiTraces: 0, issues: 0, spans: 0, logs: 0, metricPoints: 0 },
     storedCounts: { endpoints: 0, tasks: 0, aiTraces: 0, issues: 0, spans: 0, logs: 0, metricPoints: 0 },
   },
+  "/api/overview/changes": { data: [], checked: 0, quiet: 0 },
   "/api/metrics/discover": { metrics: [] },
   "/api/symbols": { data: [], pagination: { page: 1, pageSize: 20, total: 0, totalPages: 0 } },
   "/api/symbols/missing": [],
@@ -79,6 +81,46 @@ const NO_ROWS = {
   intervalMinutes: 15,
   pagination: { page: 1, pageSize: 50, total: 0, totalPages: 0 },
 };
+
+/** Two changes and a new Issue. */
+function changes() {
+  const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+  const card = {
+    kind: "endpoint",
+    exceptionHash: null,
+    service: "checkout",
+    sinceExact: true,
+    version: null,
+    versionRelation: null,
+    effects: [],
+    slowMs: null,
+    newIssues: [],
+    recovered: null,
+  };
+  return [
+    {
+      ...card,
+      name: "POST /checkout",
+      since: at(41),
+      version: "1.42.0",
+      versionRelation: "carries",
+      sentence:
+        "POST /checkout is 6.8 times slower (P50 155 ms -> 1.05 s) and fails in 12 % of calls, before 0.1 %, since 09:04 UTC; version 1.42.0 of checkout carries it. 168 more failed calls an hour. New issue: TotalMismatch.",
+      score: 5700,
+      newIssues: ["TotalMismatch"],
+    },
+    {
+      ...card,
+      name: "GET /products/{id}",
+      service: "catalog",
+      since: at(190),
+      recovered: at(122),
+      sentence:
+        "GET /products/{id} is 20 % slower (P90 410 ms -> 492 ms) since about 06:35 UTC. Recovered at 07:43 UTC after 68 min.",
+      score: 61,
+    },
+  ];
+}
 
 function overview(url: URL) {
   const body = {

@@ -1648,6 +1648,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/overview/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What changed for the worse in Endpoints, Tasks, AI calls and Issues, the most harmful first. Evaluates the 24 hours
+         *     before `toDate`, up to the minute that ended 90 seconds ago, against the seven days before.
+         */
+        post: operations["listChanges"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/password-reset": {
         parameters: {
             query?: never;
@@ -3064,12 +3084,89 @@ export interface components {
             /** @description Supported client authentication methods. */
             token_endpoint_auth_methods_supported: string[];
         };
+        /** @description One subject that got worse. */
+        ChangeCard: {
+            /** @description The values that got worse, the most harmful first; empty for an Issue. */
+            effects: components["schemas"]["Effect"][];
+            /** @description Hash of the Issue; null for other kinds. */
+            exceptionHash?: string | null;
+            /** @description The kind of the subject. */
+            kind: components["schemas"]["ChangeKind"];
+            /** @description Its name; of an Issue its title. */
+            name: string;
+            /** @description New Issues of the subject that began with the change. */
+            newIssues: string[];
+            /**
+             * Format: date-time
+             * @description When the subject was ordinary again; null while it is not.
+             */
+            recovered?: string | null;
+            /**
+             * Format: double
+             * @description Calls an hour that the change affects, weighted by its severity.
+             */
+            score: number;
+            /** @description The change in one sentence. Times of day are UTC. */
+            sentence: string;
+            /** @description Service that most calls came from; empty when unknown. */
+            service: string;
+            /**
+             * Format: date-time
+             * @description Start of the change, a full minute.
+             */
+            since: string;
+            /** @description Whether `since` is certain within five minutes. */
+            sinceExact: boolean;
+            /**
+             * Format: double
+             * @description Calls slower than this are slower than usual, milliseconds; null when durations did not change.
+             */
+            slowMs?: number | null;
+            /** @description The version that carries the change or began with it; null when none is named. */
+            version?: string | null;
+            versionRelation?: components["schemas"]["VersionRelation"] | null;
+        };
+        /**
+         * @description What got worse.
+         * @enum {string}
+         */
+        ChangeKind: "endpoint" | "task" | "ai_trace" | "issue";
         /** @description Body of `PUT /api/me/password`. */
         ChangePasswordRequest: {
             /** @description The user's password. */
             currentPassword: string;
             /** @description The new password. */
             newPassword: string;
+        };
+        /** @description Response of `POST /api/overview/changes`. */
+        Changes: {
+            /**
+             * Format: int64
+             * @description Subjects that were checked.
+             */
+            checked: number;
+            /** @description The most harmful first; empty when nothing got worse. */
+            data: components["schemas"]["ChangeCard"][];
+            /**
+             * Format: int64
+             * @description Subjects with less than one call in two minutes: only large changes of them are seen.
+             */
+            quiet: number;
+        };
+        /** @description Body of `POST /api/overview/changes`. */
+        ChangesRequest: {
+            /**
+             * Format: date-time
+             * @description Changes that ended before are left out; 24 hours before `toDate` when null.
+             * @default null
+             */
+            fromDate: string | null;
+            /**
+             * Format: date-time
+             * @description The time of evaluation: changes are those known then. Now when null. Must not be before `fromDate` (422).
+             * @default null
+             */
+            toDate: string | null;
         };
         /**
          * @description Metrics of the charts of Endpoints and Tasks.
@@ -3490,6 +3587,31 @@ export interface components {
              */
             toDate: string | null;
         };
+        /** @description One value of a subject that got worse. */
+        Effect: {
+            /**
+             * Format: double
+             * @description Value since the change.
+             */
+            after: number;
+            /**
+             * Format: double
+             * @description Usual value.
+             */
+            before: number;
+            /** @description What is measured. */
+            metric: components["schemas"]["EffectMetric"];
+            /**
+             * Format: date-time
+             * @description Start of this effect.
+             */
+            since: string;
+        };
+        /**
+         * @description The unit of an effect.
+         * @enum {string}
+         */
+        EffectMetric: "p50" | "p90" | "error_rate" | "calls";
         /** @description A chart of Endpoints. Buckets without requests are absent. */
         EndpointChart: {
             /** @description Names of the lines: at most five, then "Other" when there are more. */
@@ -7347,6 +7469,11 @@ export interface components {
              */
             value: number;
         };
+        /**
+         * @description How a version relates to a change.
+         * @enum {string}
+         */
+        VersionRelation: "carries" | "began_with";
         /** @description A missing file with the stack traces that need it. */
         WaitingForSymbols: components["schemas"]["MissingSymbols"] & {
             /**
@@ -15624,6 +15751,87 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    listChanges: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangesRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Changes"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
             };
         };
     };

@@ -8,6 +8,7 @@
 pub mod account;
 pub mod ai;
 pub mod auth;
+pub mod changes;
 pub mod demo;
 pub mod drops;
 pub mod endpoint;

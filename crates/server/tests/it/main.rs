@@ -13,6 +13,7 @@ mod audit;
 mod authenticator;
 mod authorization;
 mod caps;
+mod changes;
 mod client;
 mod configuration;
 mod connections;

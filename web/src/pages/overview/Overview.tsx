@@ -14,6 +14,7 @@ import { useRange } from "../../parts/range";
 import { Empty, QueryView, SkeletonRows } from "../../parts/states";
 import { Sparkline } from "../../viz/Sparkline";
 import { endpointColumns } from "../endpoints/columns";
+import { ChangesSection } from "./Changes";
 
 // Loaded lazily: most visits do not show it.
 const DemoOffer = lazy(() => import("../../parts/Demo").then((part) => ({ default: part.DemoOffer })));
@@ -70,6 +71,7 @@ function Body({ overview, span }: { overview: Overview; span: Span }) {
   const { pid } = route.useParams();
   return (
     <div className="space-y-4">
+      <ChangesSection />
       <Counts counts={overview.counts} stored={overview.storedCounts} />
       <Section
         title="Worst endpoints"

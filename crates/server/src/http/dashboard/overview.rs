@@ -1,4 +1,4 @@
-//! The home page: `/api/dashboard/overview`.
+//! The home page: `/api/dashboard/overview`, `/api/overview/changes`.
 
 use std::sync::Arc;
 
@@ -10,14 +10,16 @@ use axum::extract::{Query, State};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::ProjectAccess;
+use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_limits as limits;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::overview;
+use tidewatch_query::views::changes::{Changes, ChangesRequest};
 use tidewatch_query::views::overview::*;
 
 pub fn routes<D: Descriptions>() -> Api<D> {
-    Api::new().routes(routes!(overview))
+    Api::new().routes(routes!(overview)).routes(routes!(changes))
 }
 
 /// The home page of a project: recent Issues, the worst Endpoints, and counts.
@@ -37,4 +39,24 @@ async fn overview(
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
     Ok(Json(overview::read(&executor, &access.project, query).await?))
+}
+
+/// What changed for the worse in Endpoints, Tasks, AI calls and Issues, the most harmful first. Evaluates the 24 hours
+/// before `toDate`, up to the minute that ended 90 seconds ago, against the seven days before.
+#[utoipa::path(
+    post,
+    path = "/api/overview/changes",
+    operation_id = "listChanges",
+    tag = "overview",
+    params(ProjectQuery),
+    request_body = ChangesRequest,
+    responses((status = 200, description = "Success", body = Changes), Failures)
+)]
+async fn changes(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<ChangesRequest>,
+) -> Result<Json<Changes>, ApiError> {
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    Ok(Json(tidewatch_query::changes::read(&executor, &access.project, request).await?))
 }

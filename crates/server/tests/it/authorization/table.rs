@@ -131,6 +131,7 @@ pub const TABLE: &[Row] = &[
     row("POST", "/api/ai-traces/trace", Read, READS, "{}", 400),
     row("POST", "/api/ai-traces/{id}", Read, READS, "{}", 404),
     row("GET", "/api/dashboard/overview", Read, READS, "", 200),
+    row("POST", "/api/overview/changes", Read, READS, "{}", 200),
     row("POST", "/api/distributed-traces/{traceId}", Read, READS, "{}", 404),
     row("POST", "/api/drops", Read, READS, "{}", 200),
     row("GET", "/api/refusals", OwnerOfAny, Login, "", 200),

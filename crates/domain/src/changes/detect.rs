@@ -1,0 +1,289 @@
+//! When a subject gets worse, and when it recovers.
+
+use super::baseline::{Window, ends, recent, same_time, usual};
+use super::series::{Metric, Series, median};
+use super::since::{split, split_calls};
+
+/// Minutes before the time of evaluation in which changes begin.
+pub const STEPS: i64 = 24 * 60;
+/// Minutes before [`STEPS`] that baselines read.
+pub const LOOKED_BACK: i64 = 7 * 24 * 60 + 90;
+
+/// Minutes of one step.
+const STEP: i64 = 5;
+/// Minutes of ordinary values after which a change is over.
+const RECOVERY: i64 = 15;
+/// A new alarm within this many minutes continues the change.
+const REOPENED: i64 = 60;
+
+/// What got worse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// The median duration.
+    Slower,
+    /// The duration that a tenth of the requests exceeds.
+    SlowerTail,
+    /// The failed share.
+    Failing,
+    /// The number of requests fell.
+    Fewer,
+}
+
+/// A change for the worse.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// What got worse.
+    pub kind: Kind,
+    /// First minute of the change, since the epoch.
+    pub since: i64,
+    /// Whether `since` is certain within five minutes.
+    pub is_exact: bool,
+    /// The minute after the last one of the change, when it is over.
+    pub recovered: Option<i64>,
+    /// Usual value: nanoseconds, failed share, or requests a minute.
+    pub before: f64,
+    /// Value since then, in the same unit.
+    pub after: f64,
+    /// Longer than usual, nanoseconds: a tenth of the requests before the change. 0 for other kinds than durations.
+    pub slow_ns: f64,
+    /// Requests an hour since then.
+    pub calls_an_hour: f64,
+    /// Requests an hour that the change affects, weighted by its severity.
+    pub harm: f64,
+}
+
+/// One row of the table of thresholds.
+struct Test {
+    metric: Metric,
+    window: Window,
+    /// Standard deviations of an alarm; of a subject younger than a day.
+    wanted: f64,
+    wanted_young: f64,
+    /// Distance from the 98th percentile.
+    margin: f64,
+}
+
+const LATENCY_FLOOR: f64 = 0.04;
+const ERRORS_FLOOR: f64 = 0.0005;
+/// Logarithms of 1.05 and 1.15.
+const LN_MARGIN: f64 = 0.048_790_164;
+const LN_LEAST: f64 = 0.139_761_942;
+const ERRORS_LEAST: f64 = 0.003;
+const ERRORS_MARGIN: f64 = 0.002;
+const ERRORS_COUNT: f64 = 4.0;
+const MS: f64 = 1e6;
+
+const fn test(metric: Metric, (length, left_out): (i64, usize), wanted: f64, wanted_young: f64, margin: f64) -> Test {
+    Test { metric, window: Window { length, left_out }, wanted, wanted_young, margin }
+}
+
+const TESTS: [Test; 9] = [
+    test(Metric::P50, (10, 4), 9.0, 12.5, LN_MARGIN),
+    test(Metric::P50, (30, 8), 5.8, 12.5, LN_MARGIN),
+    // A median of an hour is robust with all minutes.
+    test(Metric::P50, (60, 0), 4.8, 8.0, 0.0),
+    test(Metric::P90, (10, 4), 8.0, 12.5, LN_MARGIN),
+    test(Metric::P90, (30, 8), 4.8, 12.5, LN_MARGIN),
+    test(Metric::P90, (60, 14), 4.8, 8.0, LN_MARGIN),
+    test(Metric::Errors, (10, 4), 4.0, 5.2, ERRORS_MARGIN),
+    test(Metric::Errors, (30, 8), 3.6, 5.2, ERRORS_MARGIN),
+    test(Metric::Errors, (60, 14), 4.6, 5.2, ERRORS_MARGIN),
+];
+
+/// Windows and thresholds of fallen traffic.
+const DROPS: [(Window, f64); 3] = [
+    (Window { length: 20, left_out: 8 }, 4.0),
+    (Window { length: 40, left_out: 16 }, 4.6),
+    (Window { length: 60, left_out: 20 }, 4.7),
+];
+
+/// The state of one kind of change while the minutes are read.
+struct Open {
+    /// Time of the alarm.
+    at: i64,
+    /// Length of the window that raised it.
+    length: i64,
+    /// The usual value of that window, frozen at the alarm.
+    centre: f64,
+    recovered: Option<i64>,
+    /// Minutes with ordinary values up to now.
+    calm: i64,
+}
+
+/// The changes of the last [`STEPS`] minutes of the series, open or over; at most one of each kind.
+pub fn changes(series: &Series) -> Vec<Change> {
+    let kinds = [Kind::Slower, Kind::SlowerTail, Kind::Failing, Kind::Fewer];
+    let mut found: Vec<Change> = kinds.into_iter().filter_map(|kind| latest(series, kind)).collect();
+    // The median says more than the tail when both moved.
+    if found.iter().any(|change| change.kind == Kind::Slower && change.recovered.is_none()) {
+        found.retain(|change| change.kind != Kind::SlowerTail);
+    }
+    found
+}
+
+/// The latest change of a kind.
+fn latest(series: &Series, kind: Kind) -> Option<Change> {
+    let end = series.end();
+    let first = (end - STEPS).max(series.first()).div_euclid(STEP) * STEP;
+    let mut open: Option<Open> = None;
+    for now in (first..=end).step_by(STEP as usize) {
+        match &mut open {
+            Some(change) if change.recovered.is_none() => {
+                change.calm = if is_calm(series, kind, change, now) { change.calm + STEP } else { 0 };
+                if change.calm > RECOVERY {
+                    change.recovered = Some(now - change.calm);
+                }
+            }
+            _ => {
+                let Some((length, centre)) = alarm(series, kind, now) else { continue };
+                match &mut open {
+                    Some(change) if change.recovered.is_some_and(|end| now - end <= REOPENED) => {
+                        // The long windows still have the minutes before the recovery.
+                        if !is_calm(series, kind, change, now) {
+                            (change.recovered, change.calm) = (None, 0);
+                        }
+                    }
+                    _ => open = Some(Open { at: now, length, centre, recovered: None, calm: 0 }),
+                }
+            }
+        }
+    }
+    describe(series, kind, &open?)
+}
+
+fn metric_of(kind: Kind) -> Metric {
+    match kind {
+        Kind::Slower => Metric::P50,
+        Kind::SlowerTail => Metric::P90,
+        Kind::Failing => Metric::Errors,
+        Kind::Fewer => Metric::Calls,
+    }
+}
+
+/// The length and the usual value of the first window that raises an alarm.
+fn alarm(series: &Series, kind: Kind, now: i64) -> Option<(i64, f64)> {
+    if kind == Kind::Fewer {
+        let drop = |now| {
+            let of = |(window, wanted): &(Window, f64)| Some((window.length, fallen(series, *window, *wanted, now)?));
+            DROPS.iter().find_map(of)
+        };
+        // Twice in a row.
+        drop(now - STEP)?;
+        return drop(now);
+    }
+    let tests = TESTS.iter().filter(|test| test.metric == metric_of(kind));
+    tests.filter_map(|test| Some((test.window.length, raised(series, test, now)?))).next()
+}
+
+/// The usual value when the window that ends at `now` is far above it.
+fn raised(series: &Series, test: &Test, now: i64) -> Option<f64> {
+    let value = series.window(test.metric, test.window.length, test.window.left_out, now)?;
+    let least = if test.metric == Metric::Errors { ERRORS_LEAST } else { LN_LEAST };
+    if recent(series, test.metric, test.window, now).is_some_and(|recent| value.x - recent < least) {
+        return None;
+    }
+    let usual = usual(series, test.metric, test.window, now)?;
+    let (added, is_errors) = (value.x - usual.centre, test.metric == Metric::Errors);
+    let is_enough = if is_errors {
+        value.failed >= ERRORS_COUNT && added >= ERRORS_LEAST && value.x >= 2.0 * usual.centre
+    } else {
+        let least = if test.metric == Metric::P50 { 5.0 * MS } else { 10.0 * MS };
+        added >= LN_LEAST && value.x.exp() - usual.centre.exp() >= least
+    };
+    if !is_enough || value.x < usual.high + test.margin {
+        return None;
+    }
+    let (floor, sample) = match test.metric {
+        Metric::P50 => (LATENCY_FLOOR, 1.25 * series.spread / value.calls.sqrt()),
+        Metric::P90 => (LATENCY_FLOOR, 2.2 * series.spread / value.calls.sqrt()),
+        _ => {
+            let share = usual.centre.max(0.5 / value.calls).min(0.5);
+            (ERRORS_FLOOR, (share * (1.0 - share) / value.calls).sqrt())
+        }
+    };
+    let wanted = if usual.is_young { test.wanted_young } else { test.wanted };
+    (added / usual.noise.max(floor).hypot(sample) >= wanted).then_some(usual.centre)
+}
+
+/// The usual number of requests of the window when it has far fewer.
+fn fallen(series: &Series, window: Window, wanted: f64, now: i64) -> Option<f64> {
+    let calls = |end| series.window(Metric::Calls, window.length, window.left_out, end).map(|value| value.x);
+    let value = calls(now)?;
+    let mut recent: Vec<f64> = ends(now, now - 120, 10).filter_map(calls).collect();
+    let mut other_days = same_time(series, Metric::Calls, window, now, 10);
+    let least = other_days.iter().copied().reduce(f64::min)?;
+    let expected = median(&mut recent)?.min(median(&mut other_days)?);
+    let is_enough = expected >= 15.0 && value <= 0.7 * expected && value <= 0.8 * least;
+    let noise = expected.sqrt().hypot(0.15 * expected);
+    (is_enough && (expected - value) / noise >= wanted).then_some(expected)
+}
+
+/// Whether the last ten minutes are ordinary again.
+fn is_calm(series: &Series, kind: Kind, open: &Open, now: i64) -> bool {
+    if kind == Kind::Fewer {
+        let short = DROPS[0].0;
+        let value = series.window(Metric::Calls, short.length, short.left_out, now);
+        let usual = usual_calls_a_minute(open) * (short.length - short.left_out as i64) as f64;
+        return value.is_some_and(|value| value.x >= 0.85 * usual);
+    }
+    let half = if kind == Kind::Failing { ERRORS_LEAST / 2.0 } else { LN_LEAST / 2.0 };
+    series.window(metric_of(kind), 10, 4, now).is_some_and(|value| value.x < open.centre + half)
+}
+
+fn describe(series: &Series, kind: Kind, open: &Open) -> Option<Change> {
+    let back = if open.length >= 60 { 120 } else { 45 };
+    let (from, to) = ((open.at - back).max(series.first()), open.recovered.unwrap_or(series.end()).max(open.at));
+    let usual_end = open.at - open.length - STEP;
+    let slow_ns = match kind {
+        Kind::Slower | Kind::SlowerTail => {
+            series.whole(Metric::P90, usual_end - 24 * 60, usual_end).map_or(0.0, |value| value.x.exp())
+        }
+        _ => 0.0,
+    };
+    let (start, is_exact) = match kind {
+        Kind::Slower | Kind::SlowerTail => split(&series.slow(slow_ns, from, to))?,
+        Kind::Failing => split(&series.failures(from, to))?,
+        Kind::Fewer => split_calls(&series.failures(from, to))?,
+    };
+    let since = from + start as i64;
+    let after = series.whole(metric_of(kind), since, to).or_else(|| {
+        // Shorter than the requests of a window.
+        series.window(metric_of(kind), open.length, 0, open.at)
+    })?;
+    let minutes = (to - since).max(1) as f64;
+    let calls_an_hour = series.whole(Metric::Calls, since, to).map_or(0.0, |value| value.calls * 60.0 / minutes);
+    let (before, now) = match kind {
+        Kind::Slower | Kind::SlowerTail => (open.centre.exp(), after.x.exp()),
+        Kind::Failing => (open.centre, after.x),
+        Kind::Fewer => (usual_calls(series, since, open), after.x / minutes),
+    };
+    let harm = match kind {
+        Kind::Fewer => 0.5 * (before - now).max(0.0) * 60.0,
+        Kind::Failing => {
+            let extra = (now - before).max(0.0);
+            calls_an_hour * extra * (1.0 + 4.0 * extra)
+        }
+        Kind::Slower | Kind::SlowerTail => {
+            let total = |index: fn(&(f64, f64)) -> f64| series.slow(slow_ns, since, to).iter().map(index).sum::<f64>();
+            let share = total(|minute| minute.1) / total(|minute| minute.0).max(1.0);
+            let worse = (share - 0.10).max(0.0);
+            let weight = ((now / before).log2() / 3.0).clamp(0.1, 1.0);
+            calls_an_hour * worse * weight * (1.0 + 4.0 * worse)
+        }
+    };
+    let (recovered, after) = (open.recovered, now);
+    Some(Change { kind, since, is_exact, recovered, before, after, slow_ns, calls_an_hour, harm })
+}
+
+/// Requests a minute that the baselines of fallen traffic expect.
+fn usual_calls_a_minute(open: &Open) -> f64 {
+    let of = DROPS.iter().find(|(window, _)| window.length == open.length);
+    of.map_or(0.0, |(window, _)| open.centre / (window.length - window.left_out as i64) as f64)
+}
+
+/// Requests a minute of the two hours before a change, at most as many as the baselines expect.
+fn usual_calls(series: &Series, since: i64, open: &Open) -> f64 {
+    let known = (since - 120).max(series.first());
+    let before = series.whole(Metric::Calls, known, since).map_or(0.0, |value| value.calls);
+    (before / (since - known).max(1) as f64).min(usual_calls_a_minute(open))
+}

@@ -1,0 +1,224 @@
+//! The minutes of a subject, and what windows of them show.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+/// Buckets of the logarithm of a duration per unit.
+const PER_UNIT: f64 = 64.0;
+/// Buckets in all: durations of 1 ns to 292 years.
+const BUCKETS: usize = 64 * 44;
+/// Requests that a quantile needs.
+const CALLS_FOR_QUANTILE: f64 = 15.0;
+/// Requests that a rate of errors needs.
+const CALLS_FOR_RATE: f64 = 10.0;
+
+/// One minute of a subject.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Minute {
+    /// Requests.
+    pub calls: f64,
+    /// Failed requests.
+    pub failed: f64,
+    /// Durations in nanoseconds at evenly spaced quantiles; each stands for as many requests. Empty: none is timed.
+    pub durations: Vec<f64>,
+}
+
+/// Consecutive minutes of a subject.
+#[derive(Debug)]
+pub struct Series {
+    first: i64,
+    minutes: Vec<Cell>,
+    /// Typical logarithm of a duration.
+    typical_ln: f64,
+    /// Half the width of the logarithm of durations from P16 to P84.
+    pub(super) spread: f64,
+    /// Failed share of all requests.
+    pub(super) failed_share: f64,
+    cache: RefCell<HashMap<Measured, Option<Value>>>,
+}
+
+/// A metric of a window: its length, the minutes left out, its end.
+type Measured = (Metric, i64, usize, i64);
+
+#[derive(Debug, Clone, Default)]
+struct Cell {
+    calls: f64,
+    failed: f64,
+    ln_mean: f64,
+    buckets: Vec<u16>,
+}
+
+/// What is measured in a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Metric {
+    /// Logarithm of the median duration.
+    P50,
+    /// Logarithm of the duration that a tenth exceeds.
+    P90,
+    /// Failed share.
+    Errors,
+    /// Number of requests.
+    Calls,
+}
+
+/// A measured value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Value {
+    /// In the unit of the metric.
+    pub x: f64,
+    /// Requests measured.
+    pub calls: f64,
+    /// Failed requests among them.
+    pub failed: f64,
+}
+
+fn bucket_of(duration_ns: f64) -> u16 {
+    (duration_ns.max(1.0).ln() * PER_UNIT).clamp(0.0, (BUCKETS - 1) as f64) as u16
+}
+
+impl Series {
+    /// The minutes from `first` (minutes since the epoch) on, without gaps: a minute without requests is
+    /// [`Minute::default`].
+    pub fn new(first: i64, minutes: Vec<Minute>) -> Series {
+        let minutes: Vec<Cell> = minutes.into_iter().map(Cell::of).collect();
+        let mut means: Vec<f64> =
+            minutes.iter().filter(|cell| !cell.buckets.is_empty()).map(|cell| cell.ln_mean).collect();
+        let (calls, failed) =
+            minutes.iter().fold((0.0, 0.0), |(calls, failed), cell| (calls + cell.calls, failed + cell.failed));
+        let mut series = Series {
+            first,
+            typical_ln: median(&mut means).unwrap_or(0.0),
+            failed_share: if calls > 0.0 { failed / calls } else { 0.0 },
+            spread: 0.0,
+            cache: RefCell::default(),
+            minutes,
+        };
+        let all = series.histogram(series.minutes.iter());
+        series.spread = match (all.quantile(0.16), all.quantile(0.84)) {
+            (Some(low), Some(high)) => (high - low) / 2.0,
+            _ => 0.0,
+        };
+        series
+    }
+
+    /// The first minute, since the epoch.
+    pub fn first(&self) -> i64 {
+        self.first
+    }
+
+    /// The minute after the last.
+    pub fn end(&self) -> i64 {
+        self.first + self.minutes.len() as i64
+    }
+
+    fn cells(&self, from: i64, to: i64) -> &[Cell] {
+        let index = |minute: i64| (minute - self.first).clamp(0, self.minutes.len() as i64) as usize;
+        let (from, to) = (index(from), index(to));
+        &self.minutes[from.min(to)..to]
+    }
+
+    /// The metric of `length` minutes up to `end`, exclusive, less the `left_out` worst ones. `None`: too few requests,
+    /// or the series does not have all of these minutes.
+    pub(super) fn window(&self, metric: Metric, length: i64, left_out: usize, end: i64) -> Option<Value> {
+        if end - length < self.first || end > self.end() {
+            return None;
+        }
+        if let Some(value) = self.cache.borrow().get(&(metric, length, left_out, end)) {
+            return *value;
+        }
+        let value = self.measure(metric, self.cells(end - length, end), left_out);
+        self.cache.borrow_mut().insert((metric, length, left_out, end), value);
+        value
+    }
+
+    /// The metric of all minutes of `from..to`.
+    pub(super) fn whole(&self, metric: Metric, from: i64, to: i64) -> Option<Value> {
+        self.measure(metric, self.cells(from, to), 0)
+    }
+
+    fn measure(&self, metric: Metric, cells: &[Cell], left_out: usize) -> Option<Value> {
+        let excess = |cell: &Cell| match metric {
+            Metric::P50 | Metric::P90 if cell.buckets.is_empty() => 0.0,
+            Metric::P50 | Metric::P90 => cell.calls * (cell.ln_mean - self.typical_ln),
+            Metric::Errors => cell.failed - cell.calls * self.failed_share,
+            Metric::Calls => -cell.calls,
+        };
+        let mut order: Vec<(f64, &Cell)> = cells.iter().map(|cell| (excess(cell), cell)).collect();
+        order.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        let kept = order.iter().skip(left_out).map(|(_, cell)| *cell);
+        let (calls, failed) =
+            kept.clone().fold((0.0, 0.0), |(calls, failed), cell| (calls + cell.calls, failed + cell.failed));
+        let x = match metric {
+            Metric::P50 | Metric::P90 if calls < CALLS_FOR_QUANTILE => return None,
+            Metric::P50 => self.histogram(kept).quantile(0.5)?,
+            Metric::P90 => self.histogram(kept).quantile(0.9)?,
+            Metric::Errors if calls < CALLS_FOR_RATE => return None,
+            Metric::Errors => failed / calls,
+            Metric::Calls => calls,
+        };
+        Some(Value { x, calls, failed })
+    }
+
+    fn histogram<'a>(&self, cells: impl Iterator<Item = &'a Cell>) -> Histogram {
+        let mut points: Vec<(u16, f64)> = Vec::new();
+        for cell in cells {
+            let each = cell.calls / cell.buckets.len().max(1) as f64;
+            points.extend(cell.buckets.iter().map(|bucket| (*bucket, each)));
+        }
+        points.sort_unstable_by_key(|(bucket, _)| *bucket);
+        Histogram { points }
+    }
+
+    /// Requests, and those that failed, of each minute of `from..to`.
+    pub(super) fn failures(&self, from: i64, to: i64) -> Vec<(f64, f64)> {
+        self.cells(from, to).iter().map(|cell| (cell.calls, cell.failed)).collect()
+    }
+
+    /// Requests, and those longer than `duration_ns`, of each minute of `from..to`.
+    pub(super) fn slow(&self, duration_ns: f64, from: i64, to: i64) -> Vec<(f64, f64)> {
+        let edge = bucket_of(duration_ns);
+        let slow = |cell: &Cell| {
+            let above = cell.buckets.iter().filter(|bucket| **bucket > edge).count() as f64;
+            (cell.calls, if above > 0.0 { cell.calls * above / cell.buckets.len() as f64 } else { 0.0 })
+        };
+        self.cells(from, to).iter().map(slow).collect()
+    }
+}
+
+impl Cell {
+    fn of(minute: Minute) -> Cell {
+        let points = minute.durations.len() as f64;
+        let ln_mean = minute.durations.iter().map(|ns| ns.max(1.0).ln()).sum::<f64>() / points.max(1.0);
+        let buckets = minute.durations.iter().map(|ns| bucket_of(*ns)).collect();
+        Cell { calls: minute.calls, failed: minute.failed.min(minute.calls), ln_mean, buckets }
+    }
+}
+
+/// Buckets with their requests, ascending; a bucket may occur several times.
+struct Histogram {
+    points: Vec<(u16, f64)>,
+}
+
+impl Histogram {
+    /// The logarithm of the duration at a quantile, interpolated inside the bucket.
+    fn quantile(&self, q: f64) -> Option<f64> {
+        let wanted = q * self.points.iter().map(|(_, count)| count).sum::<f64>();
+        let mut below = 0.0;
+        for points in self.points.chunk_by(|(one, _), (other, _)| one == other) {
+            let count: f64 = points.iter().map(|(_, count)| count).sum();
+            if count > 0.0 && below + count >= wanted {
+                let inside = ((wanted - below) / count).clamp(0.0, 1.0);
+                return Some((f64::from(points[0].0) + inside) / PER_UNIT);
+            }
+            below += count;
+        }
+        None
+    }
+}
+
+/// The median; sorts the values. `None` without any.
+pub(super) fn median(values: &mut [f64]) -> Option<f64> {
+    values.sort_unstable_by(f64::total_cmp);
+    let middle = values.len().checked_sub(1)? / 2;
+    Some(if values.len() % 2 == 1 { values[middle] } else { (values[middle] + values[middle + 1]) / 2.0 })
+}

@@ -1,0 +1,194 @@
+//! The detector on generated days: what it finds, and that quiet days stay quiet. ANSWERS 2.2 to 2.7.
+
+use super::*;
+
+const DAY: i64 = 24 * 60;
+/// A Wednesday, 09:04 UTC.
+const START: i64 = 20_600 * DAY + 9 * 60 + 4;
+
+/// A generated subject.
+struct Day {
+    random: fastrand::Rng,
+    calls: f64,
+    days: i64,
+}
+
+/// What a generated minute adds: factor of durations, share of failures, factor of traffic.
+#[derive(Clone, Copy)]
+struct Effect {
+    slower: f64,
+    failing: f64,
+    traffic: f64,
+}
+
+const NONE: Effect = Effect { slower: 1.0, failing: 0.0, traffic: 1.0 };
+
+fn day(seed: u64, calls: f64) -> Day {
+    Day { random: fastrand::Rng::with_seed(seed), calls, days: 8 }
+}
+
+impl Day {
+    fn normal(&mut self) -> f64 {
+        (0..12).map(|_| self.random.f64()).sum::<f64>() - 6.0
+    }
+
+    /// Minutes up to `end`; `effect` is that of each minute.
+    fn series(mut self, end: i64, effect: impl Fn(i64) -> Effect) -> Series {
+        let first = end - self.days * DAY - 90;
+        let (mut hiccup, mut burst, mut drift) = ((0, 1.0), (0, 0.0), 0.0_f64);
+        let minutes = (first..end).map(|minute| {
+            let wave = 1.0 + 0.4 * ((minute.rem_euclid(DAY)) as f64 / DAY as f64 * std::f64::consts::TAU).sin();
+            drift = 0.999 * drift + 0.002 * self.normal();
+            if self.random.f64() < 2.5 / DAY as f64 {
+                hiccup = (minute + self.random.i64(1..=4), 1.5 + 4.0 * self.random.f64());
+            }
+            if self.random.f64() < 1.5 / DAY as f64 {
+                burst = (minute + self.random.i64(1..=2), 0.3 * self.random.f64());
+            }
+            let effect = effect(minute);
+            let expected = self.calls * wave * effect.traffic;
+            let calls = (expected + expected.sqrt() * self.normal()).round().max(0.0) as usize;
+            let slower = effect.slower * if minute < hiccup.0 { hiccup.1 } else { 1.0 };
+            let failing = effect.failing + 0.002 + if minute < burst.0 { burst.1 } else { 0.0 };
+            let mut durations: Vec<f64> =
+                (0..calls.min(12)).map(|_| 120e6 * slower * (0.5 * self.normal() + drift).exp()).collect();
+            durations.sort_unstable_by(f64::total_cmp);
+            let failed = (0..calls).filter(|_| self.random.f64() < failing).count() as f64;
+            Minute { calls: calls as f64, failed, durations }
+        });
+        let minutes = minutes.collect();
+        Series::new(first, minutes)
+    }
+}
+
+fn from(start: i64, effect: Effect) -> impl Fn(i64) -> Effect {
+    move |minute| if minute >= start { effect } else { NONE }
+}
+
+fn kinds(series: &Series) -> Vec<Kind> {
+    changes(series).iter().map(|change| change.kind).collect()
+}
+
+// ANSWERS 2.3: fresh quiet days.
+#[test]
+fn quiet_days_change_nothing() {
+    let mut found = 0;
+    for seed in 0..16 {
+        let calls = [0.5, 1.0, 5.0, 30.0][seed as usize % 4];
+        found += changes(&day(seed, calls).series(START, |_| NONE)).len();
+    }
+    assert!(found == 0, "{found} changes in 16 quiet days");
+}
+
+#[test]
+fn worse_subjects_are_found_with_their_start() {
+    let slower = |slower| Effect { slower, ..NONE };
+    let failing = |failing| Effect { failing, ..NONE };
+    for (effect, kind, calls, after_minutes) in [
+        (slower(4.0), Kind::Slower, 5.0, 40),
+        (slower(2.0), Kind::Slower, 30.0, 60),
+        (failing(0.12), Kind::Failing, 30.0, 20),
+        (failing(0.5), Kind::Failing, 5.0, 20),
+        (Effect { traffic: 0.0, ..NONE }, Kind::Fewer, 30.0, 60),
+    ] {
+        for seed in 100..102 {
+            let series = day(seed, calls).series(START + after_minutes, from(START, effect));
+            let found = changes(&series);
+            let change = found.iter().find(|change| change.kind == kind).unwrap_or_else(|| panic!("{kind:?} {seed}"));
+            assert!(change.since.abs_diff(START) <= 10, "{kind:?} {seed}: {}", change.since - START);
+            assert!(change.recovered.is_none() && change.harm > 0.0, "{change:?}");
+        }
+    }
+}
+
+// ANSWERS 4, (14).
+#[test]
+fn four_bad_minutes_are_no_change() {
+    let bad = Effect { slower: 20.0, failing: 0.9, traffic: 1.0 };
+    for (seed, minutes, expected) in [(7, 4, false), (8, 12, true)] {
+        let effect = move |minute| if (START..START + minutes).contains(&minute) { bad } else { NONE };
+        let found = kinds(&day(seed, 30.0).series(START + 13, effect));
+        assert_eq!(found.contains(&Kind::Failing), expected, "{minutes}: {found:?}");
+        assert_eq!(found.contains(&Kind::Slower), expected, "{minutes}: {found:?}");
+    }
+}
+
+// ANSWERS 2.7.
+#[test]
+fn changes_recover() {
+    let effect = |minute| if (START..START + 60).contains(&minute) { Effect { failing: 0.3, ..NONE } } else { NONE };
+    let found = changes(&day(3, 30.0).series(START + 180, effect));
+    let change = found.iter().find(|change| change.kind == Kind::Failing).expect("found");
+    assert!(change.since.abs_diff(START) <= 5);
+    assert!(change.recovered.expect("recovered").abs_diff(START + 60) <= 15, "{change:?}");
+}
+
+// ANSWERS 4, (13).
+#[test]
+fn little_data_is_no_change() {
+    let minute = |failed| Minute { calls: 50.0, failed, durations: vec![1e9; 20] };
+    assert!(changes(&Series::new(START, vec![minute(50.0); 9])).is_empty());
+    assert!(changes(&Series::new(START, Vec::new())).is_empty());
+    let mut minutes = vec![Minute { calls: 0.2, failed: 0.0, durations: vec![1e8] }; 3000];
+    minutes.extend(vec![Minute { calls: 0.3, failed: 0.3, durations: vec![1e8] }; 10]);
+    assert!(changes(&Series::new(START, minutes)).is_empty(), "three errors");
+}
+
+// ANSWERS 2.5.
+#[test]
+fn versions_carry_begin_or_are_refuted() {
+    let served = |calls, bad| Served { calls, bad };
+    let was = served(1000.0, 10.0);
+    for (new, old, is_new, relation) in [
+        (served(100.0, 50.0), served(900.0, 9.0), true, Some(Relation::Carries)),
+        (served(100.0, 50.0), served(900.0, 9.0), false, Some(Relation::Carries)),
+        (served(500.0, 60.0), served(0.0, 0.0), true, Some(Relation::BeganWith)),
+        (served(500.0, 60.0), served(500.0, 60.0), true, Some(Relation::Refuted)),
+        (served(500.0, 60.0), served(500.0, 60.0), false, None),
+        (served(500.0, 60.0), served(0.0, 0.0), false, None),
+    ] {
+        assert_eq!(carried_by(new, old, was, is_new), relation, "{new:?} {old:?}");
+    }
+}
+
+// ANSWERS 2.7.
+#[test]
+fn sentences_name_subject_numbers_time_and_version() {
+    let change = |kind, before, after| Change {
+        kind,
+        since: START,
+        is_exact: true,
+        recovered: None,
+        before,
+        after,
+        slow_ns: 0.0,
+        calls_an_hour: 1412.0,
+        harm: 1.0,
+    };
+    let clock = |minute: i64| format!("{:02}:{:02}", minute.rem_euclid(DAY) / 60, minute % 60);
+    let text = |changes: &[Change], version, issues: &[String], sufferers: &[String]| {
+        sentence(&Card { name: "POST /orders", changes, service: "checkout", version, issues, sufferers }, clock)
+    };
+    let slower = change(Kind::Slower, 155e6, 1.05e9);
+    assert_eq!(
+        text(&[slower.clone()], Some(("1.42.0", Relation::Carries)), &[], &["POST /checkout".to_owned()]),
+        "POST /orders is 6.8 times slower (P50 155 ms -> 1.05 s) since 09:04; version 1.42.0 of checkout carries it. \
+         POST /checkout suffers."
+    );
+    let failing = change(Kind::Failing, 0.001, 0.12);
+    assert_eq!(
+        text(&[failing], Some(("1.42.0", Relation::BeganWith)), &["TotalMismatch".to_owned()], &[]),
+        "POST /orders fails in 12 % of calls, before 0.1 %, since 09:04; it began when version 1.42.0 of checkout went \
+         live. 168 more failed calls an hour. New issue: TotalMismatch."
+    );
+    let over = Change { is_exact: false, recovered: Some(START + 68), ..change(Kind::SlowerTail, 100e6, 120e6) };
+    assert_eq!(
+        text(&[over], None, &[], &[]),
+        "POST /orders is 20 % slower (P90 100 ms -> 120 ms) since about 09:04. Recovered at 10:12 after 68 min."
+    );
+    let fewer = change(Kind::Fewer, 140.0, 42.0);
+    assert_eq!(
+        text(&[fewer], None, &[], &[]),
+        "POST /orders gets 30 % of its usual calls (42 a minute, usually 140) since 09:04."
+    );
+}

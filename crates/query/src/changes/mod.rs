@@ -1,0 +1,125 @@
+//! What changed for the worse: minutes of the subjects that may have changed, read from roll-ups, and the rules of
+//! [`tidewatch_domain::changes`]. Nothing is kept between requests: the same minutes give the same answer.
+
+mod issues;
+mod read;
+mod versions;
+
+use tidewatch_domain::changes::{self, Card, Change, Kind, sentence};
+
+use self::read::Subject;
+use self::versions::Origin;
+use crate::error::QueryError;
+use crate::executor::Executor;
+use crate::time::{self, MINUTE, Range, SECOND};
+use crate::views::changes::*;
+use tidewatch_accounts::Project;
+
+/// Exports of a minute may arrive this much after its end, nanoseconds.
+const LATE: i64 = 90 * SECOND;
+/// An Issue that is new within this many minutes of a change belongs to it.
+const NEAR_MINUTES: u64 = 10;
+
+/// `POST /api/overview/changes`.
+pub async fn read(executor: &Executor, project: &Project, request: ChangesRequest) -> Result<Changes, QueryError> {
+    let now = executor.context.clock.now_ns();
+    let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
+    let end = range.to.min(now.saturating_sub(LATE)).div_euclid(MINUTE);
+    let screened = read::screen(executor, project.number, end).await?;
+    let mut cards = Vec::new();
+    for subject in &screened.subjects {
+        let series = read::series(executor, project.number, subject, end).await?;
+        let mut found = changes::changes(&series);
+        let ended_before =
+            |change: &Change| change.recovered.is_some_and(|minute| minute.saturating_mul(MINUTE) < range.from);
+        found.retain(|change| !ended_before(change));
+        // One that is over does not hide one that is not.
+        if found.iter().any(|change| change.recovered.is_none()) {
+            found.retain(|change| change.recovered.is_none());
+        }
+        found.sort_by(|one, other| other.harm.total_cmp(&one.harm));
+        if let Some(first) = found.first() {
+            let origin = versions::origin(executor, project.number, subject, first, end).await?;
+            cards.push((subject, found, origin));
+        }
+    }
+    let new = issues::new(executor, project.number, screened.data_since, end).await?;
+    let mut data = Vec::new();
+    let mut taken = Vec::new();
+    for (subject, found, origin) in &cards {
+        let since = found.iter().map(|change| change.since).min().unwrap_or(end);
+        let is_failing = found.iter().any(|change| change.kind == Kind::Failing);
+        let own = new
+            .iter()
+            .filter(|issue| is_failing && issue.owner == subject.name && issue.since.abs_diff(since) <= NEAR_MINUTES);
+        let own: Vec<&issues::NewIssue> = own.collect();
+        taken.extend(own.iter().map(|issue| issue.hash));
+        let titles = own.iter().map(|issue| issue.title.clone()).collect();
+        data.push(view(subject, found, origin, titles));
+    }
+    data.extend(new.iter().filter(|issue| !taken.contains(&issue.hash)).map(issues::NewIssue::view));
+    // Open ones first, then by harm, then the latest, then by name.
+    data.sort_by(|one, other| {
+        let state = one.recovered.is_some().cmp(&other.recovered.is_some());
+        let harm = state.then(other.score.total_cmp(&one.score));
+        harm.then_with(|| other.since.cmp(&one.since)).then_with(|| one.name.cmp(&other.name))
+    });
+    Ok(Changes { data, checked: screened.checked, quiet: screened.quiet })
+}
+
+fn view(subject: &Subject, found: &[Change], origin: &Origin, new_issues: Vec<String>) -> ChangeCard {
+    let scaled: Vec<Change> = found.iter().map(|change| subject.scaled(change)).collect();
+    let version = origin.version.as_ref().map(|(version, relation)| (version.as_str(), *relation));
+    let card = Card {
+        name: &subject.name,
+        changes: &scaled,
+        service: &origin.service,
+        version,
+        issues: &new_issues,
+        sufferers: &[],
+    };
+    let since = scaled.iter().map(|change| change.since).min().unwrap_or(0);
+    let recovered = scaled.iter().map(|change| change.recovered).collect::<Option<Vec<i64>>>();
+    let slow_ns = scaled.iter().map(|change| change.slow_ns).fold(0.0, f64::max);
+    ChangeCard {
+        kind: subject.kind(),
+        name: subject.name.clone(),
+        exception_hash: None,
+        service: origin.service.clone(),
+        since: minute(since),
+        since_exact: scaled.iter().all(|change| change.is_exact),
+        version: version.map(|(version, _)| version.to_owned()),
+        version_relation: version.map(|(_, relation)| match relation {
+            changes::Relation::Carries => VersionRelation::Carries,
+            changes::Relation::BeganWith | changes::Relation::Refuted => VersionRelation::BeganWith,
+        }),
+        sentence: sentence(&card, time_of_day),
+        score: scaled.iter().map(|change| change.harm).sum(),
+        effects: scaled.iter().map(effect).collect(),
+        slow_ms: (slow_ns > 0.0).then_some(slow_ns / 1e6),
+        new_issues,
+        recovered: recovered.and_then(|ends| ends.into_iter().max()).map(minute),
+    }
+}
+
+fn effect(change: &Change) -> Effect {
+    let (metric, scale) = match change.kind {
+        Kind::Slower => (EffectMetric::P50, 1e-6),
+        Kind::SlowerTail => (EffectMetric::P90, 1e-6),
+        Kind::Failing => (EffectMetric::ErrorRate, 1.0),
+        Kind::Fewer => (EffectMetric::Calls, 1.0),
+    };
+    let (before, after) = (change.before * scale, change.after * scale);
+    Effect { metric, before, after, since: minute(change.since) }
+}
+
+/// A minute since the epoch in RFC 3339.
+fn minute(minute: i64) -> String {
+    time::to_rfc3339(minute.saturating_mul(MINUTE))
+}
+
+/// The time of day of a minute since the epoch, in UTC.
+fn time_of_day(minute: i64) -> String {
+    let of_day = minute.rem_euclid(24 * 60);
+    format!("{:02}:{:02} UTC", of_day / 60, of_day % 60)
+}

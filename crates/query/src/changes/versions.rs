@@ -1,0 +1,140 @@
+//! The service of a change, and the version that it began with.
+
+use tidewatch_domain::changes::{Change, Kind, Relation, Served, carried_by};
+use tidewatch_store::plan::{Function, Key, Op};
+
+use super::read::Subject;
+use crate::error::QueryError;
+use crate::executor::Executor;
+use crate::time::{HOUR, MINUTE, Range};
+use crate::{filters, plans};
+
+/// Rows before a change that tell which versions are known, nanoseconds.
+const KNOWN: i64 = 6 * HOUR;
+/// A version is new when its first row is within this time of the start of the change, nanoseconds.
+const NEW: i64 = 5 * MINUTE;
+/// Rise of a version's share of the calls that counts as going live: a rollback.
+const RISE: f64 = 0.1;
+
+/// Output columns.
+const AFTER: &str = "after";
+const AFTER_BAD: &str = "after_bad";
+const BEFORE: &str = "before";
+const BEFORE_BAD: &str = "before_bad";
+const FIRST: &str = "first";
+
+/// Where a change comes from.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Origin {
+    /// The service with the most calls; empty when unknown.
+    pub service: String,
+    /// The version that carries the change or began with it.
+    pub version: Option<(String, Relation)>,
+}
+
+struct Version {
+    service: String,
+    name: String,
+    since: Served,
+    before: Served,
+    first: i64,
+}
+
+/// Reads the calls of the subject by service and version, before and since the change.
+pub async fn origin(
+    executor: &Executor,
+    project: u32,
+    subject: &Subject,
+    change: &Change,
+    end: i64,
+) -> Result<Origin, QueryError> {
+    let since = change.since.saturating_mul(MINUTE);
+    let to = change.recovered.unwrap_or(end).saturating_mul(MINUTE);
+    let range = Range { from: since.saturating_sub(KNOWN), to: to.max(since.saturating_add(1)) };
+    let bad = match change.kind {
+        Kind::Slower | Kind::SlowerTail => filters::compare("duration", Op::Gt, change.slow_ns as i64),
+        Kind::Failing | Kind::Fewer => filters::is("is_error"),
+    };
+    let (after, before) = (filters::compare("time", Op::Ge, since), filters::compare("time", Op::Lt, since));
+    let aggregates = vec![
+        Function::Count.named(AFTER).only(after.clone()),
+        Function::Count.named(AFTER_BAD).only(after.and(bad.clone())),
+        Function::Count.named(BEFORE).only(before.clone()),
+        Function::Count.named(BEFORE_BAD).only(before.and(bad)),
+        Function::Min("time").named(FIRST),
+    ];
+    let keys = vec![Key::column("server_name"), Key::column("app_version")];
+    let answer =
+        executor.run(plans::groups(subject.table, &[project], range, subject.rows(), keys, aggregates)).await?;
+    let versions: Vec<Version> = answer
+        .rows()
+        .map(|row| Version {
+            service: row.text("server_name").to_owned(),
+            name: row.text("app_version").to_owned(),
+            since: Served { calls: row.number(AFTER), bad: row.number(AFTER_BAD) },
+            before: Served { calls: row.number(BEFORE), bad: row.number(BEFORE_BAD) },
+            first: row.int(FIRST),
+        })
+        .collect();
+    Ok(choose(&versions, change.kind, since))
+}
+
+fn choose(versions: &[Version], kind: Kind, since: i64) -> Origin {
+    let calls = |version: &&Version| version.since.calls + version.before.calls;
+    let most = versions.iter().max_by(|one, other| calls(one).total_cmp(&calls(other)));
+    let Some(service) = most.map(|version| version.service.clone()) else { return Origin::default() };
+    let add = |one: Served, other: Served| Served { calls: one.calls + other.calls, bad: one.bad + other.bad };
+    let of_service = || versions.iter().filter(|version| version.service == service);
+    let was = of_service().map(|version| version.before).fold(Served::default(), add);
+    let all = of_service().map(|version| version.since).fold(Served::default(), add);
+    let mut found: Option<(&Version, Relation)> = None;
+    // Fewer calls of one version are the others' gain: traffic names no version.
+    for version in of_service().filter(|version| !version.name.is_empty() && kind != Kind::Fewer) {
+        let old = Served { calls: all.calls - version.since.calls, bad: all.bad - version.since.bad };
+        let rose = version.since.calls / all.calls.max(1.0) - version.before.calls / was.calls.max(1.0);
+        let is_first = version.first >= since.saturating_sub(NEW) && version.first <= since.saturating_add(NEW);
+        // The first version that is known went live before everything.
+        let is_new = was.calls > 0.0 && rose >= RISE && (is_first || version.before.calls > 0.0);
+        let relation = carried_by(version.since, old, was, is_new && version.since.calls > 0.0);
+        if let Some(relation @ (Relation::Carries | Relation::BeganWith)) = relation {
+            let is_better = found.is_none_or(|(other, known)| {
+                let rank = |relation| u8::from(relation == Relation::Carries);
+                (rank(relation), version.since.calls) > (rank(known), other.since.calls)
+            });
+            if is_better {
+                found = Some((version, relation));
+            }
+        }
+    }
+    let version = found.map(|(version, relation)| (version.name.clone(), relation));
+    Origin { service, version }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn version(name: &str, since: (f64, f64), before: (f64, f64), first: i64) -> Version {
+        let served = |(calls, bad)| Served { calls, bad };
+        let (since, before) = (served(since), served(before));
+        Version { service: "checkout".to_owned(), name: name.to_owned(), since, before, first }
+    }
+
+    #[test]
+    fn versions_are_named_when_they_went_live_with_the_change() {
+        let since = 1_000 * HOUR;
+        let old = |calls| version("1.41.0", calls, (600.0, 6.0), since - 6 * HOUR);
+        let new = |calls, first| version("1.42.0", calls, (0.0, 0.0), first);
+        for (versions, expected) in [
+            (vec![old((0.0, 0.0)), new((100.0, 90.0), since)], Some(("1.42.0", Relation::BeganWith))),
+            (vec![old((500.0, 5.0)), new((60.0, 50.0), since)], Some(("1.42.0", Relation::Carries))),
+            (vec![old((100.0, 90.0)), new((100.0, 90.0), since)], None),
+            (vec![old((100.0, 90.0))], None),
+            (vec![], None),
+        ] {
+            let found = choose(&versions, Kind::Slower, since).version;
+            let found = found.as_ref().map(|(name, relation)| (name.as_str(), *relation));
+            assert_eq!(found, expected);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+// What changed for the worse, one sentence each, the most harmful first. The words are the server's.
+import { Link } from "@tanstack/react-router";
+import { TrendingUp } from "lucide-react";
+import { usePost, useProjectId } from "../../api/hooks";
+import type { ChangeCard } from "../../api/types";
+import { count } from "../../model/format";
+import { Ago } from "../../parts/Ago";
+import { Section } from "../../parts/Page";
+import { useRange } from "../../parts/range";
+import { QueryView, SkeletonRows } from "../../parts/states";
+
+export function ChangesSection() {
+  const { body } = useRange();
+  const query = usePost("/api/overview/changes", body);
+  return (
+    <Section title="What changed for the worse" flush>
+      <QueryView query={query} skeleton={<SkeletonRows rows={2} />}>
+        {({ data, checked, quiet }) =>
+          data.length ? (
+            <ul aria-label="What changed for the worse">
+              {data.map((card) => (
+                <Change key={`${card.kind} ${card.exceptionHash ?? card.name}`} card={card} />
+              ))}
+            </ul>
+          ) : (
+            <p className="px-3 py-3 text-ink2">{nothing(checked, quiet)}</p>
+          )
+        }
+      </QueryView>
+    </Section>
+  );
+}
+
+function nothing(checked: number, quiet: number): string {
+  if (!checked) return "Nothing to check yet: no requests, task runs or AI calls in the last 24 hours.";
+  const few = quiet ? `, ${count(quiet)} too quiet to judge` : "";
+  return `Nothing got worse in the last 24 h (${count(checked)} ${checked === 1 ? "subject" : "subjects"} checked${few}).`;
+}
+
+function Change({ card }: { card: ChangeCard }) {
+  const open = !card.recovered;
+  // The sentence begins with the name, which is the link; an Issue's does not.
+  const starts = card.sentence.startsWith(card.name);
+  return (
+    <li className="border-line border-b px-3 py-2.5 last:border-b-0 hover:bg-hover">
+      <div className="flex gap-2.5">
+        <TrendingUp size={16} aria-hidden className={`mt-0.5 shrink-0 ${open ? "text-error" : "text-ink2"}`} />
+        <div className="min-w-0">
+          <p className={`[overflow-wrap:anywhere] ${open ? "" : "text-ink2"}`}>
+            <Subject card={card} text={starts ? card.name : card.sentence} />
+            {starts && card.sentence.slice(card.name.length)}
+          </p>
+          <p className="mt-0.5 text-caption text-ink2">
+            {card.service && `${card.service} · `}
+            {open ? "began " : "recovered "}
+            <Ago at={card.recovered ?? card.since} />
+          </p>
+        </div>
+      </div>
+    </li>
+  );
+}
+
+/** Opens the subject's page from half an hour before the change to its end. */
+function Subject({ card, text }: { card: ChangeCard; text: string }) {
+  const pid = useProjectId();
+  const { span } = useRange();
+  const since = Date.parse(card.since);
+  const from = new Date(since - 30 * 60_000).toISOString();
+  const to = card.recovered ?? new Date(Math.max(span.toMs, since + 60_000)).toISOString();
+  const search = { from, to } as never;
+  const className = "font-medium link [overflow-wrap:anywhere]";
+  if (card.kind === "issue")
+    return (
+      <Link
+        to="/p/$pid/issues/$hash"
+        params={{ pid, hash: card.exceptionHash ?? "" }}
+        search={search}
+        className={className}
+      >
+        {text}
+      </Link>
+    );
+  const page = {
+    endpoint: "/p/$pid/endpoints/$name",
+    task: "/p/$pid/tasks/$name",
+    ai_trace: "/p/$pid/ai/$name",
+  } as const;
+  return (
+    <Link to={page[card.kind]} params={{ pid, name: card.name }} search={search} className={className}>
+      {text}
+    </Link>
+  );
+}
