@@ -185,6 +185,14 @@ impl BlobStore {
         Ok(if_exists(self.wait(async move { store.delete(&path).await }))?.is_some() && existed)
     }
 
+    /// Removes the writes that a crash or a full disk left incomplete, and returns their number. No write may run.
+    pub fn remove_pending(&self) -> io::Result<u64> {
+        match &self.backend {
+            Backend::Folder(folder) => folder.remove_pending(),
+            Backend::Memory(_) => Ok(0),
+        }
+    }
+
     /// Deletes every blob below a folder of names.
     pub fn delete_below(&self, folder: &str) -> io::Result<()> {
         let Some(Stores { durable: store, .. }) = self.stores(false)? else { return Ok(()) };

@@ -86,6 +86,29 @@ fn a_folder_has_a_file_per_blob_and_shows_no_incomplete_write() {
     assert!(!pending.exists(), "with everything in it");
 }
 
+// Earlier releases stored files of any name, with their metadata in a file beside them: these are not incomplete.
+#[test]
+fn incomplete_writes_are_removed_and_nothing_else() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = BlobStore::in_folder(folder.path().join("blobs")).expect("a runtime");
+    assert_eq!(store.remove_pending().expect("nothing to remove"), 0);
+    for name in ["maps/p/a.map", "maps/p/a.map.info", "maps/p/b#c.js"] {
+        store.put(name, name.as_bytes()).expect("a write");
+    }
+    let maps = folder.path().join("blobs/maps/p");
+    for name in ["a.map#1", "a.map.info#2", "main.js#1", "main.js#1.info", "large.map#12"] {
+        std::fs::write(maps.join(name), b"{}").expect("a file");
+    }
+    assert_eq!(store.remove_pending().expect("a removal"), 3);
+    let mut left: Vec<String> = std::fs::read_dir(&maps)
+        .expect("a folder")
+        .map(|entry| entry.expect("a file").file_name().into_string().expect("a name"))
+        .collect();
+    left.sort();
+    assert_eq!(left, ["a.map", "a.map.info", "b#c.js", "main.js#1", "main.js#1.info"]);
+    assert_eq!(store.get("maps/p/a.map").expect("an answer").as_deref(), Some("maps/p/a.map".as_bytes()));
+}
+
 #[test]
 fn a_full_or_unwritable_disk_is_named() {
     let folder = tempfile::tempdir().expect("a folder");

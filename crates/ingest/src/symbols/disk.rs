@@ -24,6 +24,23 @@ pub(super) fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     pending.publish()
 }
 
+/// Creates a folder and those above it, durably.
+fn create_folder(folder: &Path) -> io::Result<()> {
+    let mut missing = Vec::new();
+    let mut above = folder;
+    while !above.as_os_str().is_empty() && !above.exists() {
+        missing.push(above);
+        above = above.parent().unwrap_or(Path::new(""));
+    }
+    for folder in missing.into_iter().rev() {
+        // Another thread may have created it.
+        fs::create_dir_all(folder)?;
+        let above = folder.parent().filter(|above| !above.as_os_str().is_empty());
+        File::open(above.unwrap_or(Path::new(".")))?.sync_all()?;
+    }
+    Ok(())
+}
+
 /// A temporary file in the folder of its final path. It is deleted on drop unless it was published.
 struct PendingFile<'a> {
     place: &'a Path,
@@ -34,7 +51,7 @@ struct PendingFile<'a> {
 impl<'a> PendingFile<'a> {
     fn new(place: &'a Path) -> io::Result<PendingFile<'a>> {
         let folder = place.parent().ok_or_else(|| io::Error::other("a file is in a folder"))?;
-        fs::create_dir_all(folder)?;
+        create_folder(folder)?;
         Ok(PendingFile { place, folder, path: folder.join(format!(".{}", Uuid::new_v4())) })
     }
 

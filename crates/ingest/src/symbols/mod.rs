@@ -78,7 +78,13 @@ impl Symbols {
         let blobs = data_dir.join("blobs");
         let missing = Missing::open(blobs.join("missing"));
         let resymbolication = Arc::new(ResymbolicationQueue::open(blobs.join("again"))?);
-        let store = Arc::new(SymbolStore::new(BlobStore::in_folder(blobs)?));
+        let blobs = BlobStore::in_folder(blobs)?;
+        match blobs.remove_pending() {
+            Ok(0) => {}
+            Ok(removed) => tracing::info!(removed, "removed {removed} incomplete writes of symbol files"),
+            Err(error) => tracing::warn!(%error, "incomplete writes of symbol files cannot be removed: {error}"),
+        }
+        let store = Arc::new(SymbolStore::new(blobs));
         let cache = Arc::new(Cache::new(limits::ARTIFACT_CACHE_BYTES));
         let builder = Builder::start(
             store.clone(),
