@@ -329,6 +329,32 @@ pub const FACETS_MAX: usize = 16;
 pub const FACET_VALUES_MAX: usize = 10;
 /// Inner spans that a search for traces by service or attribute examines, latest first.
 pub const TRACE_MATCHES_MAX: usize = 50_000;
+/// Requests that an explanation samples of the selection, of the others in the same minutes, and of the time before.
+pub const EXPLAIN_SELECTED_MAX: usize = 10_000;
+/// See [`EXPLAIN_SELECTED_MAX`].
+pub const EXPLAIN_REST_MAX: usize = 20_000;
+/// See [`EXPLAIN_SELECTED_MAX`].
+pub const EXPLAIN_BEFORE_MAX: usize = 10_000;
+/// Spans that an explanation reads for the own time of operations and for attributes of the spans below a request.
+pub const EXPLAIN_SPANS_MAX: usize = 500_000;
+/// Requests whose spans an explanation always reads; those of further ones only within its time.
+pub const EXPLAIN_FIRST_REQUESTS: usize = 4_000;
+/// Time in which an explanation reads further spans, unless the request sets it, and the longest that it may set.
+pub const EXPLAIN_BUDGET: Duration = Duration::from_millis(300);
+/// See [`EXPLAIN_BUDGET`].
+pub const EXPLAIN_BUDGET_MAX: Duration = seconds(8);
+/// Distinct attributes that an explanation compares; further ones are left out.
+pub const EXPLAIN_ATTRIBUTES_MAX: usize = 500;
+/// Distinct values of an attribute in an explanation; an attribute with more is left out.
+pub const EXPLAIN_VALUES_MAX: usize = 65_536;
+/// Length of an attribute's value in an explanation, bytes; an attribute with a longer one is left out.
+pub const EXPLAIN_VALUE_BYTES_MAX: usize = 4096;
+/// Distinct attribute values of an explanation, bytes in all; attributes beyond are left out.
+pub const EXPLAIN_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Columns of a heatmap.
+pub const HEATMAP_COLUMNS_MAX: i64 = 120;
+/// Rows of a heatmap.
+pub const HEATMAP_ROWS_MAX: usize = 48;
 /// Spans of one graph; further ones are only counted (`span_limit`). Spec: span, rule 4.
 pub const GRAPH_SPANS_MAX: usize = 20_000;
 

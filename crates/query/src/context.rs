@@ -92,6 +92,34 @@ impl QueryContext {
         Ok(self.run_queued(move |store| store.cursor(&plan)).await??)
     }
 
+    /// Reads every row that passes a plan of rows without an order, batch by batch, on a query thread. `each` returns
+    /// false to end early. Returns the state that `each` has filled.
+    ///
+    /// Fails like [`QueryContext::run`].
+    pub async fn read<S: Send + 'static>(
+        &self,
+        memory: Arc<RequestMemory>,
+        plan: Plan,
+        deadline: Instant,
+        mut state: S,
+        mut each: impl FnMut(&mut S, RecordBatch) -> bool + Send + 'static,
+    ) -> Result<S, QueryError> {
+        let mut cursor = self.cursor(plan).await?;
+        let read = move |_: &dyn TelemetryStore| {
+            let mut goes_on = true;
+            loop {
+                let has_more = cursor.read(&memory, deadline, &mut |batch| {
+                    goes_on = goes_on && each(&mut state, batch.clone());
+                    Ok(())
+                })?;
+                if !has_more || !goes_on {
+                    return Ok(state);
+                }
+            }
+        };
+        self.scan(deadline, read).await
+    }
+
     /// Runs work without a deadline on a query thread: it waits for a slot as long as needed, and retries while the
     /// queue is full. Fails when `work` panics.
     pub async fn run_queued<T: Send + 'static>(

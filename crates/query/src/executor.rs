@@ -38,4 +38,15 @@ impl Executor {
         let (answer, total) = self.context.run_page(self.memory.clone(), plan, self.deadline).await?;
         Ok((Answer::new(answer), total))
     }
+
+    /// Reads every row that passes a plan of rows without an order, see [`QueryContext::read`].
+    pub async fn read<S: Send + 'static>(
+        &self,
+        plan: Plan,
+        state: S,
+        mut each: impl FnMut(&mut S, &Answer) -> bool + Send + 'static,
+    ) -> Result<S, QueryError> {
+        let each = move |state: &mut S, batch| each(state, &Answer::new(batch));
+        self.context.read(self.memory.clone(), plan, self.deadline, state, each).await
+    }
 }

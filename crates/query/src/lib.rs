@@ -14,6 +14,7 @@
 //!   [`drops`], [`services`], [`demo`]: the other resources.
 //! - [`changes`]: what changed for the worse.
 //! - [`language`]: queries of the query language as filters.
+//! - [`explain`]: what distinguishes some rows from others. [`heatmap`]: counts by time and duration.
 //! - [`profiles`]: series, flame graphs, functions and downloads of profiles.
 //! - [`export`]: the rows of a table as a file.
 //! - [`trace`]: the waterfall of one trace. [`occurrences`], [`owners`]: exceptions and the entities that own them.
@@ -41,8 +42,10 @@ pub mod drops;
 pub mod endpoints;
 pub mod entities;
 pub mod error;
+pub mod explain;
 pub mod export;
 pub mod filters;
+pub mod heatmap;
 pub mod ids;
 pub mod incomplete;
 pub mod issues;

@@ -108,6 +108,24 @@ pub fn table() -> Vec<[String; 3]> {
         row("... rows that are counted exactly, at least", COUNTED_ROWS_MIN.to_string(), "our own"),
         row("completions of a query", COMPLETIONS_MAX.to_string(), "our own"),
         row("inner spans that a search for traces looks at", TRACE_MATCHES_MAX.to_string(), "our own"),
+        row(
+            "an explanation's samples: selected, other, earlier requests; spans",
+            format!("{EXPLAIN_SELECTED_MAX}; {EXPLAIN_REST_MAX}; {EXPLAIN_BEFORE_MAX}; {EXPLAIN_SPANS_MAX}"),
+            "our own",
+        ),
+        row("requests whose spans an explanation always reads", EXPLAIN_FIRST_REQUESTS.to_string(), "our own"),
+        row(
+            "an explanation's time, unless set, and at most",
+            format!("{}; {}", time(EXPLAIN_BUDGET), time(EXPLAIN_BUDGET_MAX)),
+            "our own",
+        ),
+        row(
+            "an explanation's attributes, their distinct values, and the length of a value",
+            format!("{EXPLAIN_ATTRIBUTES_MAX}; {EXPLAIN_VALUES_MAX}; {}", bytes(EXPLAIN_VALUE_BYTES_MAX)),
+            "our own",
+        ),
+        row("an explanation's distinct values in all", bytes(EXPLAIN_BYTES_MAX), "our own"),
+        row("a heatmap's columns and rows", format!("{HEATMAP_COLUMNS_MAX}; {HEATMAP_ROWS_MAX}"), "our own"),
         row("spans of an entity, either side", time(SPAN_WINDOW), "\"Span read window\""),
         row("a login's life", time(LOGIN_LIFE), "wire, 5.1"),
         row("a session cookie's value: replaced after", time(SESSION_ROTATION), "our own"),
@@ -173,6 +191,7 @@ fn time(duration: Duration) -> String {
     match duration.as_secs() {
         count if count >= 3600 && count.is_multiple_of(3600) => format!("{} h", count / 3600),
         count if count >= 60 && count.is_multiple_of(60) => format!("{} min", count / 60),
+        0 => format!("{} ms", duration.as_millis()),
         count => format!("{count} s"),
     }
 }

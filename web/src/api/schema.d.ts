@@ -608,6 +608,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What distinguishes some requests, runs, AI Traces, traces or log records from the others of the same minutes, and
+         *     where their time went.
+         */
+        post: operations["explain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/export": {
         parameters: {
             query?: never;
@@ -656,6 +676,23 @@ export interface paths {
         get: operations["hasOrganizations"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/heatmap": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Counts of requests, runs, AI Traces or traces by time and duration. */
+        post: operations["getHeatmap"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3930,6 +3967,231 @@ export interface components {
             /** @description Stack trace, with symbols where they are available. */
             stackTrace: string;
         };
+        /** @description A condition on one attribute. */
+        ExplainCondition: {
+            /** @description Key of the attribute. */
+            attribute: string;
+            /** @description The condition in the query language; null where the language has none. */
+            query?: string | null;
+            /** @description How the attribute relates to the value. */
+            relation: components["schemas"]["ExplainRelation"];
+            /** @description Where the attribute is. */
+            scope: components["schemas"]["ExplainScope"];
+            /** @description Service of the spans; only in the scope `child`. */
+            service?: string | null;
+            /** @description The value. */
+            value?: string | null;
+        };
+        /**
+         * @description Kinds of rows that can be explained.
+         * @enum {string}
+         */
+        ExplainEntity: "endpoint" | "task" | "ai_trace" | "trace" | "issue" | "log";
+        /** @description A value of an attribute that tells how rows failed. */
+        ExplainFailure: {
+            /** @description Key of the attribute. */
+            attribute: string;
+            /**
+             * Format: int32
+             * @description Sampled rows of the selection with it.
+             */
+            count: number;
+            /** @description The value. */
+            value: string;
+        };
+        /**
+         * @description How a condition was found.
+         * @enum {string}
+         */
+        ExplainKind: "condition" | "pair" | "began";
+        /** @description An attribute that was not compared. */
+        ExplainLeftOut: {
+            /** @description Key of the attribute. */
+            attribute: string;
+            /** @description Why. */
+            reason: components["schemas"]["ExplainLeftOutReason"];
+            /** @description Where the attribute is. */
+            scope: components["schemas"]["ExplainScope"];
+        };
+        /**
+         * @description Why an attribute was not compared.
+         * @enum {string}
+         */
+        ExplainLeftOutReason: "selection" | "constant" | "identifier" | "limit";
+        /**
+         * @description What the selection is compared with.
+         * @enum {string}
+         */
+        ExplainMode: "excess" | "same_minutes" | "time_before";
+        /** @description The own time of an operation, the time in which no span below it runs, per row. */
+        ExplainOwnTime: {
+            /**
+             * Format: double
+             * @description Milliseconds a row before the selected minutes; in the other rows when there is no time before.
+             */
+            baselineMs: number;
+            /**
+             * Format: double
+             * @description Added milliseconds a row.
+             */
+            deltaMs: number;
+            /** @description Name of the spans; of clients the operation and its target. */
+            operation: string;
+            /**
+             * Format: double
+             * @description Milliseconds a row in the selected minutes; in the selection when there is no time before.
+             */
+            selectionMs: number;
+            /** @description Service of the spans. */
+            service: string;
+            /**
+             * Format: double
+             * @description Part of all added time, 0 to 1.
+             */
+            share: number;
+        };
+        /** @description Parts of the rows that were compared, 0 to 1. */
+        ExplainRates: {
+            /**
+             * Format: double
+             * @description Of the time before.
+             */
+            before: number;
+            /**
+             * Format: double
+             * @description Of the others in the same minutes.
+             */
+            rest: number;
+            /**
+             * Format: double
+             * @description Of the selection.
+             */
+            selected: number;
+        };
+        /**
+         * @description How an attribute relates to the value of a condition.
+         * @enum {string}
+         */
+        ExplainRelation: "equals" | "at_least" | "less_than" | "absent";
+        /** @description `POST /api/explain`. */
+        ExplainRequest: {
+            /**
+             * Format: int64
+             * @description Milliseconds in which further spans are read; see `partial`.
+             */
+            budgetMs?: number | null;
+            /** @description Kind of the rows. */
+            entity: components["schemas"]["ExplainEntity"];
+            /**
+             * Format: date-time
+             * @description Start of the view, inclusive; 24 hours before `toDate` when absent.
+             */
+            fromDate?: string | null;
+            /** @description Only rows of this name; of every name when absent or empty. */
+            name?: string | null;
+            /** @description Only rows that pass this query, selected or not. */
+            query?: string | null;
+            /** @description The rows to explain. */
+            selection?: components["schemas"]["ExplainSelection"];
+            /**
+             * Format: date-time
+             * @description End of the view, exclusive; now when absent.
+             */
+            toDate?: string | null;
+        };
+        /** @description A condition that distinguishes the selection. A row explains what the rows above it do not. */
+        ExplainRow: components["schemas"]["ExplainCondition"] & {
+            and?: components["schemas"]["ExplainCondition"] | null;
+            /**
+             * Format: double
+             * @description Share of the other rows of the same minutes; with `began`, of the five minutes before.
+             */
+            baselineShare: number;
+            /**
+             * Format: int32
+             * @description Sampled rows of the selection that meet the condition.
+             */
+            count: number;
+            /**
+             * Format: double
+             * @description Part of the selection that would vanish if these rows were like the others, 0 to 1.
+             */
+            explained: number;
+            /** @description How it was found. */
+            kind: components["schemas"]["ExplainKind"];
+            /**
+             * Format: double
+             * @description What rows are sorted by, nats.
+             */
+            score: number;
+            /**
+             * Format: double
+             * @description Share of the selected rows that meet the condition, 0 to 1.
+             */
+            selectionShare: number;
+            /** @description Conditions that hold for the same rows. */
+            synonyms: components["schemas"]["ExplainCondition"][];
+        };
+        /**
+         * @description Where an attribute is.
+         * @enum {string}
+         */
+        ExplainScope: "record" | "resource" | "scope" | "child";
+        /** @description The rows to explain. */
+        ExplainSelection: {
+            /**
+             * Format: date-time
+             * @description Start of the selected time, inclusive; that of the view when absent.
+             * @default null
+             */
+            fromDate: string | null;
+            /**
+             * @description The rows in the band: a query in the query language, such as `duration>300ms`, `status:error` or
+             *     `output_tokens>600`. Without one, all rows of the selected time against those of an equal time before it.
+             * @default null
+             */
+            query: string | null;
+            /**
+             * Format: date-time
+             * @description End of the selected time, exclusive; that of the view when absent.
+             * @default null
+             */
+            toDate: string | null;
+        };
+        /** @description What distinguishes the selection. */
+        Explanation: {
+            /**
+             * Format: int64
+             * @description Number of the rows that they are compared with: the others of the same minutes.
+             */
+            baseline: number;
+            /**
+             * Format: int64
+             * @description Number of rows before the selected minutes.
+             */
+            before: number;
+            /** @description At most five rows, best first; empty when no attribute distinguishes the selection. */
+            data: components["schemas"]["ExplainRow"][];
+            /** @description Attributes that were not compared. */
+            leftOut: components["schemas"]["ExplainLeftOut"][];
+            /** @description What the selection is compared with. */
+            mode: components["schemas"]["ExplainMode"];
+            /** @description Operations with at least a tenth of the added time, most first. */
+            ownTime: components["schemas"]["ExplainOwnTime"][];
+            /** @description Whether the time ended before the spans of every compared row were read. `budgetMs` gives more. */
+            partial: boolean;
+            /** @description Parts of the rows that were compared. */
+            sampleRates: components["schemas"]["ExplainRates"];
+            /** @description Whether more rows pass than were compared. The sample is uniform by trace id. */
+            sampled: boolean;
+            /**
+             * Format: int64
+             * @description Number of selected rows.
+             */
+            selected: number;
+            /** @description How the selected rows failed, most first; at most ten. */
+            whatFailed: components["schemas"]["ExplainFailure"][];
+        };
         /** @description The most frequent values of one field. */
         Facet: {
             /** @description Name of the field. */
@@ -4212,6 +4474,110 @@ export interface components {
             problems?: string[];
             /** @description `ok`, `starting` or `failing`. */
             status: string;
+        };
+        /** @description Counts of rows by time and duration. */
+        Heatmap: {
+            /** @description Cells with at least one row. */
+            cells: components["schemas"]["HeatmapCell"][];
+            /**
+             * Format: int64
+             * @description Width of a column, milliseconds.
+             */
+            columnMs: number;
+            /**
+             * Format: int64
+             * @description Number of columns.
+             */
+            columns: number;
+            /**
+             * Format: date-time
+             * @description Start of the first column.
+             */
+            fromDate: string;
+            /** @description First rows of versions, by time. */
+            marks: components["schemas"]["HeatmapMark"][];
+            /** @description By duration ascending, without gaps between them, except that zero has a row of its own. */
+            rows: components["schemas"]["HeatmapRow"][];
+            /**
+             * Format: int64
+             * @description The 95th percentile of the duration, nanoseconds, as the edge of a row: the band of "slow".
+             */
+            slowNs?: number | null;
+            /**
+             * Format: int64
+             * @description Streaming responses, which are in no cell: their duration is that of the connection.
+             */
+            streams: number;
+            /**
+             * Format: int64
+             * @description Sum of the cells.
+             */
+            total: number;
+        };
+        /** @description A cell with at least one row. */
+        HeatmapCell: {
+            /**
+             * Format: int32
+             * @description Index of the column, by time ascending.
+             */
+            column: number;
+            /**
+             * Format: int64
+             * @description Number of rows.
+             */
+            count: number;
+            /**
+             * Format: int64
+             * @description Number of failed rows among them.
+             */
+            errors: number;
+            /**
+             * Format: int32
+             * @description Index in `rows`.
+             */
+            row: number;
+        };
+        /** @description The first row of a version that was not there from the beginning. */
+        HeatmapMark: {
+            /**
+             * Format: date-time
+             * @description Time of the row.
+             */
+            at: string;
+            /** @description The version. */
+            version: string;
+        };
+        /** @description `POST /api/heatmap`. */
+        HeatmapRequest: {
+            /** @description Kind of the rows: `endpoint`, `task`, `ai_trace` or `trace`. */
+            entity: components["schemas"]["ExplainEntity"];
+            /**
+             * Format: date-time
+             * @description Start of the range, inclusive; 24 hours before `toDate` when absent.
+             */
+            fromDate?: string | null;
+            /** @description Only rows of this name; of every name when absent or empty. */
+            name?: string | null;
+            /** @description Only rows that pass this query. */
+            query?: string | null;
+            /**
+             * Format: date-time
+             * @description End of the range, exclusive; now when absent.
+             */
+            toDate?: string | null;
+        };
+        /** @description A row of a heatmap: `fromNs <= duration < toNs`. */
+        HeatmapRow: {
+            /**
+             * Format: int64
+             * @description Least duration, nanoseconds.
+             */
+            fromNs: number;
+            /**
+             * Format: int64
+             * @description Least duration above, nanoseconds.
+             */
+            toNs: number;
         };
         /**
          * @description Levels of impact.
@@ -10245,6 +10611,96 @@ export interface operations {
             };
         };
     };
+    explain: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExplainRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Explanation"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     exportTable: {
         parameters: {
             query: {
@@ -10435,6 +10891,87 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HasOrganizations"];
+                };
+            };
+        };
+    };
+    getHeatmap: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HeatmapRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Heatmap"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
         };

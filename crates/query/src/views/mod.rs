@@ -12,6 +12,8 @@ pub mod changes;
 pub mod demo;
 pub mod drops;
 pub mod endpoint;
+pub mod explain;
+pub mod heatmap;
 pub mod issue;
 pub mod log;
 pub mod metrics;

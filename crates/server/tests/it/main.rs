@@ -23,6 +23,7 @@ mod device_login;
 mod drops;
 mod durability;
 mod endpoints;
+mod explain;
 mod export;
 mod export_files;
 mod full_disk;

@@ -26,6 +26,15 @@ pub fn bucket_of(value: i64) -> i16 {
     if value < 0 { -bucket } else { bucket }
 }
 
+/// The least integer of a bucket; that of a negative one is the least in magnitude.
+pub fn least_of(bucket: i16) -> i64 {
+    if bucket == 0 {
+        return 0;
+    }
+    let low = f64::from_bits(((i64::from(bucket.unsigned_abs()) + BELOW_ONE) as u64) << SHIFT).ceil();
+    if bucket < 0 { -(low as i64) } else { low as i64 }
+}
+
 /// The value that represents a bucket: the middle of its integers.
 pub fn middle_of(bucket: i16) -> f64 {
     if bucket == 0 {

@@ -2,6 +2,7 @@
 
 mod drops;
 mod entities;
+mod explain;
 mod export;
 mod issues;
 mod logs;
@@ -27,6 +28,7 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new()
         .merge(drops::routes())
         .merge(entities::routes())
+        .merge(explain::routes())
         .merge(export::routes())
         .merge(issues::routes())
         .merge(logs::routes())

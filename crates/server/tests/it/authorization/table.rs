@@ -219,6 +219,8 @@ pub const TABLE: &[Row] = &[
     row("POST", "/api/sessions", Read, READS, "{}", 200),
     row("POST", "/api/sessions/{id}", Read, READS, "{}", 404),
     row("GET", "/api/sessions/{id}/recording", Read, READS, "", 404),
+    row("POST", "/api/explain", Read, READS, "{}", 400),
+    row("POST", "/api/heatmap", Read, READS, "{}", 400),
     row("POST", "/api/spans", Read, READS, "{}", 200),
     row("GET", "/api/services", Read, READS, "", 200),
     row("GET", "/api/spans/{traceId}/{spanId}", Read, READS, "", 404),

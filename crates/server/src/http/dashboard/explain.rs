@@ -1,0 +1,60 @@
+//! Explanations and heatmaps: `/api/explain`, `/api/heatmap`.
+
+use std::sync::Arc;
+
+use crate::http::api::{Api, Descriptions, routes};
+use axum::Json;
+use axum::extract::State;
+
+use crate::app::App;
+use crate::error::ApiError;
+use crate::http::gate::auth::ProjectAccess;
+use crate::http::gate::body::JsonBody;
+use crate::http::openapi::{Failures, NotFound, ProjectQuery};
+use tidewatch_limits as limits;
+use tidewatch_query::executor::Executor;
+use tidewatch_query::views::explain::{ExplainRequest, Explanation};
+use tidewatch_query::views::heatmap::{Heatmap, HeatmapRequest};
+
+pub fn routes<D: Descriptions>() -> Api<D> {
+    Api::new().routes(routes!(explain)).routes(routes!(heatmap))
+}
+
+/// What distinguishes some requests, runs, AI Traces, traces or log records from the others of the same minutes, and
+/// where their time went.
+#[utoipa::path(
+    post,
+    path = "/api/explain",
+    operation_id = "explain",
+    tag = "explain",
+    params(ProjectQuery),
+    request_body = ExplainRequest,
+    responses((status = 200, description = "Success", body = Explanation), Failures, NotFound)
+)]
+async fn explain(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<ExplainRequest>,
+) -> Result<Json<Explanation>, ApiError> {
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    Ok(Json(tidewatch_query::explain::explain(&executor, &access.project, request).await?))
+}
+
+/// Counts of requests, runs, AI Traces or traces by time and duration.
+#[utoipa::path(
+    post,
+    path = "/api/heatmap",
+    operation_id = "getHeatmap",
+    tag = "explain",
+    params(ProjectQuery),
+    request_body = HeatmapRequest,
+    responses((status = 200, description = "Success", body = Heatmap), Failures)
+)]
+async fn heatmap(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<HeatmapRequest>,
+) -> Result<Json<Heatmap>, ApiError> {
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    Ok(Json(tidewatch_query::heatmap::heatmap(&executor, &access.project, request).await?))
+}
