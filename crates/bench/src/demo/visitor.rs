@@ -1,9 +1,8 @@
 //! Who sends a request: tenant, user, client and flags. They correlate as in real traffic: a user has one tenant, device
 //! and region; a tenant has one plan and shard.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::otlp::Attributes;
 use super::random::Random;
 
 /// A customer of the shop.
@@ -151,7 +150,7 @@ impl Visitor {
     }
 
     /// Appends its attributes to a span.
-    pub fn describe(&self, attributes: &mut Attributes) {
+    pub fn describe(&self, attributes: &mut Vec<(&'static str, Value)>) {
         attributes.extend([
             ("tenant.id", json!(self.tenant.id)),
             ("tenant.plan", json!(self.tenant.plan)),

@@ -171,7 +171,7 @@ fn sentences_name_subject_numbers_time_and_version() {
     };
     let slower = change(Kind::Slower, 155e6, 1.05e9);
     assert_eq!(
-        text(&[slower.clone()], Some(("1.42.0", Relation::Carries)), &[], &["POST /checkout".to_owned()]),
+        text(std::slice::from_ref(&slower), Some(("1.42.0", Relation::Carries)), &[], &["POST /checkout".to_owned()]),
         "POST /orders is 6.8 times slower (P50 155 ms -> 1.05 s) since 09:04; version 1.42.0 of checkout carries it. \
          POST /checkout suffers."
     );

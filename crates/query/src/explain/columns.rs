@@ -42,6 +42,9 @@ impl Attribute {
     }
 }
 
+/// Key and value of an attribute, and the value as a number.
+type Pair = (String, String, Option<f64>);
+
 /// Attributes while rows are added.
 pub struct Columns<'d> {
     defining: &'d Defining,
@@ -49,7 +52,7 @@ pub struct Columns<'d> {
     places: HashMap<Attribute, usize>,
     building: Vec<Building>,
     /// Attributes of encoded lists that many rows share, by the list.
-    shared: HashMap<Vec<u8>, Vec<(String, String, Option<f64>)>>,
+    shared: HashMap<Vec<u8>, Vec<Pair>>,
     bytes: usize,
     arena: Bump,
 }
@@ -97,7 +100,7 @@ impl<'d> Columns<'d> {
         self.shared.insert(encoded.to_vec(), pairs);
     }
 
-    fn decoded(&mut self, encoded: &[u8]) -> Vec<(String, String, Option<f64>)> {
+    fn decoded(&mut self, encoded: &[u8]) -> Vec<Pair> {
         self.arena.reset();
         let pair = |pair: &tidewatch_domain::model::KeyValue<'_>| {
             let number = match pair.value {
@@ -110,7 +113,7 @@ impl<'d> Columns<'d> {
         wire::decode_attributes(encoded, &self.arena).iter().map(pair).collect()
     }
 
-    fn add_pairs(&mut self, row: u32, scope: ExplainScope, service: &str, pairs: &[(String, String, Option<f64>)]) {
+    fn add_pairs(&mut self, row: u32, scope: ExplainScope, service: &str, pairs: &[Pair]) {
         for (key, text, number) in pairs {
             self.add(row, scope, service, key, text, *number);
         }

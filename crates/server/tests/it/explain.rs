@@ -174,7 +174,7 @@ async fn nothing_planted_is_nothing_claimed() {
 #[tokio::test]
 async fn the_cells_of_a_heatmap_add_up_to_the_selection() {
     let (harness, project) = shop(|order, index| {
-        if index % 3 == 0 {
+        if index.is_multiple_of(3) {
             order.ms = 5000.0;
             order.version = "1.42.0";
         }
@@ -206,9 +206,9 @@ async fn requests_of_an_issue_and_errors_of_callers() {
     let (harness, project) = Harness::with_project().await;
     let orders: Vec<_> = (1..=60)
         .map(|index: u64| {
-            let made = request(index, "/cart", if index % 3 == 0 { 500 } else { 200 }, index as f64, 20.0);
-            let made = made.with("flag.new_price", if index % 3 == 0 { "on" } else { "off" });
-            if index % 3 == 0 { made.exception("TotalMismatch", "12 != 13") } else { made }
+            let made = request(index, "/cart", if index.is_multiple_of(3) { 500 } else { 200 }, index as f64, 20.0);
+            let made = made.with("flag.new_price", if index.is_multiple_of(3) { "on" } else { "off" });
+            if index.is_multiple_of(3) { made.exception("TotalMismatch", "12 != 13") } else { made }
         })
         .collect();
     harness.send(&project, &orders).await;

@@ -179,8 +179,8 @@ impl Shop {
         };
         let gateway_factor = if plan.is(Incident::Dependency, start_ns) { plan.factor(5.0) } else { 1.0 };
 
-        let asked_ns = payment.start_ns + self.latency(15.0 * factor);
-        let mut gateway = self.child(payment, SpanKind::Client, "POST", asked_ns, 90.0 * factor * gateway_factor);
+        let authorize_ns = payment.start_ns + self.latency(15.0 * factor);
+        let mut gateway = self.child(payment, SpanKind::Client, "POST", authorize_ns, 90.0 * factor * gateway_factor);
         gateway.attributes = vec![
             ("http.request.method", json!("POST")),
             ("server.address", json!("api.cardgate.example")),
