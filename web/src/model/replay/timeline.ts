@@ -238,6 +238,9 @@ export function clock(ms: number): string {
   return h ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
 }
 
+/** Seconds of an offset to a tenth: the same in the URL and in the slider, so that a link opens where it was copied. */
+export const toTenths = (ms: number): number => Math.round(ms / 100) / 10;
+
 export const SPEEDS = [0.5, 1, 2, 4, 8] as const;
 
 /** The next speed up or down. */

@@ -5,7 +5,7 @@ import { type ReactNode, useCallback, useEffect, useMemo, useRef } from "react";
 import { useProjectId } from "../../api/hooks";
 import { fetchSegment, type SessionDetail } from "../../api/sessions";
 import { plural } from "../../model/format";
-import { type Bounds, buildTimeline, isFailed, marks, type SegmentRef } from "../../model/replay/timeline";
+import { type Bounds, buildTimeline, isFailed, marks, type SegmentRef, toTenths } from "../../model/replay/timeline";
 import { shownVitals } from "../../model/replay/vitals";
 import { parseMs } from "../../model/time";
 import { ActionList, ConsoleList, NetworkList } from "../../parts/replay/Lists";
@@ -186,7 +186,7 @@ function useKeptPosition(replay: Replay): void {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const unsubscribe = replay.subscribe(() => {
       const { isPlaying, at } = replay.state;
-      const seconds = Math.round(at / 100) / 10;
+      const seconds = toTenths(at);
       clearTimeout(timer);
       if (isPlaying || seconds === written.current) return;
       timer = setTimeout(() => {

@@ -1,6 +1,14 @@
 // The timeline below the picture: a slider with what the user did, idle and missing stretches, and marks.
 import { useMemo, useRef, useState } from "react";
-import { clock, density, type Mark, type MarkKind, type Stretch, type Timeline } from "../../model/replay/timeline";
+import {
+  clock,
+  density,
+  type Mark,
+  type MarkKind,
+  type Stretch,
+  type Timeline,
+  toTenths,
+} from "../../model/replay/timeline";
 import { type Replay, useReplay } from "./replay";
 
 const SLOTS = 160;
@@ -44,8 +52,8 @@ export function Track({
         tabIndex={0}
         aria-label="Position"
         aria-valuemin={0}
-        aria-valuemax={Math.round(lengthMs / 1000)}
-        aria-valuenow={Math.round(at / 1000)}
+        aria-valuemax={toTenths(lengthMs)}
+        aria-valuenow={toTenths(at)}
         aria-valuetext={`${clock(at)} of ${clock(lengthMs)}`}
         className="relative h-10 touch-none cursor-pointer overflow-hidden rounded-control border border-line bg-panel"
         onPointerDown={(event) => {
