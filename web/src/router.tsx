@@ -491,6 +491,12 @@ const profile = createRoute({
   }),
   component: lazyRouteComponent(() => import("./pages/profile/Profile"), "ProfilePage"),
 });
+const deploys = createRoute({
+  getParentRoute: () => project,
+  path: "/deploys",
+  validateSearch: (raw: Raw): { service?: string } => ({ service: text(raw.service) }),
+  component: lazyRouteComponent(() => import("./pages/deploys/Deploys"), "DeploysPage"),
+});
 const connect = createRoute({
   getParentRoute: () => project,
   path: "/connect",
@@ -553,6 +559,7 @@ const tree = root.addChildren([
     metrics,
     profiles,
     profile,
+    deploys,
     connect,
     settings,
     symbols,

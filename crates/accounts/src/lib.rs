@@ -13,7 +13,7 @@
 //!   their permissions.
 //! - `copies`: copies of the database for backups.
 //! - [`tokens`], [`users`], [`people`], [`organizations`], [`members`] (rules: [`member_rules`]), [`invitations`],
-//!   [`resets`], [`projects`], `demo`, [`preferences`], [`outbox`]: one or a few tables each.
+//!   [`resets`], [`projects`], `demo`, [`preferences`], `deploys`, [`outbox`]: one or a few tables each.
 //!
 //! Every change has this form:
 //!
@@ -34,6 +34,7 @@ pub mod audit;
 mod copies;
 pub mod db;
 mod demo;
+mod deploys;
 mod device_codes;
 mod devices;
 pub mod directory;
@@ -82,6 +83,7 @@ pub use ack::AckLink;
 pub use audit::{Actor, AuditEntry, AuditFilter};
 pub use copies::{copy_database, has_had_accounts, integrity, projects_in};
 pub use db::Location;
+pub use deploys::{Deploy, FirstVersion};
 pub use device_codes::{DeviceCode, DeviceRequest, Poll};
 pub use directory::{DeletedProject, Demo, Membership, Organization, Project, ProjectSettings, User};
 pub use grants::{Grant, Issued};

@@ -11,6 +11,7 @@ use tidewatch_domain::model::{ProjectId, RequestKind};
 use super::coding::Coding;
 use super::durable_store::DurableStore;
 use super::error::ExportError;
+use super::first_versions::FirstVersions;
 use super::hints::Hints;
 use super::outcome::{Refused, RejectReason, Rejections};
 use super::pipeline::prepare_within;
@@ -30,6 +31,8 @@ pub struct IngestContext {
     pub clock: Clock,
     /// Counts waiting times.
     pub metrics: Arc<IngestMetrics>,
+    /// First sights of versions.
+    pub first_versions: Arc<FirstVersions>,
     /// Counts of what projects send that a setting would make more of.
     pub hints: Arc<Hints>,
     /// Maximum size of a body, inflated.

@@ -11,6 +11,7 @@ use std::time::Duration;
 use tidewatch_store::TelemetryStore;
 
 use bytes::Bytes;
+use tidewatch_accounts::FirstVersion;
 use tidewatch_domain::model::RequestKind;
 use tidewatch_domain::rules::session::RECORDING_DAYS;
 use tidewatch_journal::disk::Disk;
@@ -26,6 +27,7 @@ use tokio::sync::oneshot;
 
 use super::enrichment::EnrichmentSource;
 use super::error::ExportError;
+use super::first_versions::FirstVersions;
 use super::outcome::{Refused, RejectReason};
 use super::pipeline::{self, Prepared};
 use super::prices::{self, PriceTable};
@@ -44,6 +46,7 @@ pub struct DurableStore {
     journal: Arc<Journal<Pending>>,
     lake: Arc<Lake>,
     enrichment: EnrichmentSource,
+    first_versions: Arc<FirstVersions>,
     /// Counts of what the replay at start set aside, by reason.
     set_aside: BTreeMap<Reason, u64>,
 }
@@ -56,6 +59,8 @@ pub struct StoreEnvironment {
     pub disk: Arc<dyn Disk>,
     /// Ends the process when the state in memory can no longer be trusted.
     pub on_fatal: OnFatal,
+    /// Takes the versions of replayed and of new requests.
+    pub first_versions: Arc<FirstVersions>,
 }
 
 /// An operator's settings of the store. Sizes are in bytes.
@@ -88,6 +93,8 @@ pub struct DurableStoreOptions {
 /// An export whose record is not durable yet.
 struct Pending {
     rows: Rows,
+    /// Its versions that are not known.
+    versions: Vec<FirstVersion>,
     request_key: u128,
     received_ns: i64,
     acknowledge: oneshot::Sender<Result<(), AppendError>>,
@@ -101,7 +108,7 @@ impl DurableStore {
         environment: StoreEnvironment,
         symbols: Arc<Symbols>,
     ) -> anyhow::Result<DurableStore> {
-        let StoreEnvironment { clock, disk, on_fatal } = environment;
+        let StoreEnvironment { clock, disk, on_fatal, first_versions } = environment;
         let record_bytes_max = settings.body_bytes_max + record::HEADER_BYTES_MAX;
         let gives_up = on_fatal.clone();
         let options = Options {
@@ -140,9 +147,14 @@ impl DurableStore {
             let then = before.get(&header.prices).map(|prices| PriceTable { prices, id: header.prices });
             let known = EnrichmentSource { prices: then.unwrap_or(enrichment.prices), ..enrichment.clone() };
             // The limit was checked when the body was accepted. A smaller limit now must not lose the record.
-            pipeline::prepare(header, body, usize::MAX, &known)
+            let prepared = pipeline::prepare(header, body, usize::MAX, &known)?;
+            first_versions.add(first_versions.unknown(&prepared.rows, header.received_ns));
+            Ok(prepared)
         };
-        let on_durable = |lake: Arc<Lake>| move |pending: Pending, outcome| on_durable(&lake, pending, outcome);
+        let on_durable = |lake: Arc<Lake>| {
+            let first_versions = first_versions.clone();
+            move |pending: Pending, outcome| on_durable(&lake, &first_versions, pending, outcome)
+        };
         let replay = Replay { lake_options: &lake_options, journal: &options, prepare: &prepare, clock: &clock };
         let Replayed { lake, journal, report, set_aside } = replay.open(on_durable)?;
         if report.records > 0 {
@@ -161,7 +173,7 @@ impl DurableStore {
                 tracing::warn!(%error, "cannot trim the journal: {error}");
             }
         });
-        Ok(DurableStore { journal, lake, enrichment, set_aside })
+        Ok(DurableStore { journal, lake, enrichment, first_versions, set_aside })
     }
 
     /// Inputs of the rules besides the request.
@@ -242,7 +254,8 @@ impl DurableStore {
     pub async fn store(&self, header: &Header, body: (Bytes, BodyPermit), prepared: Prepared) -> Result<(), Refused> {
         let (acknowledge, wait) = oneshot::channel();
         let Prepared { rows, request_key, .. } = prepared;
-        let pending = Pending { rows, request_key, received_ns: header.received_ns, acknowledge };
+        let versions = self.first_versions.unknown(&rows, header.received_ns);
+        let pending = Pending { rows, versions, request_key, received_ns: header.received_ns, acknowledge };
         self.journal
             .append(&[&header.encode(), header.paths(), &header.attributes.encode(), &body.0], pending)
             .map_err(|(error, _)| refuse(&error))?;
@@ -291,10 +304,11 @@ fn budget(settings: &DurableStoreOptions) -> DiskBudget {
 
 /// Called on the journal's thread, in the journal's order: applies the rows, which makes them visible, and then
 /// completes the request.
-fn on_durable(lake: &Lake, pending: Pending, outcome: Result<Position, AppendError>) {
-    let Pending { rows, request_key, received_ns, acknowledge } = pending;
+fn on_durable(lake: &Lake, first_versions: &FirstVersions, pending: Pending, outcome: Result<Position, AppendError>) {
+    let Pending { rows, versions, request_key, received_ns, acknowledge } = pending;
     let outcome = outcome.map(|position| {
         lake.apply(position, request_key, received_ns, rows);
+        first_versions.add(versions);
     });
     // A client that has disconnected retries, and the retry is recognized by its request key.
     let _ = acknowledge.send(outcome);

@@ -14,6 +14,7 @@ pub mod coding;
 pub mod durable_store;
 pub mod enrichment;
 pub mod error;
+pub mod first_versions;
 pub mod hints;
 pub mod metrics;
 pub mod origins;

@@ -307,6 +307,25 @@ pub const METRICS_DEADLINE: Duration = seconds(30);
 pub const SPANS_DEADLINE: Duration = seconds(20);
 /// Subjects whose minutes one request for changes reads: those that differ most from their usual values.
 pub const CHANGED_SUBJECTS_MAX: usize = 24;
+/// Reported deploys of a project; beyond it the earliest are deleted.
+pub const DEPLOYS_MAX: usize = 10_000;
+/// Versions of a project, by service and environment, whose first sight is stored. A program that makes a version for
+/// every process would fill the control database.
+pub const FIRST_VERSIONS_MAX: usize = 10_000;
+/// Deploys in one answer, the latest ones.
+pub const DEPLOYS_LISTED_MAX: usize = 500;
+/// Characters of the service, environment, version, commit or author of a reported deploy.
+pub const DEPLOY_CHARS_MAX: usize = 200;
+/// Bytes of the address of a reported deploy's page.
+pub const DEPLOY_URL_BYTES_MAX: usize = 2000;
+/// A reported deploy without a time repeats one of equal service, environment and version within this time.
+pub const DEPLOY_REPEAT: Duration = minutes(60);
+/// A first sight within this time of a reported deploy of the version belongs to it.
+pub const DEPLOY_SEEN_WITHIN: Duration = minutes(60);
+/// The time of a reported deploy may be this far ahead of the server's clock.
+pub const DEPLOY_AHEAD_MAX: Duration = minutes(60);
+/// Pause before first sights are written again after a failure.
+pub const FIRST_VERSIONS_PAUSE: Duration = seconds(10);
 /// New Issues in one answer of changes.
 pub const NEW_ISSUES_MAX: usize = 10;
 /// Deadline of every other dashboard query.

@@ -12,7 +12,7 @@
 //!   [`conversation`]) share.
 //! - [`issues`], [`logs`], [`spans`] (with [`span_search`]), [`distributed`], [`metrics`], [`discover`], [`overview`],
 //!   [`drops`], [`services`], [`demo`]: the other resources.
-//! - [`changes`]: what changed for the worse.
+//! - [`changes`]: what changed for the worse. [`deploys`]: versions and when they went live.
 //! - [`language`]: queries of the query language as filters.
 //! - [`explain`]: what distinguishes some rows from others. [`heatmap`]: counts by time and duration.
 //! - [`profiles`]: series, flame graphs, functions and downloads of profiles.
@@ -36,6 +36,7 @@ pub mod chart;
 pub mod context;
 pub mod conversation;
 pub mod demo;
+pub mod deploys;
 pub mod discover;
 pub mod distributed;
 pub mod drops;

@@ -24,6 +24,7 @@ use tidewatch_accounts::sso::Sso;
 use tidewatch_accounts::{Actor, Control};
 use tidewatch_ingest::accept::IngestContext;
 use tidewatch_ingest::durable_store::{DurableStore, StoreEnvironment};
+use tidewatch_ingest::first_versions::FirstVersions;
 use tidewatch_ingest::hints::Hints;
 use tidewatch_ingest::metrics::{IngestMetrics, StoreMetrics};
 use tidewatch_ingest::outcome::Refused;
@@ -168,7 +169,10 @@ impl App {
         let known = symbols.clone();
         // Read before the server's own retention removes anything.
         let kept = retention_of(&control, &BTreeSet::new());
-        let environment = StoreEnvironment { clock: clock.clone(), disk, on_fatal };
+        let first_versions = Arc::new(FirstVersions::default());
+        first_versions.load(&control.all_first_versions().await.context("cannot read the versions of services")?);
+        let environment =
+            StoreEnvironment { clock: clock.clone(), disk, on_fatal, first_versions: first_versions.clone() };
         let durable_store =
             tokio::task::spawn_blocking(move || DurableStore::open(&settings, kept, environment, known)).await??;
         let (durable_store, hints) = (Arc::new(durable_store), Arc::new(Hints::default()));
@@ -205,6 +209,7 @@ impl App {
             durable_store: durable_store.clone(),
             clock: clock.clone(),
             metrics: Arc::new(IngestMetrics::default()),
+            first_versions,
             hints: hints.clone(),
             body_bytes_max: config.otlp_body_bytes_max,
             report_bytes_max: config.report().body_bytes_max,

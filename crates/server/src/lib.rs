@@ -38,6 +38,7 @@ pub mod demo;
 pub mod demos;
 pub mod error;
 pub mod export_cli;
+pub mod first_versions;
 pub mod http;
 pub mod limits_table;
 pub mod listen;

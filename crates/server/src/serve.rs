@@ -12,6 +12,7 @@ use tokio::sync::watch;
 use crate::app::{App, Environment, Settings};
 use crate::backup::socket;
 use crate::config::{self, Config};
+use crate::first_versions;
 use crate::http::connection::listen;
 use crate::http::connection::socket::Socket;
 use crate::http::request_context::RequestContextService;
@@ -107,6 +108,7 @@ pub async fn serve_routes(
         }));
     }
     let resolving = tokio::spawn(resymbolicate::run(app.clone(), stopped.clone()));
+    let versions = tokio::spawn(first_versions::run(app.clone(), stopped.clone()));
     let persisting = tokio::spawn(persist::run(app.symbols.clone(), stopped.clone()));
     let retention = tokio::spawn(retention_changes::run(app.clone(), stopped.clone()));
     let administering = tokio::spawn(socket::serve(app.clone(), stopped.clone()));
@@ -120,6 +122,7 @@ pub async fn serve_routes(
     app.demos.close().await;
     app.symbols.builder.close();
     let _ = resolving.await;
+    let _ = versions.await;
     let _ = persisting.await;
     let _ = retention.await;
     let _ = administering.await;

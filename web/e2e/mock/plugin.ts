@@ -54,6 +54,7 @@ const ROUTES: [string, Handler][] = [
   ["GET /api/metrics/discover", () => ({ metrics: METRICS })],
   ["GET /api/metrics/discover/tags", () => ({ values: ["storefront-1", "storefront-2", "cart-1"] })],
   ["POST /api/metrics/query", (body) => metricAnswer(body as never)],
+  ["POST /api/deploys/list", () => ({ data: deploys(), truncated: false })],
   ["POST /api/overview/changes", () => ({ data: changes(), checked: 312, quiet: 9 })],
   ["GET /api/dashboard/overview", (_body, url) => overview(url)],
 ];
@@ -67,6 +68,7 @@ const EMPTY: Record<string, unknown> = {
     storedCounts: { endpoints: 0, tasks: 0, aiTraces: 0, issues: 0, spans: 0, logs: 0, metricPoints: 0 },
   },
   "/api/overview/changes": { data: [], checked: 0, quiet: 0 },
+  "/api/deploys/list": { data: [], truncated: false },
   "/api/metrics/discover": { metrics: [] },
   "/api/symbols": { data: [], pagination: { page: 1, pageSize: 20, total: 0, totalPages: 0 } },
   "/api/symbols/missing": [],
@@ -81,6 +83,37 @@ const NO_ROWS = {
   intervalMinutes: 15,
   pagination: { page: 1, pageSize: 50, total: 0, totalPages: 0 },
 };
+
+/** A release of this morning, one that a pipeline reported, and the first known version. */
+function deploys() {
+  const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+  const deploy = {
+    service: "checkout",
+    environment: "production",
+    firstSeen: null,
+    reported: false,
+    previous: null,
+    commit: "",
+    author: "",
+    url: "",
+  };
+  return [
+    { ...deploy, version: "1.42.0", time: at(41), firstSeen: at(41), previous: "1.41.0" },
+    {
+      ...deploy,
+      service: "catalog",
+      version: "2.7.1",
+      time: at(200),
+      firstSeen: at(198),
+      reported: true,
+      previous: "2.7.0",
+      commit: "4be1f00",
+      author: "Ada",
+      url: "https://ci.example.com/runs/7",
+    },
+    { ...deploy, version: "1.41.0", time: at(1400), firstSeen: at(1400) },
+  ];
+}
 
 /** Two changes and a new Issue. */
 function changes() {

@@ -19,6 +19,8 @@ export type Session = Schemas["LoginAnswer"] & { project?: Project };
 export type Registration = Schemas["RegisterRequest"];
 export type ProjectChange = Schemas["ProjectChangeRequest"];
 
+export type Deploy = Schemas["DeployView"];
+
 export type ChangeCard = Schemas["ChangeCard"];
 
 export type EndpointRow = Schemas["EndpointRow"];

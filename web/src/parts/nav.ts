@@ -9,6 +9,7 @@ import {
   ListChecks,
   type LucideIcon,
   MonitorPlay,
+  Rocket,
   ScrollText,
   Settings,
   TriangleAlert,
@@ -27,6 +28,7 @@ export interface NavItem {
     | "/p/$pid/logs"
     | "/p/$pid/metrics"
     | "/p/$pid/profiles"
+    | "/p/$pid/deploys"
     | "/p/$pid/connect"
     | "/p/$pid/settings";
   label: string;
@@ -45,6 +47,7 @@ export const NAV: NavItem[] = [
   { to: "/p/$pid/logs", label: "Logs", icon: ScrollText, key: "l" },
   { to: "/p/$pid/metrics", label: "Metrics", icon: ChartLine, key: "m" },
   { to: "/p/$pid/profiles", label: "Profiles", icon: Flame, key: "p" },
+  { to: "/p/$pid/deploys", label: "Deploys", icon: Rocket, key: "d" },
 ];
 export const NAV_LOW: NavItem[] = [
   { to: "/p/$pid/connect", label: "Connect", icon: Cable, key: "c" },

@@ -7,6 +7,7 @@ import { hasValues, niceTicks } from "../model/buckets";
 import type { Span } from "../model/range";
 import { cssColour, useTheme } from "../ui/theme";
 import { useCursor } from "./cursor";
+import { DeployMarks } from "./DeployMarks";
 import { FRAME, TICK } from "./frame";
 import { HoverBox, NothingMeasured } from "./HoverBox";
 import { useWidth } from "./useWidth";
@@ -136,31 +137,34 @@ export function LineChart({ starts, intervalMs, series, height, format, onZoom, 
   const step = Math.max(10, width - FRAME.left - FRAME.right) / Math.max(1, starts.length);
   const left = hover === null ? 0 : FRAME.left + (hover + 0.5) * step;
   return (
-    <div ref={box} className="relative w-full" style={{ height }} aria-hidden data-plot>
-      {isEmpty && <NothingMeasured />}
-      {hover !== null && !isEmpty && (
-        <>
-          <div
-            data-cursor
-            className="pointer-events-none absolute w-px bg-control"
-            style={{ left, top: FRAME.top, bottom: FRAME.bottom }}
-          />
-          <HoverBox
-            left={left}
-            width={width}
-            start={starts[hover]}
-            intervalMs={intervalMs}
-            lines={series.map((one) => {
-              const value = one.values[hover];
-              return {
-                label: one.label,
-                colour: `var(${one.colour})`,
-                value: value === null || value === undefined ? "–" : format(value),
-              };
-            })}
-          />
-        </>
-      )}
+    <div className="relative w-full" style={{ height }}>
+      <div ref={box} className="relative w-full" style={{ height }} aria-hidden data-plot>
+        {isEmpty && <NothingMeasured />}
+        {hover !== null && !isEmpty && (
+          <>
+            <div
+              data-cursor
+              className="pointer-events-none absolute w-px bg-control"
+              style={{ left, top: FRAME.top, bottom: FRAME.bottom }}
+            />
+            <HoverBox
+              left={left}
+              width={width}
+              start={starts[hover]}
+              intervalMs={intervalMs}
+              lines={series.map((one) => {
+                const value = one.values[hover];
+                return {
+                  label: one.label,
+                  colour: `var(${one.colour})`,
+                  value: value === null || value === undefined ? "–" : format(value),
+                };
+              })}
+            />
+          </>
+        )}
+      </div>
+      <DeployMarks starts={starts} intervalMs={intervalMs} width={width} />
     </div>
   );
 }

@@ -4,6 +4,7 @@ import { axisTicks } from "../model/axis";
 import { hasValues, niceTicks } from "../model/buckets";
 import type { Span } from "../model/range";
 import { useCursor } from "./cursor";
+import { DeployMarks } from "./DeployMarks";
 import { FRAME, TICK } from "./frame";
 import { HoverBox, NothingMeasured } from "./HoverBox";
 import { useWidth } from "./useWidth";
@@ -136,6 +137,7 @@ export function StackedBars({ starts, intervalMs, series, height, format, onZoom
         </svg>
       )}
       {isEmpty && <NothingMeasured />}
+      <DeployMarks starts={starts} intervalMs={intervalMs} width={width} />
       {hover !== null && !drag && !isEmpty && (
         <HoverBox
           left={FRAME.left + (hover + 0.5) * step}

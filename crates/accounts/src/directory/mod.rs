@@ -292,6 +292,11 @@ impl Control {
         directory.projects.iter().filter_map(own).collect()
     }
 
+    /// Returns all projects, ascending by number.
+    pub fn all_projects(&self) -> Vec<Arc<Project>> {
+        self.directory.read().projects.clone()
+    }
+
     /// Returns the deleted projects, ascending by number.
     pub fn deleted_projects(&self) -> Arc<[DeletedProject]> {
         self.directory.read().deleted.clone()

@@ -10,6 +10,7 @@ pub mod ai;
 pub mod auth;
 pub mod changes;
 pub mod demo;
+pub mod deploy;
 pub mod drops;
 pub mod endpoint;
 pub mod explain;

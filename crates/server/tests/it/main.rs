@@ -19,6 +19,7 @@ mod configuration;
 mod connections;
 mod corpus;
 mod demo;
+mod deploys;
 mod device_login;
 mod drops;
 mod durability;

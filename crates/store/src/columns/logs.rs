@@ -50,7 +50,7 @@ impl Rows {
         };
         let stored = projection.logs.iter();
         rows.senders = Senders::new(
-            stored.map(|log| (log.record, batch.records[log.record as usize].resource, log.server_name)),
+            stored.map(|log| (log.record, batch.records[log.record as usize].resource, log.server_name, log.time_ns)),
             |resource| batch.attributes(batch.resources[resource as usize].attributes),
         );
         rows.is_untimed = batch.records.iter().any(|record| record.time_ns == 0 && record.observed_time_ns == 0);

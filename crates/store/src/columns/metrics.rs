@@ -46,7 +46,9 @@ impl Rows {
         };
         let stored = projection.values.iter();
         rows.senders = Senders::new(
-            stored.map(|value| (value.point, batch.metrics[value.metric as usize].resource, value.server_name)),
+            stored.map(|value| {
+                (value.point, batch.metrics[value.metric as usize].resource, value.server_name, value.time_ns)
+            }),
             |resource| batch.attributes(batch.resources[resource as usize].attributes),
         );
         rows.is_untimed = batch.points.iter().any(|point| point.time_ns == 0);

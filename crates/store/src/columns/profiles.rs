@@ -58,7 +58,7 @@ fn senders(projection: &ProfileProjection<'_>) -> Senders {
         while rows.get(at + 1).is_some_and(|next| next.record <= record) {
             at += 1;
         }
-        (record, at as u32, rows[at].service)
+        (record, at as u32, rows[at].service, rows[at].time_ns)
     });
     Senders::new(records, |row| Attributes(&versions[row as usize]))
 }

@@ -24,6 +24,8 @@ pub struct Sender<'a> {
     pub sdk_version: &'a str,
     /// `service.version`.
     pub version: &'a str,
+    /// `deployment.environment.name`, else `deployment.environment`. Rows of older releases have none.
+    pub environment: &'a str,
 }
 
 impl<'a> Sender<'a> {
@@ -31,7 +33,8 @@ impl<'a> Sender<'a> {
     pub fn parse(text: &'a str) -> Sender<'a> {
         let mut fields = text.split(SEPARATOR);
         let mut next = || fields.next().unwrap_or("");
-        Sender { service: next(), language: next(), sdk: next(), sdk_version: next(), version: next() }
+        let (service, language, sdk, sdk_version) = (next(), next(), next(), next());
+        Sender { service, language, sdk, sdk_version, version: next(), environment: next() }
     }
 
     fn of(service: &'a str, resource: Attributes<'_, 'a>) -> Sender<'a> {
@@ -42,12 +45,17 @@ impl<'a> Sender<'a> {
             sdk: text("telemetry.sdk.name"),
             sdk_version: text("telemetry.sdk.version"),
             version: text("service.version"),
+            environment: match text("deployment.environment.name") {
+                "" => text("deployment.environment"),
+                name => name,
+            },
         }
     }
 
     fn write(&self, out: &mut String) {
-        let Sender { service, language, sdk, sdk_version, version } = *self;
-        for (place, field) in [service, language, sdk, sdk_version, version].into_iter().enumerate() {
+        let Sender { service, language, sdk, sdk_version, version, environment } = *self;
+        let fields = [service, language, sdk, sdk_version, version, environment];
+        for (place, field) in fields.into_iter().enumerate() {
             if place > 0 {
                 out.push(SEPARATOR);
             }
@@ -71,32 +79,37 @@ struct SenderRun {
     /// From the first record to the last; may include records that are not stored.
     records: Range<u32>,
     stored: u32,
+    /// The earliest time of its records, nanoseconds since the epoch.
+    first_ns: i64,
     /// The run's range of `strings`.
     text: Range<usize>,
 }
 
 impl Senders {
-    /// Groups records by sender. `stored`: the records that are stored, ascending, each with its resource and the name
-    /// of its service; consecutive equal records count once. `attributes` returns those of a resource.
+    /// Groups records by sender. `stored`: the records that are stored, ascending, each with its resource, the name of
+    /// its service and its time in nanoseconds since the epoch; consecutive equal records count once. `attributes`
+    /// returns those of a resource.
     pub fn new<'a, 'b>(
-        stored: impl Iterator<Item = (u32, u32, &'a str)>,
+        stored: impl Iterator<Item = (u32, u32, &'a str, i64)>,
         attributes: impl Fn(u32) -> Attributes<'b, 'a>,
     ) -> Senders
     where
         'a: 'b,
     {
         let mut senders = Senders::default();
-        for (record, resource, service) in stored {
+        for (record, resource, service, time_ns) in stored {
             match senders.runs.last_mut() {
                 Some(run) if run.resource == resource => {
                     run.stored += u32::from(record >= run.records.end);
                     run.records.end = record + 1;
+                    run.first_ns = run.first_ns.min(time_ns);
                 }
                 _ => {
                     let start = senders.strings.len();
                     Sender::of(service, attributes(resource)).write(&mut senders.strings);
                     let text = start..senders.strings.len();
-                    senders.runs.push(SenderRun { resource, records: record..record + 1, stored: 1, text });
+                    let records = record..record + 1;
+                    senders.runs.push(SenderRun { resource, records, stored: 1, first_ns: time_ns, text });
                 }
             }
         }
@@ -112,6 +125,13 @@ impl Senders {
             text: run.text.start + offset..run.text.end + offset,
             ..run
         }));
+    }
+
+    /// Senders with a version, each with the earliest time of its records in nanoseconds since the epoch. A sender can
+    /// occur more than once.
+    pub fn versions(&self) -> impl Iterator<Item = (Sender<'_>, i64)> {
+        let parsed = self.runs.iter().map(|run| (Sender::parse(&self.strings[run.text.clone()]), run.first_ns));
+        parsed.filter(|(sender, _)| !sender.version.is_empty())
     }
 
     /// Senders, each encoded for [`Sender::parse`], with the number of their stored records. A sender can occur more
@@ -143,11 +163,19 @@ mod tests {
             attribute("telemetry.sdk.name", "opentelemetry"),
             attribute("telemetry.sdk.version", "1.3\u{1f}7.0"),
             attribute("service.version", " "),
+            attribute("deployment.environment", "old"),
+            attribute("deployment.environment.name", "production"),
         ];
         let mut text = String::new();
         Sender::of("cart", Attributes(&resource)).write(&mut text);
-        let expected =
-            Sender { service: "cart", language: "go", sdk: "opentelemetry", sdk_version: "1.37.0", version: "" };
+        let expected = Sender {
+            service: "cart",
+            language: "go",
+            sdk: "opentelemetry",
+            sdk_version: "1.37.0",
+            version: "",
+            environment: "production",
+        };
         assert_eq!(Sender::parse(&text), expected);
         assert_eq!(Sender::parse(""), Sender::default());
         assert_eq!(Sender::parse("(other)").service, "(other)");
@@ -161,8 +189,10 @@ mod tests {
     fn records_are_counted_by_sender() {
         let resources = [[attribute("service.version", "1")], [attribute("service.version", "2")]];
         // Record 1 is not stored; the values of point 4 are adjacent.
-        let stored = [(0, 0, "a"), (2, 0, "a"), (3, 1, "b"), (4, 1, "b"), (4, 1, "b"), (5, 0, "a")];
+        let stored = [(0, 0, "a", 9), (2, 0, "a", 7), (3, 1, "b", 5), (4, 1, "b", 6), (4, 1, "b", 6), (5, 0, "a", 3)];
         let senders = Senders::new(stored.into_iter(), |resource| Attributes(&resources[resource as usize]));
+        let versions: Vec<(&str, i64)> = senders.versions().map(|(sender, first)| (sender.version, first)).collect();
+        assert_eq!(versions, [("1", 7), ("2", 5), ("1", 3)]);
         let counts = |is_stored: Option<&dyn Fn(usize) -> bool>| -> Vec<(String, u64)> {
             let counted = senders.counts(is_stored);
             counted.map(|(text, count)| (Sender::parse(text).service.to_owned(), count)).collect()

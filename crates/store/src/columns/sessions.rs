@@ -32,9 +32,9 @@ impl Rows {
         let records = report.session_records.len();
         let mut rows =
             Rows::new(project, RequestKind::Report, vec![sessions, segments], records, &report.sessions_dropped);
-        let sessions = report.sessions.iter().map(|session| session.record);
-        let stored = sessions.chain(report.segments.iter().map(|segment| segment.record));
-        rows.senders = Senders::new(stored.map(|record| (record, 0, server_name)), |_| process);
+        let sessions = report.sessions.iter().map(|session| (session.record, session.time_ns));
+        let stored = sessions.chain(report.segments.iter().map(|segment| (segment.record, segment.time_ns)));
+        rows.senders = Senders::new(stored.map(|(record, time_ns)| (record, 0, server_name, time_ns)), |_| process);
         rows
     }
 }

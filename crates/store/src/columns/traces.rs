@@ -73,7 +73,7 @@ impl Rows {
         rows.refused = batch.refused.len();
         let stored = projection.spans.iter();
         rows.senders = Senders::new(
-            stored.map(|kept| (kept.span, batch.spans[kept.span as usize].resource, kept.server_name)),
+            stored.map(|kept| (kept.span, batch.spans[kept.span as usize].resource, kept.server_name, kept.start_ns)),
             |resource| batch.attributes(batch.resources[resource as usize].attributes),
         );
         rows.keys = batch.spans.iter().map(key).collect();

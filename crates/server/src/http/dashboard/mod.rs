@@ -1,5 +1,6 @@
 //! The dashboard's handlers: parse the request, run queries, respond with JSON. One file per resource.
 
+mod deploys;
 mod drops;
 mod entities;
 mod explain;
@@ -26,6 +27,7 @@ use crate::http::incomplete;
 /// lack rows (see `http::incomplete`).
 pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new()
+        .merge(deploys::routes())
         .merge(drops::routes())
         .merge(entities::routes())
         .merge(explain::routes())

@@ -133,6 +133,8 @@ pub const TABLE: &[Row] = &[
     row("GET", "/api/dashboard/overview", Read, READS, "", 200),
     row("POST", "/api/overview/changes", Read, READS, "{}", 200),
     row("POST", "/api/distributed-traces/{traceId}", Read, READS, "{}", 404),
+    row("POST", "/api/deploys", Write, WRITES, "{}", 400),
+    row("POST", "/api/deploys/list", Read, READS, "{}", 200),
     row("POST", "/api/drops", Read, READS, "{}", 200),
     row("GET", "/api/refusals", OwnerOfAny, Login, "", 200),
     row("POST", "/api/endpoints", Read, READS, "{}", 200),

@@ -1,0 +1,121 @@
+//! `POST /api/deploys` and `/api/deploys/list`: reported deploys, and the first sight of each version.
+
+use serde_json::{Value, json};
+use sqlx::{Connection, Executor, SqliteConnection};
+
+use crate::harness::{Harness, Project};
+use crate::requests::{FROM, TO, at, column, export, request};
+
+/// Sends one request of a version of `checkout`, `second` seconds after noon.
+async fn send(harness: &Harness, project: &Project, version: &str, environment: Option<&str>, second: f64) {
+    let trace = (second * 10.0) as u64 + 1;
+    let mut body = export("checkout", &[request(trace, "/orders", 200, second, 80.0)]);
+    let attributes = body["resourceSpans"][0]["resource"]["attributes"].as_array_mut().expect("a list");
+    let mut add = |key: &str, value: &str| attributes.push(json!({ "key": key, "value": { "stringValue": value } }));
+    add("service.version", version);
+    environment.into_iter().for_each(|name| add("deployment.environment.name", name));
+    harness.post_json("traces", &project.token, &body).await.expect(200);
+}
+
+async fn list(harness: &Harness, project: &Project) -> Value {
+    harness.query_json(project, "/api/deploys/list", json!({})).await
+}
+
+async fn report(harness: &Harness, project: &Project, body: Value) -> Value {
+    harness.api("POST", &at("/api/deploys", project), &body).await.expect(200).json()
+}
+
+on_both! {
+    // Issue 21: the first sight of a version per service and environment, as soon as its request is acknowledged. An
+    // earlier record, a retry and a crash change no more than its time.
+    async fn the_first_record_of_a_version_is_a_deploy(database) {
+        let (mut harness, project) = Harness::registered(&database).await;
+        let other = harness.project("other").await;
+        send(&harness, &project, "1.41.0", Some("production"), 0.0).await;
+        send(&harness, &project, "1.42.0", Some("production"), 3600.0).await;
+        send(&harness, &project, "1.42.0", Some("production"), 3000.0).await;
+        send(&harness, &project, "1.42.0", Some("staging"), 1800.0).await;
+        send(&harness, &project, "1.42.0", Some("production"), 7200.0).await;
+        let expected = json!([
+            ["1.42.0", "production", "2026-06-01T12:50:00Z", "1.41.0"],
+            ["1.42.0", "staging", "2026-06-01T12:30:00Z", null],
+            ["1.41.0", "production", "2026-06-01T12:00:00Z", null],
+        ]);
+        for _ in 0..2 {
+            let found = list(&harness, &project).await;
+            let row = |one: &Value| json!([one["version"], one["environment"], one["time"], one["previous"]]);
+            let rows: Vec<Value> = found["data"].as_array().expect("a list").iter().map(row).collect();
+            assert_eq!(json!(rows), expected);
+            assert_eq!((&found["truncated"], &found["data"][0]["reported"]), (&json!(false), &json!(false)));
+            assert_eq!(list(&harness, &other).await["data"], json!([]));
+            send(&harness, &project, "1.42.0", Some("production"), 3600.0).await;
+            harness.crash().await;
+        }
+        let of_other = json!({ "service": "cart" });
+        assert_eq!(harness.query_json(&project, "/api/deploys/list", of_other).await["data"], json!([]));
+    }
+
+    // Issue 21: a pipeline reports commit, author and address; a retry changes nothing.
+    async fn a_reported_deploy_takes_the_first_sight_of_its_version(database) {
+        let (harness, project) = Harness::registered(&database).await;
+        send(&harness, &project, "1.41.0", None, 0.0).await;
+        send(&harness, &project, "1.42.0", None, 3600.0).await;
+        let body = json!({
+            "service": "checkout", "version": "1.42.0", "time": "2026-06-01T12:55:00Z", "commit": "4be1f00",
+            "author": "Ada", "url": "https://ci.example.com/runs/7",
+        });
+        for _ in 0..2 {
+            let made = report(&harness, &project, body.clone()).await;
+            let expected = json!({
+                "service": "checkout", "environment": "", "version": "1.42.0", "time": "2026-06-01T12:55:00Z",
+                "firstSeen": "2026-06-01T13:00:00Z", "reported": true, "previous": "1.41.0", "commit": "4be1f00",
+                "author": "Ada", "url": "https://ci.example.com/runs/7",
+            });
+            assert_eq!(made, expected);
+            assert_eq!(list(&harness, &project).await["data"][0], expected);
+        }
+        assert_eq!(column(&list(&harness, &project).await, "version"), ["1.42.0", "1.41.0"]);
+        // Without a time a retry is recognized too.
+        let now = || report(&harness, &project, json!({ "service": "cart", "version": "7" }));
+        assert_eq!(now().await["time"], now().await["time"]);
+    }
+}
+
+#[tokio::test]
+async fn wrong_reports_are_refused() {
+    let (harness, project) = Harness::with_project().await;
+    for (body, status) in [
+        (json!({ "version": "1" }), 400),
+        (json!({ "service": "a", "version": "1", "time": "yesterday" }), 400),
+        (json!({ "service": "a", "version": "1", "time": "2200-01-01T00:00:00Z" }), 422),
+        (json!({ "service": "a", "version": "x".repeat(201) }), 422),
+        (json!({ "service": "a", "version": "1", "url": "javascript:alert(1)" }), 422),
+    ] {
+        harness.api("POST", &at("/api/deploys", &project), &body).await.expect(status);
+    }
+    let range = json!({ "fromDate": TO, "toDate": FROM });
+    harness.query(&project, "/api/deploys/list", range).await.expect(422);
+}
+
+// A crash between the flush of a request and the storing of its version, and data of older releases: the version is
+// found in the stored counts.
+#[tokio::test]
+async fn a_version_that_was_not_stored_is_found_at_the_next_start() {
+    let (mut harness, project) = Harness::with_project().await;
+    send(&harness, &project, "1.42.0", Some("production"), 0.0).await;
+    list(&harness, &project).await;
+    harness.stop().await;
+    let path = format!("sqlite://{}", harness.data().join("control.sqlite").display());
+    let mut control = SqliteConnection::connect(&path).await.expect("the control database");
+    control.execute("DELETE FROM first_versions").await.expect("they are deleted");
+    control.close().await.expect("it is closed");
+    harness.start_again().await;
+    let all = json!({ "fromDate": "2026-01-01T00:00:00Z", "toDate": "2100-01-01T00:00:00Z" });
+    loop {
+        let found = harness.query_json(&project, "/api/deploys/list", all.clone()).await;
+        if let [found] = found["data"].as_array().expect("a list").as_slice() {
+            assert_eq!((&found["version"], &found["environment"]), (&json!("1.42.0"), &json!("production")));
+            break;
+        }
+    }
+}

@@ -1,0 +1,138 @@
+// The deploys of a time range: reported ones, and the first record of each version.
+import { getRouteApi } from "@tanstack/react-router";
+import { ExternalLink } from "lucide-react";
+import { usePost } from "../../api/hooks";
+import type { Deploy } from "../../api/types";
+import { NONE } from "../../model/format";
+import { exactTime } from "../../model/time";
+import { Ago } from "../../parts/Ago";
+import { type Column, DataTable } from "../../parts/DataTable";
+import { usePatchSearch } from "../../parts/listSearch";
+import { NoData } from "../../parts/NoData";
+import { PageHead, Toolbar } from "../../parts/Page";
+import { useRange } from "../../parts/range";
+import { ServiceName } from "../../parts/ServiceName";
+import { QueryView } from "../../parts/states";
+import { Chip } from "../../ui/Chip";
+import { Select } from "../../ui/Select";
+
+const route = getRouteApi("/p/$pid/deploys");
+
+export function DeploysPage() {
+  const { service } = route.useSearch();
+  const patch = usePatchSearch();
+  const { body } = useRange();
+  const query = usePost("/api/deploys/list", body);
+  const services = [...new Set([...(query.data?.data ?? []).map((one) => one.service), ...(service ? [service] : [])])];
+  return (
+    <>
+      <PageHead
+        title="Deploys"
+        sub="The first record of each version of a service, and what your build pipeline reports."
+      />
+      <Toolbar>
+        <Select
+          label="Service"
+          value={service ?? ""}
+          options={[
+            { value: "", label: "Every service" },
+            ...services
+              .filter(Boolean)
+              .sort()
+              .map((name) => ({ value: name, label: name })),
+          ]}
+          onChange={(value) => patch({ service: value || undefined })}
+        />
+      </Toolbar>
+      <div className="panel mx-4 mb-6 overflow-x-auto">
+        <QueryView query={query}>
+          {({ data, truncated }) => {
+            const rows = service ? data.filter((one) => one.service === service) : data;
+            return rows.length ? (
+              <>
+                <DataTable
+                  label="Deploys"
+                  columns={COLUMNS}
+                  rows={rows}
+                  rowKey={(row) => `${row.service} ${row.environment} ${row.version} ${row.time}`}
+                />
+                {truncated && <p className="px-3 py-2 text-ink2">Earlier deploys of this time range are left out.</p>}
+              </>
+            ) : (
+              <NoData
+                what="deploys"
+                about="A version is listed from the first record whose resource has service.version. A pipeline can report deploys with POST /api/deploys."
+                filtered={!!service}
+                onClear={() => patch({ service: undefined })}
+              />
+            );
+          }}
+        </QueryView>
+      </div>
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<Deploy>[] = [
+  {
+    key: "version",
+    head: "Version",
+    card: "main",
+    cell: (row) => (
+      <span className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-1">
+        <span className="font-medium [overflow-wrap:anywhere]">{row.version}</span>
+        {row.reported && <Chip tip="Reported with POST /api/deploys">reported</Chip>}
+        {row.previous === null && <Chip tip="No version of this service is known before it.">first known</Chip>}
+      </span>
+    ),
+  },
+  { key: "service", head: "Service", width: "20%", card: "half", cell: (row) => <ServiceName name={row.service} /> },
+  {
+    key: "environment",
+    head: "Environment",
+    width: "120px",
+    className: "[overflow-wrap:anywhere]",
+    cell: (row) => row.environment || NONE,
+  },
+  {
+    key: "previous",
+    head: "Before",
+    width: "120px",
+    className: "text-ink2 [overflow-wrap:anywhere]",
+    cell: (row) => row.previous ?? NONE,
+  },
+  {
+    key: "commit",
+    head: "Commit",
+    width: "22%",
+    card: "half",
+    className: "max-md:hidden [overflow-wrap:anywhere]",
+    cell: (row) => <Commit row={row} />,
+  },
+  {
+    key: "time",
+    head: "Deployed",
+    num: true,
+    width: "110px",
+    className: "text-ink2",
+    cell: (row) => <Ago at={row.time} />,
+  },
+];
+
+function Commit({ row: { commit, author, url, firstSeen } }: { row: Deploy }) {
+  const what = [commit, author].filter(Boolean).join(" by ");
+  if (!what && !url) return <span className="text-ink2">{firstSeen ? "" : NONE}</span>;
+  if (!url) return <span>{what}</span>;
+  return (
+    <a
+      href={url}
+      target="_blank"
+      rel="noreferrer"
+      className="link inline-flex items-center gap-1"
+      title={firstSeen ? `First seen ${exactTime(firstSeen)}` : undefined}
+    >
+      {what || "open"}
+      <ExternalLink size={12} aria-label="opens another site" />
+    </a>
+  );
+}
