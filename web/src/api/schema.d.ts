@@ -315,6 +315,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/deploys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reports a deploy, from a build pipeline. A report of equal service, environment, version and time replaces the
+         *     earlier one.
+         */
+        post: operations["reportDeploy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/deploys/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The deploys of a time range: reported ones, and the first record of each version of a service in an environment. */
+        post: operations["listDeploys"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/device": {
         parameters: {
             query?: never;
@@ -3441,6 +3478,102 @@ export interface components {
             spans: number;
             /** @description State of the demo data. */
             state: components["schemas"]["DemoState"];
+        };
+        /** @description Body of `POST /api/deploys`. */
+        DeployReport: {
+            /**
+             * @description Who deployed; at most 200 characters.
+             * @default
+             */
+            author: string;
+            /**
+             * @description Id of the commit; at most 200 characters.
+             * @default
+             */
+            commit: string;
+            /**
+             * @description `deployment.environment.name`; at most 200 characters.
+             * @default
+             */
+            environment: string;
+            /**
+             * @description `service.name` of the deployed service; 1 to 200 characters.
+             * @default
+             */
+            service: string;
+            /**
+             * Format: date-time
+             * @description Time of the deploy; now when null. Without it, a report repeats one of equal service, environment and version
+             *     of the last hour.
+             * @default null
+             */
+            time: string | null;
+            /**
+             * @description Page of the deploy, commit or pipeline: `http` or `https`, at most 2000 bytes.
+             * @default
+             */
+            url: string;
+            /**
+             * @description `service.version` of the deploy; 1 to 200 characters.
+             * @default
+             */
+            version: string;
+        };
+        /** @description A version of a service that went live in an environment. */
+        DeployView: {
+            /** @description Who deployed; empty when unknown. */
+            author: string;
+            /** @description Id of the commit; empty when unknown. */
+            commit: string;
+            /** @description Name of the environment; empty when not stated. */
+            environment: string;
+            /**
+             * Format: date-time
+             * @description Time of the first record of the version; null before it.
+             */
+            firstSeen?: string | null;
+            /** @description The version that went live before in this service and environment; null for the first known one. */
+            previous?: string | null;
+            /** @description Whether `POST /api/deploys` reported it. */
+            reported: boolean;
+            /** @description Name of the service. */
+            service: string;
+            /**
+             * Format: date-time
+             * @description Time of the deploy: as reported, else of the first record of the version.
+             */
+            time: string;
+            /** @description Page of the deploy; empty when unknown. */
+            url: string;
+            /** @description The version. */
+            version: string;
+        };
+        /** @description Response of `POST /api/deploys/list`. */
+        Deploys: {
+            /** @description The latest first. */
+            data: components["schemas"]["DeployView"][];
+            /** @description Whether earlier deploys of the range are left out. */
+            truncated: boolean;
+        };
+        /** @description Body of `POST /api/deploys/list`. */
+        DeploysRequest: {
+            /**
+             * Format: date-time
+             * @description Start of the time range, inclusive; 24 hours before `toDate` when null.
+             * @default null
+             */
+            fromDate: string | null;
+            /**
+             * @description Only deploys of this service; null: of all.
+             * @default null
+             */
+            service: string | null;
+            /**
+             * Format: date-time
+             * @description End of the time range, exclusive; now when null.
+             * @default null
+             */
+            toDate: string | null;
         };
         /** @description Body of the page of one Endpoint, Task or AI Trace. */
         DetailRequest: {
@@ -8968,6 +9101,168 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Overview"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    reportDeploy: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeployReport"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeployView"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listDeploys: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeploysRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deploys"];
                 };
             };
             /** @description The request is malformed. */
