@@ -169,7 +169,7 @@ mod tests {
             environment: environment.to_owned(),
             ..DeployReport::default()
         };
-        checked(report, minute * MINUTE, HOUR).expect("a deploy")
+        checked(report, minute * MINUTE, 24 * HOUR).expect("a deploy")
     }
 
     #[test]
