@@ -54,3 +54,43 @@ test("without deploys: no marks, and the list says where they come from", async 
   await expect(page.getByRole("heading", { name: "Deploys", level: 1 })).toBeVisible();
   await expect(page.getByText("service.version")).toBeVisible();
 });
+
+test("a version: what it changed, and the way to the comparison with the time before", async ({ page, desk }) => {
+  const version = deploy("1.42.0", "1.41.0", 30);
+  const kind = "endpoint";
+  const worse = {
+    kind,
+    name: "POST /pay",
+    metric: "p50",
+    before: 1.5e8,
+    after: 1.05e9,
+    beforeCount: 90,
+    afterCount: 40,
+  };
+  await answer(page, [version]);
+  await page.route("**/api/deploys/version?*", (route) =>
+    route.fulfill({
+      json: {
+        deploy: version,
+        from: new Date(Date.now() - 7 * 3_600_000).toISOString(),
+        to: new Date().toISOString(),
+        calls: 40,
+        otherCalls: 90,
+        worse: [worse],
+        better: [],
+        new: [],
+        fixed: [{ name: "OldFault", exceptionHash: "00000000000000aa", count: 31 }],
+      },
+    }),
+  );
+  await page.goto(at(desk, "/deploys"));
+  await page.getByRole("link", { name: "1.42.0" }).click();
+  await expect(page.getByRole("heading", { name: "checkout 1.42.0", level: 1 })).toBeVisible();
+  await expect(page.getByRole("list", { name: "What got worse" })).toContainText("p50 ×7");
+  await expect(page.getByRole("list", { name: "What got worse" })).toContainText("40 calls, 90 of other versions");
+  await expect(page.getByRole("list", { name: "What is fixed" })).toContainText("OldFault");
+  expect.soft(await serious(page)).toEqual([]);
+  await page.getByRole("link", { name: "Compare endpoints with before" }).click();
+  await expect(page).toHaveURL(/cmp=previous/);
+  await expect(page.getByRole("combobox", { name: "Compare with" })).toHaveValue(version.time);
+});

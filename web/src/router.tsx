@@ -13,6 +13,7 @@ import { ApiError } from "./api/client";
 import { keepLinkToken, keptLinkToken, linkTokenIn } from "./api/link-token";
 import { queryClient } from "./api/query-client";
 import { hasSession, lastProject } from "./api/session";
+import { COMPARISONS } from "./model/compare";
 import type { ConsentSearch } from "./model/consent";
 import { flag, oneOf, parseSearch, positive, stringifySearch, text, whole } from "./model/search";
 import { FILE_KINDS, type FileKind, PLATFORMS, type Platform } from "./model/symbol-kinds";
@@ -205,12 +206,13 @@ const organizationPage = createRoute({
 const project = createRoute({
   getParentRoute: () => root,
   path: "/p/$pid",
-  validateSearch: (raw: Raw): { from?: string; to?: string; every?: number } => ({
+  validateSearch: (raw: Raw): { from?: string; to?: string; every?: number; cmp?: string } => ({
     from: text(raw.from),
     to: text(raw.to),
     every: whole(raw.every, 1),
+    cmp: oneOf(raw.cmp, COMPARISONS),
   }),
-  search: { middlewares: [retainSearchParams(["from", "to", "every"])] },
+  search: { middlewares: [retainSearchParams(["from", "to", "every", "cmp"])] },
   beforeLoad: async ({ location }) => {
     await requireSession(location.href);
   },
@@ -497,6 +499,11 @@ const deploys = createRoute({
   validateSearch: (raw: Raw): { service?: string } => ({ service: text(raw.service) }),
   component: lazyRouteComponent(() => import("./pages/deploys/Deploys"), "DeploysPage"),
 });
+const deployed = createRoute({
+  getParentRoute: () => project,
+  path: "/deploys/$service/$version",
+  component: lazyRouteComponent(() => import("./pages/deploys/Version"), "VersionPage"),
+});
 const connect = createRoute({
   getParentRoute: () => project,
   path: "/connect",
@@ -560,6 +567,7 @@ const tree = root.addChildren([
     profiles,
     profile,
     deploys,
+    deployed,
     connect,
     settings,
     symbols,

@@ -328,6 +328,14 @@ pub const DEPLOY_AHEAD_MAX: Duration = minutes(60);
 pub const FIRST_VERSIONS_PAUSE: Duration = seconds(10);
 /// New Issues in one answer of changes.
 pub const NEW_ISSUES_MAX: usize = 10;
+/// Names that one request compares: those of a page.
+pub const COMPARED_NAMES_MAX: usize = 100;
+/// New Issues, services, versions and names in one answer.
+pub const NEW_LISTED_MAX: usize = 20;
+/// Rows of a subject that are read to find which others it calls, half before and half after its change.
+pub const CALLERS_SAMPLED: usize = 200;
+/// Rows of the subjects that it calls in these traces.
+pub const CALLEES_READ_MAX: usize = 5000;
 /// Deadline of every other dashboard query.
 pub const LIST_DEADLINE: Duration = seconds(10);
 /// Length of a query of the query language, bytes.

@@ -21,6 +21,13 @@ pub struct WentLive {
     pub previous: Option<String>,
 }
 
+impl WentLive {
+    /// Time of the deploy, nanoseconds since the epoch.
+    pub fn deployed_ns(&self) -> i64 {
+        self.deploy.deployed_ns
+    }
+}
+
 /// `POST /api/deploys/list`.
 pub async fn list(context: &QueryContext, project: &Project, request: DeploysRequest) -> Result<Deploys, QueryError> {
     let now = context.clock.now_ns();
@@ -136,7 +143,8 @@ fn merged(first: Vec<FirstVersion>, reported: Vec<Deploy>) -> Vec<WentLive> {
     all
 }
 
-fn view(one: WentLive) -> DeployView {
+/// The view of a deploy.
+pub fn view(one: WentLive) -> DeployView {
     let Deploy { service, environment, version, deployed_ns, commit, author, url } = one.deploy;
     DeployView {
         service,

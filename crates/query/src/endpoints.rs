@@ -17,6 +17,7 @@ use super::executor::Executor;
 use super::language::RowKind;
 use super::plans;
 use super::time::{self, Range};
+use super::views::answers::AlwaysBad;
 use super::views::endpoint::*;
 use super::views::page::{PageInfo, TrendPoint};
 use super::{attributes, filters, ids};
@@ -77,6 +78,32 @@ const CLIENT_ERRORS: &str = "client_errors";
 const SERVER_ERRORS: &str = "server_errors";
 const STATUS_CODE: &str = "status_code";
 const COUNT: &str = "count";
+const ROWS: &str = "rows";
+
+/// The Endpoints with failed or slow requests in the range, the worst first.
+pub async fn always_bad(executor: &Executor, project: &Project, range: Range) -> Result<Vec<AlwaysBad>, QueryError> {
+    let bands = Endpoint::ranking_context(executor, project).await?;
+    let mut aggregates = Endpoint::aggregates(&bands);
+    aggregates.extend([Function::Weight.named(COUNT), Function::Count.named(ROWS)]);
+    let keys = vec![Key::column("name")];
+    let plan = plans::groups(Table::Endpoints, &[project.number], range, Filter::True, keys, aggregates);
+    let answer = executor.run(plan).await?;
+    let hours = range.length() as f64 / time::HOUR as f64;
+    let of_name = |row: Row<'_>| {
+        let metrics = Endpoint::metrics(row);
+        AlwaysBad {
+            name: row.text("name").to_owned(),
+            bad_an_hour: (metrics.bad + 0.5 * metrics.tolerating) / hours,
+            count: row.count(COUNT),
+            stored_count: row.count(ROWS),
+            bad_count: whole(metrics.bad),
+            slow_count: whole(metrics.tolerating),
+        }
+    };
+    let mut found: Vec<AlwaysBad> = answer.rows().map(of_name).filter(|one| one.bad_an_hour > 0.0).collect();
+    found.sort_by(|one, other| other.bad_an_hour.total_cmp(&one.bad_an_hour).then_with(|| one.name.cmp(&other.name)));
+    Ok(found)
+}
 
 /// HTTP status below 500.
 fn served() -> Filter {

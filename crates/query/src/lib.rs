@@ -12,7 +12,8 @@
 //!   [`conversation`]) share.
 //! - [`issues`], [`logs`], [`spans`] (with [`span_search`]), [`distributed`], [`metrics`], [`discover`], [`overview`],
 //!   [`drops`], [`services`], [`demo`]: the other resources.
-//! - [`changes`]: what changed for the worse. [`deploys`]: versions and when they went live.
+//! - [`changes`]: what changed for the worse. [`compare`]: another period. [`answers`]: what is always bad, what is new, what AI
+//!   costs. [`deploys`], [`versions`]: when versions went live, and what they changed.
 //! - [`language`]: queries of the query language as filters.
 //! - [`explain`]: what distinguishes some rows from others. [`heatmap`]: counts by time and duration.
 //! - [`profiles`]: series, flame graphs, functions and downloads of profiles.
@@ -28,11 +29,13 @@
 pub mod ai_metrics;
 pub mod ai_traces;
 pub mod answer;
+pub mod answers;
 pub mod executor;
 
 pub mod attributes;
 pub mod changes;
 pub mod chart;
+pub mod compare;
 pub mod context;
 pub mod conversation;
 pub mod demo;
@@ -70,4 +73,5 @@ pub mod threads;
 pub mod time;
 pub mod trace;
 pub mod trend;
+pub mod versions;
 pub mod views;

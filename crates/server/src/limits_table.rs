@@ -162,6 +162,8 @@ pub fn table() -> Vec<[String; 3]> {
         row("a replaced project token is still taken for", time(TOKEN_GRACE), "our own"),
         row("a right that another node revoked still holds for", time(DIRECTORY_PAUSE), "our own"),
         row("a deleted project's rows and uploads are looked for, at least", time(PURGE_DELAY), "our own"),
+        row("names compared in one request", COMPARED_NAMES_MAX.to_string(), "our own"),
+        row("new Issues, services, versions and names in one answer", NEW_LISTED_MAX.to_string(), "our own"),
         row("reported deploys of a project", DEPLOYS_MAX.to_string(), "our own"),
         row("deploys in one answer", DEPLOYS_LISTED_MAX.to_string(), "our own"),
         row("versions of a project whose first sight is stored", FIRST_VERSIONS_MAX.to_string(), "our own"),

@@ -54,7 +54,11 @@ const ROUTES: [string, Handler][] = [
   ["GET /api/metrics/discover", () => ({ metrics: METRICS })],
   ["GET /api/metrics/discover/tags", () => ({ values: ["storefront-1", "storefront-2", "cart-1"] })],
   ["POST /api/metrics/query", (body) => metricAnswer(body as never)],
+  ["POST /api/compare", (body) => compared(body)],
+  ["POST /api/deploys/version", () => version()],
+  ["POST /api/first-version", () => ({ version: "1.42.0", service: "checkout", since: new Date().toISOString() })],
   ["POST /api/deploys/list", () => ({ data: deploys(), truncated: false })],
+  ["POST /api/overview/answers", () => answers()],
   ["POST /api/overview/changes", () => ({ data: changes(), checked: 312, quiet: 9 })],
   ["GET /api/dashboard/overview", (_body, url) => overview(url)],
 ];
@@ -67,7 +71,9 @@ const EMPTY: Record<string, unknown> = {
     counts: { endpoints: 0, tasks: 0, aiTraces: 0, issues: 0, spans: 0, logs: 0, metricPoints: 0 },
     storedCounts: { endpoints: 0, tasks: 0, aiTraces: 0, issues: 0, spans: 0, logs: 0, metricPoints: 0 },
   },
+  "/api/overview/answers": { alwaysBad: [], new: [], aiSpend: null, dataSince: null },
   "/api/overview/changes": { data: [], checked: 0, quiet: 0 },
+  "/api/compare": { data: [] },
   "/api/deploys/list": { data: [], truncated: false },
   "/api/metrics/discover": { metrics: [] },
   "/api/symbols": { data: [], pagination: { page: 1, pageSize: 20, total: 0, totalPages: 0 } },
@@ -83,6 +89,76 @@ const NO_ROWS = {
   intervalMinutes: 15,
   pagination: { page: 1, pageSize: 50, total: 0, totalPages: 0 },
 };
+
+/** The compared period of the names: half as slow, the first with few calls, the second missing. */
+function compared(body: Body) {
+  const names = (body.names ?? []) as string[];
+  const of = (name: string, i: number) => ({
+    name,
+    count: i ? 4120 : 12,
+    storedCount: i ? 4120 : 12,
+    p50Duration: 4e7,
+    p95Duration: 2.1e8 * (1 + (i % 3)),
+    p99Duration: 9e8,
+    errorCount: 9,
+    totalCost: body.kind === "ai_trace" ? 3.5 : null,
+  });
+  return { data: names.map(of).filter((_, i) => i !== 1) };
+}
+
+/** What a version changed. */
+function version() {
+  const row = { kind: "endpoint", beforeCount: 4120, afterCount: 380 };
+  const thing = { exceptionHash: null, service: "checkout", version: "1.42.0", since: new Date().toISOString() };
+  return {
+    deploy: deploys()[0],
+    from: new Date(Date.now() - 7 * 3_600_000).toISOString(),
+    to: new Date().toISOString(),
+    calls: 1204,
+    otherCalls: 15_022,
+    worse: [
+      { ...row, name: "POST /checkout", metric: "p50", before: 1.55e8, after: 1.05e9 },
+      { ...row, name: "POST /checkout", metric: "error_rate", before: 0.001, after: 0.12 },
+    ],
+    better: [{ ...row, name: "GET /cart/:id", metric: "p95", before: 2.4e8, after: 1.6e8 }],
+    new: [
+      { ...thing, kind: "issue", name: "TotalMismatch", exceptionHash: "00c0ffee00c0ffee", count: 46 },
+      { ...thing, kind: "endpoint", name: "POST /refunds", count: 12 },
+    ],
+    fixed: [{ name: "ConnectionReset", exceptionHash: "00c0ffee00c0ffef", count: 31 }],
+  };
+}
+
+/** Two bad endpoints, one new thing of each kind, and costs. */
+function answers() {
+  const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+  const thing = { exceptionHash: null, service: "checkout", version: "1.42.0", count: 0 };
+  const spend = (name: string, cost: number, previousCost: number, change: number | null) => ({
+    name,
+    cost,
+    previousCost,
+    calls: change === null ? 12 : 840,
+    previousCalls: 790,
+    change,
+  });
+  return {
+    alwaysBad: [
+      { name: "GET /reports", badAnHour: 190.4, count: 4700, storedCount: 470, badCount: 4400, slowCount: 210 },
+      { name: "POST /login", badAnHour: 3.2, count: 14, storedCount: 14, badCount: 3, slowCount: 0 },
+    ],
+    new: [
+      { ...thing, kind: "issue", name: "TotalMismatch", exceptionHash: "00c0ffee00c0ffee", since: at(41), count: 168 },
+      { ...thing, kind: "version", name: "checkout 1.42.0", since: at(41) },
+      { ...thing, kind: "endpoint", name: "POST /refunds", since: at(300), count: 60 },
+      { ...thing, kind: "ai_trace", name: "summary", service: "assistant", version: null, since: at(500), count: 9 },
+    ],
+    aiSpend: {
+      total: spend("", 41.2, 20.1, 1.05),
+      names: [spend("support-assistant", 39.9, 19.6, 1.04), spend("summary", 1.3, 0.5, null)],
+    },
+    dataSince: null,
+  };
+}
 
 /** A release of this morning, one that a pipeline reported, and the first known version. */
 function deploys() {
@@ -128,6 +204,7 @@ function changes() {
     effects: [],
     slowMs: null,
     newIssues: [],
+    suffering: [],
     recovered: null,
   };
   return [

@@ -19,7 +19,15 @@ export type Session = Schemas["LoginAnswer"] & { project?: Project };
 export type Registration = Schemas["RegisterRequest"];
 export type ProjectChange = Schemas["ProjectChangeRequest"];
 
+export type FirstVersionKind = Schemas["ComparedKind"];
+export type VersionPage = Schemas["VersionPage"];
+export type Difference = Schemas["Difference"];
 export type Deploy = Schemas["DeployView"];
+
+export type Compared = Schemas["Compared"];
+export type Answers = Schemas["Answers"];
+export type NewThing = Schemas["NewThing"];
+export type AiSpendOf = Schemas["AiSpendOf"];
 
 export type ChangeCard = Schemas["ChangeCard"];
 

@@ -45,6 +45,19 @@ function Mark({ mark: { left, deploys } }: { mark: DeployMark }) {
   const words = deploys.map(deployWords);
   const services = new Set(deploys.map((deploy) => deploy.service));
   const service = services.size === 1 ? deploys[0].service || undefined : undefined;
+  const shared = {
+    "aria-label": deploys.length > 1 ? `${deploys.length} deploys: ${words.join("; ")}` : words[0],
+    className: "group absolute -top-2 z-5 flex size-6 -translate-x-1/2 items-end justify-center",
+    style: { left: FRAME.left + left },
+  };
+  const flag = (
+    <span
+      aria-hidden
+      className="flex h-3.5 min-w-3.5 items-center justify-center rounded-[3px] bg-ink2 px-0.5 text-[10px] text-bg leading-none group-hover:bg-ink"
+    >
+      {deploys.length > 1 ? deploys.length : <Rocket size={10} />}
+    </span>
+  );
   return (
     <Tip
       text={words.slice(0, 6).map((line) => (
@@ -53,21 +66,15 @@ function Mark({ mark: { left, deploys } }: { mark: DeployMark }) {
         </span>
       ))}
     >
-      <Link
-        to="/p/$pid/deploys"
-        params={{ pid }}
-        search={{ service }}
-        aria-label={deploys.length > 1 ? `${deploys.length} deploys: ${words.join("; ")}` : words[0]}
-        className="group absolute -top-2 z-5 flex size-6 -translate-x-1/2 items-end justify-center"
-        style={{ left: FRAME.left + left }}
-      >
-        <span
-          aria-hidden
-          className="flex h-3.5 min-w-3.5 items-center justify-center rounded-[3px] bg-ink2 px-0.5 text-[10px] text-bg leading-none group-hover:bg-ink"
-        >
-          {deploys.length > 1 ? deploys.length : <Rocket size={10} />}
-        </span>
-      </Link>
+      {deploys.length === 1 && service ? (
+        <Link to="/p/$pid/deploys/$service/$version" params={{ pid, service, version: deploys[0].version }} {...shared}>
+          {flag}
+        </Link>
+      ) : (
+        <Link to="/p/$pid/deploys" params={{ pid }} search={{ service }} {...shared}>
+          {flag}
+        </Link>
+      )}
     </Tip>
   );
 }

@@ -25,16 +25,18 @@ interface Props {
   /** Axis ticks for 0..max; default: round numbers. */
   ticksFor?: (max: number) => number[];
   onZoom?: (span: Span) => void;
+  /** Totals of a compared time: a dashed line. */
+  before?: (number | null)[];
 }
 
-export function StackedBars({ starts, intervalMs, series, height, format, onZoom, ...axis }: Props) {
+export function StackedBars({ starts, intervalMs, series, height, format, onZoom, before, ...axis }: Props) {
   const { ticksFor = niceTicks, formatTick = format } = axis;
   const [ref, width] = useWidth<HTMLDivElement>();
   const [hover, setHover] = useCursor(starts, intervalMs);
   const [drag, setDrag] = useState<[number, number] | null>(null);
   const isEmpty = !hasValues(series);
   const totals = starts.map((_, i) => series.reduce((sum, one) => sum + (one.values[i] ?? 0), 0));
-  const ticks = isEmpty ? [] : ticksFor(Math.max(...totals, 0));
+  const ticks = isEmpty ? [] : ticksFor(Math.max(...totals, ...(before ?? []).map((value) => value ?? 0), 0));
   const top = ticks.at(-1) || 1;
   const plotWidth = Math.max(10, width - FRAME.left - FRAME.right);
   const plotHeight = height - FRAME.bottom - FRAME.top;
@@ -122,6 +124,16 @@ export function StackedBars({ starts, intervalMs, series, height, format, onZoom
               );
             });
           })}
+          {before && (
+            <path
+              data-before
+              d={dashed(before, (i) => FRAME.left + (i + 0.5) * step, y)}
+              fill="none"
+              stroke="var(--ink-2)"
+              strokeWidth="1.5"
+              strokeDasharray="4 3"
+            />
+          )}
           <line x1={FRAME.left} x2={width - FRAME.right} y1={bottom} y2={bottom} stroke="var(--line)" />
           {axisTicks(starts, intervalMs, plotWidth).map(({ index, label }) => {
             const x = FRAME.left + (index + 0.5) * step;
@@ -144,12 +156,26 @@ export function StackedBars({ starts, intervalMs, series, height, format, onZoom
           width={width}
           start={starts[hover]}
           intervalMs={intervalMs}
-          lines={series.map((one) => {
-            const value = one.values[hover];
-            return { label: one.label, colour: one.colour, value: value ? format(value) : undefined };
-          })}
+          lines={[
+            ...series.map((one) => {
+              const value = one.values[hover];
+              return { label: one.label, colour: one.colour, value: value ? format(value) : undefined };
+            }),
+            ...(before?.[hover] ? [{ label: "Before", colour: "var(--ink-2)", value: format(before[hover]) }] : []),
+          ]}
         />
       )}
     </div>
   );
+}
+
+/** A path with gaps where nothing was measured. */
+function dashed(values: (number | null)[], x: (slot: number) => number, y: (value: number) => number): string {
+  let path = "";
+  let isOpen = false;
+  values.forEach((value, i) => {
+    if (value !== null) path += `${isOpen ? "L" : "M"}${x(i).toFixed(1)} ${y(value).toFixed(1)}`;
+    isOpen = value !== null;
+  });
+  return path;
 }

@@ -27,6 +27,8 @@ pub enum Kind {
     Failing,
     /// The number of requests fell.
     Fewer,
+    /// The cost of a request.
+    Dearer,
 }
 
 /// A change for the worse.
@@ -40,7 +42,7 @@ pub struct Change {
     pub is_exact: bool,
     /// The minute after the last one of the change, when it is over.
     pub recovered: Option<i64>,
-    /// Usual value: nanoseconds, failed share, or requests a minute.
+    /// Usual value: nanoseconds, failed share, requests a minute, or US dollars a request.
     pub before: f64,
     /// Value since then, in the same unit.
     pub after: f64,
@@ -71,13 +73,16 @@ const LN_LEAST: f64 = 0.139_761_942;
 const ERRORS_LEAST: f64 = 0.003;
 const ERRORS_MARGIN: f64 = 0.002;
 const ERRORS_COUNT: f64 = 4.0;
+/// Logarithm of 1.2, and US dollars an hour.
+const LN_DEARER: f64 = 0.182_321_557;
+const DOLLARS_LEAST: f64 = 0.5;
 const MS: f64 = 1e6;
 
 const fn test(metric: Metric, (length, left_out): (i64, usize), wanted: f64, wanted_young: f64, margin: f64) -> Test {
     Test { metric, window: Window { length, left_out }, wanted, wanted_young, margin }
 }
 
-const TESTS: [Test; 9] = [
+const TESTS: [Test; 12] = [
     test(Metric::P50, (10, 4), 9.0, 12.5, LN_MARGIN),
     test(Metric::P50, (30, 8), 5.8, 12.5, LN_MARGIN),
     // A median of an hour is robust with all minutes.
@@ -88,6 +93,9 @@ const TESTS: [Test; 9] = [
     test(Metric::Errors, (10, 4), 4.0, 5.2, ERRORS_MARGIN),
     test(Metric::Errors, (30, 8), 3.6, 5.2, ERRORS_MARGIN),
     test(Metric::Errors, (60, 14), 4.6, 5.2, ERRORS_MARGIN),
+    test(Metric::Cost, (10, 4), 9.0, 12.5, LN_MARGIN),
+    test(Metric::Cost, (30, 8), 5.8, 12.5, LN_MARGIN),
+    test(Metric::Cost, (60, 0), 4.8, 8.0, LN_MARGIN),
 ];
 
 /// Windows and thresholds of fallen traffic.
@@ -112,7 +120,7 @@ struct Open {
 
 /// The changes of the last [`STEPS`] minutes of the series, open or over; at most one of each kind.
 pub fn changes(series: &Series) -> Vec<Change> {
-    let kinds = [Kind::Slower, Kind::SlowerTail, Kind::Failing, Kind::Fewer];
+    let kinds = [Kind::Slower, Kind::SlowerTail, Kind::Failing, Kind::Fewer, Kind::Dearer];
     let mut found: Vec<Change> = kinds.into_iter().filter_map(|kind| latest(series, kind)).collect();
     // The median says more than the tail when both moved.
     if found.iter().any(|change| change.kind == Kind::Slower && change.recovered.is_none()) {
@@ -157,6 +165,7 @@ fn metric_of(kind: Kind) -> Metric {
         Kind::SlowerTail => Metric::P90,
         Kind::Failing => Metric::Errors,
         Kind::Fewer => Metric::Calls,
+        Kind::Dearer => Metric::Cost,
     }
 }
 
@@ -175,27 +184,42 @@ fn alarm(series: &Series, kind: Kind, now: i64) -> Option<(i64, f64)> {
     tests.filter_map(|test| Some((test.window.length, raised(series, test, now)?))).next()
 }
 
+/// The least distance from the usual value, in the unit of the metric.
+fn least_of(metric: Metric) -> f64 {
+    match metric {
+        Metric::Errors => ERRORS_LEAST,
+        Metric::Cost => LN_DEARER,
+        Metric::P50 | Metric::P90 | Metric::Calls => LN_LEAST,
+    }
+}
+
 /// The usual value when the window that ends at `now` is far above it.
 fn raised(series: &Series, test: &Test, now: i64) -> Option<f64> {
     let value = series.window(test.metric, test.window.length, test.window.left_out, now)?;
-    let least = if test.metric == Metric::Errors { ERRORS_LEAST } else { LN_LEAST };
+    let least = least_of(test.metric);
     if recent(series, test.metric, test.window, now).is_some_and(|recent| value.x - recent < least) {
         return None;
     }
     let usual = usual(series, test.metric, test.window, now)?;
-    let (added, is_errors) = (value.x - usual.centre, test.metric == Metric::Errors);
-    let is_enough = if is_errors {
-        value.failed >= ERRORS_COUNT && added >= ERRORS_LEAST && value.x >= 2.0 * usual.centre
-    } else {
-        let least = if test.metric == Metric::P50 { 5.0 * MS } else { 10.0 * MS };
-        added >= LN_LEAST && value.x.exp() - usual.centre.exp() >= least
+    let added = value.x - usual.centre;
+    let is_enough = match test.metric {
+        Metric::Errors => value.failed >= ERRORS_COUNT && value.x >= 2.0 * usual.centre,
+        Metric::Cost => {
+            let an_hour = value.calls * 60.0 / (test.window.length - test.window.left_out as i64) as f64;
+            (value.x.exp() - usual.centre.exp()) * an_hour >= DOLLARS_LEAST
+        }
+        Metric::P50 => value.x.exp() - usual.centre.exp() >= 5.0 * MS,
+        Metric::P90 | Metric::Calls => value.x.exp() - usual.centre.exp() >= 10.0 * MS,
     };
+    let is_enough = is_enough && added >= least;
     if !is_enough || value.x < usual.high + test.margin {
         return None;
     }
     let (floor, sample) = match test.metric {
         Metric::P50 => (LATENCY_FLOOR, 1.25 * series.spread / value.calls.sqrt()),
         Metric::P90 => (LATENCY_FLOOR, 2.2 * series.spread / value.calls.sqrt()),
+        // The noise of windows has that of their requests.
+        Metric::Cost => (LATENCY_FLOOR, 0.0),
         _ => {
             let share = usual.centre.max(0.5 / value.calls).min(0.5);
             (ERRORS_FLOOR, (share * (1.0 - share) / value.calls).sqrt())
@@ -226,7 +250,7 @@ fn is_calm(series: &Series, kind: Kind, open: &Open, now: i64) -> bool {
         let usual = usual_calls_a_minute(open) * (short.length - short.left_out as i64) as f64;
         return value.is_some_and(|value| value.x >= 0.85 * usual);
     }
-    let half = if kind == Kind::Failing { ERRORS_LEAST / 2.0 } else { LN_LEAST / 2.0 };
+    let half = least_of(metric_of(kind)) / 2.0;
     series.window(metric_of(kind), 10, 4, now).is_some_and(|value| value.x < open.centre + half)
 }
 
@@ -244,6 +268,7 @@ fn describe(series: &Series, kind: Kind, open: &Open) -> Option<Change> {
         Kind::Slower | Kind::SlowerTail => split(&series.slow(slow_ns, from, to))?,
         Kind::Failing => split(&series.failures(from, to))?,
         Kind::Fewer => split_calls(&series.failures(from, to))?,
+        Kind::Dearer => split(&series.dearer(between(series, open, to), from, to))?,
     };
     let since = from + start as i64;
     let after = series.whole(metric_of(kind), since, to).or_else(|| {
@@ -253,12 +278,13 @@ fn describe(series: &Series, kind: Kind, open: &Open) -> Option<Change> {
     let minutes = (to - since).max(1) as f64;
     let calls_an_hour = series.whole(Metric::Calls, since, to).map_or(0.0, |value| value.calls * 60.0 / minutes);
     let (before, now) = match kind {
-        Kind::Slower | Kind::SlowerTail => (open.centre.exp(), after.x.exp()),
+        Kind::Slower | Kind::SlowerTail | Kind::Dearer => (open.centre.exp(), after.x.exp()),
         Kind::Failing => (open.centre, after.x),
         Kind::Fewer => (usual_calls(series, since, open), after.x / minutes),
     };
     let harm = match kind {
         Kind::Fewer => 0.5 * (before - now).max(0.0) * 60.0,
+        Kind::Dearer => 10.0 * (now - before).max(0.0) * calls_an_hour,
         Kind::Failing => {
             let extra = (now - before).max(0.0);
             calls_an_hour * extra * (1.0 + 4.0 * extra)
@@ -273,6 +299,13 @@ fn describe(series: &Series, kind: Kind, open: &Open) -> Option<Change> {
     };
     let (recovered, after) = (open.recovered, now);
     Some(Change { kind, since, is_exact, recovered, before, after, slow_ns, calls_an_hour, harm })
+}
+
+/// A cost between the usual one and that of the window of the alarm.
+fn between(series: &Series, open: &Open, to: i64) -> f64 {
+    let value =
+        series.window(Metric::Cost, open.length, 0, open.at).or_else(|| series.whole(Metric::Cost, open.at, to));
+    value.map_or(open.centre, |value| (value.x + open.centre) / 2.0).exp()
 }
 
 /// Requests a minute that the baselines of fallen traffic expect.

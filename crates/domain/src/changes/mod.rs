@@ -2,19 +2,23 @@
 //!
 //! A subject is an Endpoint, a Task or an AI name. [`changes`] reads a [`Series`] of its minutes in steps of five
 //! minutes: windows without their worst minutes are compared with two baselines, the last day and the same time of
-//! other days, in units of the subject's own noise. [`carried_by`] says how a version relates to a change, [`sentence`]
-//! puts a change into words. Everything is deterministic: the same minutes give the same changes.
+//! other days, in units of the subject's own noise. [`carried_by`] says how a version relates to a change, [`guilty`]
+//! which of several subjects is the cause, [`sentence`] puts a change into words. Everything is deterministic: the same minutes give the same changes.
 
 mod baseline;
 mod detect;
+mod guilt;
 mod series;
 mod since;
 #[cfg(test)]
 mod tests;
 mod version;
+mod versus;
 mod words;
 
 pub use detect::{Change, Kind, LOOKED_BACK, STEPS, changes};
+pub use guilt::{Added, guilty};
 pub use series::{Minute, Series};
 pub use version::{Relation, Served, carried_by};
+pub use versus::{Differs, Sample, differences};
 pub use words::{Card, sentence};

@@ -21,6 +21,10 @@ pub struct Minute {
     pub failed: f64,
     /// Durations in nanoseconds at evenly spaced quantiles; each stands for as many requests. Empty: none is timed.
     pub durations: Vec<f64>,
+    /// Requests with a cost.
+    pub priced: f64,
+    /// Sum of their costs, US dollars.
+    pub cost: f64,
 }
 
 /// Consecutive minutes of a subject.
@@ -34,6 +38,8 @@ pub struct Series {
     pub(super) spread: f64,
     /// Failed share of all requests.
     pub(super) failed_share: f64,
+    /// Cost of a request, US dollars.
+    typical_cost: f64,
     cache: RefCell<HashMap<Measured, Option<Value>>>,
 }
 
@@ -46,6 +52,8 @@ struct Cell {
     failed: f64,
     ln_mean: f64,
     buckets: Vec<u16>,
+    priced: f64,
+    cost: f64,
 }
 
 /// What is measured in a window.
@@ -59,6 +67,8 @@ pub(super) enum Metric {
     Errors,
     /// Number of requests.
     Calls,
+    /// Logarithm of the cost of a request.
+    Cost,
 }
 
 /// A measured value.
@@ -85,11 +95,14 @@ impl Series {
             minutes.iter().filter(|cell| !cell.buckets.is_empty()).map(|cell| cell.ln_mean).collect();
         let (calls, failed) =
             minutes.iter().fold((0.0, 0.0), |(calls, failed), cell| (calls + cell.calls, failed + cell.failed));
+        let (priced, cost) =
+            minutes.iter().fold((0.0, 0.0), |(priced, cost), cell| (priced + cell.priced, cost + cell.cost));
         let mut series = Series {
             first,
             typical_ln: median(&mut means).unwrap_or(0.0),
             failed_share: if calls > 0.0 { failed / calls } else { 0.0 },
             spread: 0.0,
+            typical_cost: if priced > 0.0 { cost / priced } else { 0.0 },
             cache: RefCell::default(),
             minutes,
         };
@@ -142,10 +155,17 @@ impl Series {
             Metric::P50 | Metric::P90 => cell.calls * (cell.ln_mean - self.typical_ln),
             Metric::Errors => cell.failed - cell.calls * self.failed_share,
             Metric::Calls => -cell.calls,
+            Metric::Cost => cell.cost - cell.priced * self.typical_cost,
         };
         let mut order: Vec<(f64, &Cell)> = cells.iter().map(|cell| (excess(cell), cell)).collect();
         order.sort_by(|(one, _), (other, _)| other.total_cmp(one));
         let kept = order.iter().skip(left_out).map(|(_, cell)| *cell);
+        if metric == Metric::Cost {
+            let priced: f64 = kept.clone().map(|cell| cell.priced).sum();
+            let cost: f64 = kept.map(|cell| cell.cost).sum();
+            let is_known = priced >= CALLS_FOR_RATE && cost > 0.0;
+            return is_known.then(|| Value { x: (cost / priced).ln(), calls: priced, failed: 0.0 });
+        }
         let (calls, failed) =
             kept.clone().fold((0.0, 0.0), |(calls, failed), cell| (calls + cell.calls, failed + cell.failed));
         let x = match metric {
@@ -154,7 +174,7 @@ impl Series {
             Metric::P90 => self.histogram(kept).quantile(0.9)?,
             Metric::Errors if calls < CALLS_FOR_RATE => return None,
             Metric::Errors => failed / calls,
-            Metric::Calls => calls,
+            Metric::Calls | Metric::Cost => calls,
         };
         Some(Value { x, calls, failed })
     }
@@ -174,6 +194,13 @@ impl Series {
         self.cells(from, to).iter().map(|cell| (cell.calls, cell.failed)).collect()
     }
 
+    /// Requests with a cost, and those of minutes whose requests cost more than `cost` on average, of each minute of
+    /// `from..to`.
+    pub(super) fn dearer(&self, cost: f64, from: i64, to: i64) -> Vec<(f64, f64)> {
+        let dear = |cell: &Cell| if cell.cost > cost * cell.priced { cell.priced } else { 0.0 };
+        self.cells(from, to).iter().map(|cell| (cell.priced, dear(cell))).collect()
+    }
+
     /// Requests, and those longer than `duration_ns`, of each minute of `from..to`.
     pub(super) fn slow(&self, duration_ns: f64, from: i64, to: i64) -> Vec<(f64, f64)> {
         let edge = bucket_of(duration_ns);
@@ -190,7 +217,8 @@ impl Cell {
         let points = minute.durations.len() as f64;
         let ln_mean = minute.durations.iter().map(|ns| ns.max(1.0).ln()).sum::<f64>() / points.max(1.0);
         let buckets = minute.durations.iter().map(|ns| bucket_of(*ns)).collect();
-        Cell { calls: minute.calls, failed: minute.failed.min(minute.calls), ln_mean, buckets }
+        let Minute { calls, failed, priced, cost, .. } = minute;
+        Cell { calls, failed: failed.min(calls), ln_mean, buckets, priced, cost }
     }
 }
 

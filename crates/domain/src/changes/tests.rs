@@ -54,7 +54,7 @@ impl Day {
                 (0..calls.min(12)).map(|_| 120e6 * slower * (0.5 * self.normal() + drift).exp()).collect();
             durations.sort_unstable_by(f64::total_cmp);
             let failed = (0..calls).filter(|_| self.random.f64() < failing).count() as f64;
-            Minute { calls: calls as f64, failed, durations }
+            Minute { calls: calls as f64, failed, durations, ..Minute::default() }
         });
         let minutes = minutes.collect();
         Series::new(first, minutes)
@@ -126,11 +126,11 @@ fn changes_recover() {
 // ANSWERS 4, (13).
 #[test]
 fn little_data_is_no_change() {
-    let minute = |failed| Minute { calls: 50.0, failed, durations: vec![1e9; 20] };
+    let minute = |failed| Minute { calls: 50.0, failed, durations: vec![1e9; 20], ..Minute::default() };
     assert!(changes(&Series::new(START, vec![minute(50.0); 9])).is_empty());
     assert!(changes(&Series::new(START, Vec::new())).is_empty());
-    let mut minutes = vec![Minute { calls: 0.2, failed: 0.0, durations: vec![1e8] }; 3000];
-    minutes.extend(vec![Minute { calls: 0.3, failed: 0.3, durations: vec![1e8] }; 10]);
+    let mut minutes = vec![Minute { calls: 0.2, failed: 0.0, durations: vec![1e8], ..Minute::default() }; 3000];
+    minutes.extend(vec![Minute { calls: 0.3, failed: 0.3, durations: vec![1e8], ..Minute::default() }; 10]);
     assert!(changes(&Series::new(START, minutes)).is_empty(), "three errors");
 }
 
@@ -191,4 +191,28 @@ fn sentences_name_subject_numbers_time_and_version() {
         text(&[fewer], None, &[], &[]),
         "POST /orders gets 30 % of its usual calls (42 a minute, usually 140) since 09:04."
     );
+}
+
+// ANSWERS 2.2: 20 % dearer and at least half a dollar an hour.
+#[test]
+fn dearer_calls_are_found() {
+    let series = |after: f64, calls: f64| {
+        let mut random = fastrand::Rng::with_seed(5);
+        let minutes = (START - 8 * DAY..START + 60).map(|minute| {
+            let cost = if minute < START { 0.02 } else { after } * (0.8 + 0.4 * random.f64());
+            Minute { calls, priced: calls, cost: calls * cost, durations: vec![1e9], ..Minute::default() }
+        });
+        Series::new(START - 8 * DAY, minutes.collect())
+    };
+    let found = changes(&series(0.05, 4.0));
+    let change = found.iter().find(|change| change.kind == Kind::Dearer).expect("found");
+    assert!(change.since.abs_diff(START) <= 5, "{}", change.since - START);
+    assert!((change.before / 0.02 - 1.0).abs() < 0.1 && (change.after / 0.05 - 1.0).abs() < 0.1, "{change:?}");
+    assert_eq!(kinds(&series(0.02, 4.0)), []);
+    // 10 % dearer; three cents an hour.
+    assert_eq!(kinds(&series(0.022, 4.0)), []);
+    assert_eq!(kinds(&series(0.05, 0.02)), []);
+    let card = Card { name: "assistant", changes: &found, service: "", version: None, issues: &[], sufferers: &[] };
+    let sentence = sentence(&card, |_| "09:04".to_owned());
+    assert!(sentence.starts_with("assistant costs 2.5 times more per call ($0.020 -> $0.050) since"), "{sentence}");
 }

@@ -67,6 +67,11 @@ fn effect(change: &Change) -> String {
     match change.kind {
         Kind::Slower => slower("P50", before, after),
         Kind::SlowerTail => slower("P90", before, after),
+        Kind::Dearer => {
+            let ratio = after / before.max(f64::MIN_POSITIVE);
+            let much = if ratio >= 1.95 { format!("{} times", number(ratio)) } else { percent(ratio - 1.0) };
+            format!("costs {much} more per call ({} -> {})", dollars(before), dollars(after))
+        }
         Kind::Failing => format!("fails in {} of calls, before {},", percent(after), percent(before)),
         Kind::Fewer if after <= 0.0 => format!("gets no calls (usually {} a minute)", number(before)),
         Kind::Fewer => {
@@ -90,6 +95,15 @@ fn duration(ns: f64) -> String {
     };
     let text = if value < 10.0 && unit != "ms" { format!("{value:.2}") } else { number(value) };
     format!("{text} {unit}")
+}
+
+/// Two significant digits below ten cents.
+fn dollars(dollars: f64) -> String {
+    if dollars >= 0.1 {
+        return format!("${dollars:.2}");
+    }
+    let digits = (1.0 - dollars.max(1e-9).log10().floor()).clamp(2.0, 9.0) as usize;
+    format!("${dollars:.digits$}")
 }
 
 fn percent(share: f64) -> String {

@@ -1,18 +1,26 @@
-//! Issues that are new.
+//! Issues that are new, or back.
 
+use std::collections::HashMap;
+
+use tidewatch_accounts::Project;
+use tidewatch_domain::changes::Kind;
 use tidewatch_store::plan::{Filter, Function, Key, Value};
 use tidewatch_store::tables::Table;
 
-use super::{minute, time_of_day};
+use super::{Found, NEAR_MINUTES, minute, time_of_day};
 use crate::error::QueryError;
 use crate::executor::Executor;
-use crate::time::{MINUTE, Range};
+use crate::time::{DAY, MINUTE, Range};
 use crate::views::changes::{ChangeCard, ChangeKind};
 use crate::{filters, ids, plans};
 use tidewatch_limits as limits;
 
 /// Occurrences of a new Issue that is shown.
 const OCCURRENCES: f64 = 5.0;
+/// Occurrences of one that is shown with a failing owner.
+const OCCURRENCES_OF_FAILING: f64 = 2.0;
+/// Time without an Issue after which it is back, nanoseconds.
+const SILENT: i64 = 7 * DAY;
 /// Minutes of telemetry before its first occurrence: everything is new to a new project.
 const KNOWN_MINUTES: i64 = 60;
 /// Minutes in which an Issue is new.
@@ -21,6 +29,7 @@ const NEW_MINUTES: i64 = 24 * 60;
 /// Output columns.
 const COUNT: &str = "count";
 const FIRST: &str = "first";
+const LAST: &str = "last";
 
 /// An Issue that first occurred within a day.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,13 +46,23 @@ pub struct NewIssue {
     pub since: i64,
     count: f64,
     an_hour: f64,
+    back: Option<Back>,
 }
 
-/// The Issues whose first occurrence is within a day before the minute `end`, with at least five occurrences. At most
-/// [`limits::NEW_ISSUES_MAX`], the most frequent ones.
+/// Why an Issue is back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Back {
+    /// It did not occur for this many days.
+    Silent(i64),
+    /// A user had archived it.
+    Archived,
+}
+
+/// The Issues whose first occurrence is within a day before the minute `end`, or the first after a week without any or
+/// after its archival. At most [`limits::NEW_ISSUES_MAX`], the most frequent ones.
 pub async fn new(
     executor: &Executor,
-    project: u32,
+    project: &Project,
     data_since: Option<i64>,
     end: i64,
 ) -> Result<Vec<NewIssue>, QueryError> {
@@ -52,58 +71,110 @@ pub async fn new(
     let exceptions = filters::not(filters::is("is_message"));
     let frequent = vec![Function::Weight.named(COUNT), Function::Min("time").named(FIRST)];
     let keys = || vec![Key::column("group")];
-    let plan = plans::groups(Table::Exceptions, &[project], Range { from, to }, Filter::True, keys(), frequent);
+    let plan = plans::groups(Table::Exceptions, &[project.number], Range { from, to }, Filter::True, keys(), frequent);
     let answer = executor.run(plan).await?;
     let is_new = |first: i64| first.div_euclid(MINUTE) - data_since >= KNOWN_MINUTES;
-    let mut found: Vec<(u64, f64, i64)> = answer
+    let found: Vec<Candidate> = answer
         .rows()
-        .map(|row| (row.u64("group"), row.number(COUNT), row.int(FIRST)))
-        .filter(|(_, count, first)| *count >= OCCURRENCES && is_new(*first))
+        .map(|row| Candidate { hash: row.u64("group"), count: row.number(COUNT), first: row.int(FIRST), back: None })
+        .filter(|one| one.count >= OCCURRENCES_OF_FAILING)
         .collect();
     if found.is_empty() {
         return Ok(Vec::new());
     }
-    let groups = |found: &[(u64, f64, i64)]| Filter::In {
+    let groups = |found: &[Candidate]| Filter::In {
         column: "group",
-        values: found.iter().map(|(hash, _, _)| Value::U64(*hash)).collect(),
+        values: found.iter().map(|one| Value::U64(one.hash)).collect(),
     };
     let before = Range { from: Range::ALL.from, to: from };
     let plan = plans::groups(
         Table::Exceptions,
-        &[project],
+        &[project.number],
         before,
         groups(&found),
         keys(),
-        vec![Function::Weight.named(COUNT)],
+        vec![Function::Max("time").named(LAST)],
     );
-    let known: Vec<u64> = executor.run(plan).await?.rows().map(|row| row.u64("group")).collect();
-    found.retain(|(hash, _, _)| !known.contains(hash));
-    found.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
+    let answer = executor.run(plan).await?;
+    let known: HashMap<u64, i64> = answer.rows().map(|row| (row.u64("group"), row.int(LAST))).collect();
+    let archived = executor.context.control.archived(project.number).await?;
+    let mut kept = Vec::new();
+    for mut one in found {
+        let archived_ns = archived.get(&one.hash).copied();
+        match (archived_ns, known.get(&one.hash)) {
+            (Some(archived_ns), _) => {
+                // Occurrences before it was archived do not count.
+                if archived_ns >= one.first {
+                    let after =
+                        Range { from: archived_ns.saturating_add(1), to: to.max(archived_ns.saturating_add(2)) };
+                    let again = vec![Function::Weight.named(COUNT), Function::Min("time").named(FIRST)];
+                    let of_one = Filter::eq("group", Value::U64(one.hash));
+                    let plan = plans::groups(Table::Exceptions, &[project.number], after, of_one, keys(), again);
+                    let answer = executor.run(plan).await?;
+                    let Some(row) = answer.first() else { continue };
+                    (one.count, one.first) = (row.number(COUNT), row.int(FIRST));
+                }
+                one.back = Some(Back::Archived);
+            }
+            (None, Some(last)) if one.first.saturating_sub(*last) >= SILENT => {
+                one.back = Some(Back::Silent(one.first.saturating_sub(*last) / DAY));
+            }
+            (None, Some(_)) => continue,
+            (None, None) if !is_new(one.first) => continue,
+            (None, None) => {}
+        }
+        kept.push(one);
+    }
+    let mut found = kept;
+    found.sort_by(|one, other| other.count.total_cmp(&one.count).then(one.hash.cmp(&other.hash)));
     found.truncate(limits::NEW_ISSUES_MAX);
     let latest = |column| Function::Latest { column }.named(column);
     let columns = ["exception_type", "owner_name", "server_name", "app_version"].map(latest).to_vec();
     let filter = exceptions.and(groups(&found));
-    let plan = plans::groups(Table::Exceptions, &[project], Range { from, to }, filter, keys(), columns);
+    let plan = plans::groups(Table::Exceptions, &[project.number], Range { from, to }, filter, keys(), columns);
     let answer = executor.run(plan).await?;
-    let issue = |(hash, count, first): &(u64, f64, i64)| {
-        let row = answer.rows().find(|row| row.u64("group") == *hash)?;
+    let issue = |one: &Candidate| {
+        let Candidate { hash, count, first, back } = *one;
+        let row = answer.rows().find(|row| row.u64("group") == hash)?;
         let title = Some(row.text("exception_type")).filter(|title| !title.is_empty()).unwrap_or("exception");
         let since = first.div_euclid(MINUTE);
         Some(NewIssue {
-            hash: *hash,
+            hash,
             title: title.to_owned(),
             owner: row.text("owner_name").to_owned(),
             service: row.text("server_name").to_owned(),
             version: row.text("app_version").to_owned(),
             since,
-            count: *count,
+            count,
             an_hour: count * 60.0 / (end - since).max(60) as f64,
+            back,
         })
     };
     Ok(found.iter().filter_map(issue).collect())
 }
 
+/// An Issue with occurrences within a day.
+struct Candidate {
+    hash: u64,
+    count: f64,
+    first: i64,
+    back: Option<Back>,
+}
+
 impl NewIssue {
+    /// Whether it is shown without a failing owner.
+    pub fn is_frequent(&self) -> bool {
+        self.count >= OCCURRENCES
+    }
+
+    /// Whether it began with the failures of its owner.
+    pub(super) fn is_of(&self, card: &Found<'_>) -> bool {
+        let failing = card.changes.iter().find(|change| change.kind == Kind::Failing);
+        self.owner == card.subject.name
+            && failing.is_some()
+            && card.changes.iter().any(|change| self.since.abs_diff(change.since) <= NEAR_MINUTES)
+    }
+
     /// The Issue as a card of its own.
     pub fn view(&self) -> ChangeCard {
         let place = if self.owner.is_empty() { String::new() } else { format!(" in {}", self.owner) };
@@ -119,11 +190,22 @@ impl NewIssue {
             since_exact: true,
             version: None,
             version_relation: None,
-            sentence: format!("New issue {}{place}: {count} times since {clock}{seen}.", self.title),
+            sentence: match self.back {
+                None => format!("New issue {}{place}: {count} times since {clock}{seen}.", self.title),
+                Some(Back::Silent(days)) => {
+                    let title = &self.title;
+                    format!("Issue {title}{place} is back: {count} times since {clock}, after {days} days without it.")
+                }
+                Some(Back::Archived) => {
+                    let title = &self.title;
+                    format!("Issue {title}{place} is back after it was archived: {count} times since {clock}{seen}.")
+                }
+            },
             score: self.an_hour,
             effects: Vec::new(),
             slow_ms: None,
             new_issues: Vec::new(),
+            suffering: Vec::new(),
             recovered: None,
         }
     }

@@ -1,14 +1,17 @@
 //! What changed for the worse: minutes of the subjects that may have changed, read from roll-ups, and the rules of
 //! [`tidewatch_domain::changes`]. Nothing is kept between requests: the same minutes give the same answer.
 
+mod callers;
 mod issues;
 mod read;
+mod stopped;
 mod versions;
 
 use tidewatch_domain::changes::{self, Card, Change, Kind, sentence};
 
 use self::read::Subject;
-use self::versions::Origin;
+use self::versions::{Known, Origin};
+use crate::deploys;
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::time::{self, MINUTE, Range, SECOND};
@@ -26,6 +29,7 @@ pub async fn read(executor: &Executor, project: &Project, request: ChangesReques
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     let end = range.to.min(now.saturating_sub(LATE)).div_euclid(MINUTE);
     let screened = read::screen(executor, project.number, end).await?;
+    let known = Known::new(&deploys::all(&executor.context, project.number).await?);
     let mut cards = Vec::new();
     for subject in &screened.subjects {
         let series = read::series(executor, project.number, subject, end).await?;
@@ -39,25 +43,29 @@ pub async fn read(executor: &Executor, project: &Project, request: ChangesReques
         }
         found.sort_by(|one, other| other.harm.total_cmp(&one.harm));
         if let Some(first) = found.first() {
-            let origin = versions::origin(executor, project.number, subject, first, end).await?;
-            cards.push((subject, found, origin));
+            let origin = versions::origin(executor, project.number, subject, first, &known, end).await?;
+            cards.push(Found { subject, changes: found, origin });
         }
     }
-    let new = issues::new(executor, project.number, screened.data_since, end).await?;
-    let mut data = Vec::new();
+    let mut data = stopped_services(executor, project.number, &mut cards, end).await?;
+    let worse: Vec<callers::Worse<'_>> = cards.iter().map(|card| (card.subject, &card.changes[0])).collect();
+    let guilty = callers::guilty_of(executor, project.number, &worse).await?;
+    let new = issues::new(executor, project, screened.data_since, end).await?;
     let mut taken = Vec::new();
-    for (subject, found, origin) in &cards {
-        let since = found.iter().map(|change| change.since).min().unwrap_or(end);
-        let is_failing = found.iter().any(|change| change.kind == Kind::Failing);
-        let own = new
-            .iter()
-            .filter(|issue| is_failing && issue.owner == subject.name && issue.since.abs_diff(since) <= NEAR_MINUTES);
+    for (index, card) in cards.iter().enumerate().filter(|(index, _)| guilty[*index] == *index) {
+        // Issues of the subjects that suffer belong to the cause.
+        let of_cause = |other: &usize| guilty[*other] == index;
+        let together: Vec<&Found<'_>> = (0..cards.len()).filter(of_cause).map(|other| &cards[other]).collect();
+        let own = new.iter().filter(|issue| together.iter().any(|card| issue.is_of(card)));
         let own: Vec<&issues::NewIssue> = own.collect();
         taken.extend(own.iter().map(|issue| issue.hash));
         let titles = own.iter().map(|issue| issue.title.clone()).collect();
-        data.push(view(subject, found, origin, titles));
+        let suffering = together.iter().map(|card| card.subject.name.clone());
+        data.push(view(card, titles, suffering.filter(|name| *name != card.subject.name).collect()));
     }
-    data.extend(new.iter().filter(|issue| !taken.contains(&issue.hash)).map(issues::NewIssue::view));
+    data.extend(
+        new.iter().filter(|issue| issue.is_frequent() && !taken.contains(&issue.hash)).map(issues::NewIssue::view),
+    );
     // Open ones first, then by harm, then the latest, then by name.
     data.sort_by(|one, other| {
         let state = one.recovered.is_some().cmp(&other.recovered.is_some());
@@ -67,7 +75,39 @@ pub async fn read(executor: &Executor, project: &Project, request: ChangesReques
     Ok(Changes { data, checked: screened.checked, quiet: screened.quiet })
 }
 
-fn view(subject: &Subject, found: &[Change], origin: &Origin, new_issues: Vec<String>) -> ChangeCard {
+/// A subject that got worse.
+struct Found<'a> {
+    subject: &'a Subject,
+    /// The most harmful first; never empty.
+    changes: Vec<Change>,
+    origin: Origin,
+}
+
+/// Cards of the services that stopped; the cards of their subjects are removed.
+async fn stopped_services(
+    executor: &Executor,
+    project: u32,
+    cards: &mut Vec<Found<'_>>,
+    end: i64,
+) -> Result<Vec<ChangeCard>, QueryError> {
+    let silent = |card: &Found<'_>| card.changes.iter().position(stopped::is_silent);
+    let of_cards: Vec<stopped::Silent<'_>> = cards
+        .iter()
+        .filter_map(|card| {
+            Some(stopped::Silent { service: &card.origin.service, change: &card.changes[silent(card)?] })
+        })
+        .collect();
+    let stopped = stopped::cards(executor, project, &of_cards, end).await?;
+    let is_whole = |card: &ChangeCard| card.service.is_empty();
+    cards.retain(|card| {
+        let has_stopped = stopped.iter().any(|of| is_whole(of) || of.service == card.origin.service);
+        silent(card).is_none() || !has_stopped
+    });
+    Ok(stopped)
+}
+
+fn view(found: &Found<'_>, new_issues: Vec<String>, suffering: Vec<String>) -> ChangeCard {
+    let Found { subject, changes: found, origin } = found;
     let scaled: Vec<Change> = found.iter().map(|change| subject.scaled(change)).collect();
     let version = origin.version.as_ref().map(|(version, relation)| (version.as_str(), *relation));
     let card = Card {
@@ -76,7 +116,7 @@ fn view(subject: &Subject, found: &[Change], origin: &Origin, new_issues: Vec<St
         service: &origin.service,
         version,
         issues: &new_issues,
-        sufferers: &[],
+        sufferers: &suffering,
     };
     let since = scaled.iter().map(|change| change.since).min().unwrap_or(0);
     let recovered = scaled.iter().map(|change| change.recovered).collect::<Option<Vec<i64>>>();
@@ -98,6 +138,7 @@ fn view(subject: &Subject, found: &[Change], origin: &Origin, new_issues: Vec<St
         effects: scaled.iter().map(effect).collect(),
         slow_ms: (slow_ns > 0.0).then_some(slow_ns / 1e6),
         new_issues,
+        suffering,
         recovered: recovered.and_then(|ends| ends.into_iter().max()).map(minute),
     }
 }
@@ -108,6 +149,7 @@ fn effect(change: &Change) -> Effect {
         Kind::SlowerTail => (EffectMetric::P90, 1e-6),
         Kind::Failing => (EffectMetric::ErrorRate, 1.0),
         Kind::Fewer => (EffectMetric::Calls, 1.0),
+        Kind::Dearer => (EffectMetric::Cost, 1.0),
     };
     let (before, after) = (change.before * scale, change.after * scale);
     Effect { metric, before, after, since: minute(change.since) }

@@ -6,6 +6,7 @@ use tidewatch_domain::changes::{Change, Kind, LOOKED_BACK, Minute, STEPS, Series
 use tidewatch_store::plan::{Aggregate, Filter, Function, Key};
 use tidewatch_store::tables::Table;
 
+use crate::answer::Row;
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::plans;
@@ -28,6 +29,9 @@ const CALLS_COLUMN: &str = "calls";
 const FAILED: &str = "failed";
 const WEIGHT_COLUMN: &str = "weights";
 const DURATIONS: &str = "durations";
+const PRICED: &str = "priced";
+const PRICED_WEIGHT: &str = "priced_weight";
+const COST: &str = "cost";
 
 /// A subject that may have changed.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,12 +95,30 @@ fn timed(table: Table) -> Filter {
 }
 
 fn aggregates(table: Table, qs: Vec<f64>) -> Vec<Aggregate> {
-    vec![
+    let mut aggregates = vec![
         Function::Count.named(CALLS_COLUMN),
         Function::Count.named(FAILED).only(filters::is("is_error")),
         Function::Weight.named(WEIGHT_COLUMN),
         Function::Quantiles { column: "duration", qs }.named(DURATIONS).only(timed(table)),
-    ]
+    ];
+    if table == Table::AiTraces {
+        let priced = || filters::not(Filter::IsNull { column: "total_cost" });
+        aggregates.extend([
+            Function::Count.named(PRICED).only(priced()),
+            Function::Weight.named(PRICED_WEIGHT).only(priced()),
+            Function::Sum("total_cost").named(COST).only(priced()),
+        ]);
+    }
+    aggregates
+}
+
+/// Stored calls with a cost, and the sum of their costs, US dollars.
+fn costs(table: Table, row: Row<'_>) -> (f64, f64) {
+    if table != Table::AiTraces {
+        return (0.0, 0.0);
+    }
+    let (priced, weight) = (row.number(PRICED), row.number(PRICED_WEIGHT));
+    (priced, if weight > 0.0 { row.number(COST) * priced / weight } else { 0.0 })
 }
 
 /// Calls, failed calls, P50 and P90 of a bucket.
@@ -106,6 +128,8 @@ struct Quarter {
     failed: f64,
     p50: f64,
     p90: f64,
+    priced: f64,
+    cost: f64,
 }
 
 /// Reads quarters of an hour of all subjects up to the minute `end`.
@@ -127,7 +151,8 @@ pub async fn screen(executor: &Executor, project: u32, end: i64) -> Result<Scree
             let (weight, quarters) = names.entry(row.text("name")).or_default();
             *weight += row.number(WEIGHT_COLUMN);
             let start = row.int(plans::BUCKET);
-            quarters.insert(start, Quarter { calls, failed, p50: at(0), p90: at(1) });
+            let (priced, cost) = costs(table, row);
+            quarters.insert(start, Quarter { calls, failed, p50: at(0), p90: at(1), priced, cost });
             let minute = start.div_euclid(MINUTE);
             screened.data_since = Some(screened.data_since.map_or(minute, |since| since.min(minute)));
         }
@@ -159,10 +184,12 @@ fn difference(starts: &[i64], quarters: &BTreeMap<i64, Quarter>, calls: f64) -> 
     };
     let (p50, p90, share) =
         (low(|quarter| quarter.p50), low(|quarter| quarter.p90), low(|quarter| quarter.failed / quarter.calls));
+    let price = |quarter: &Quarter| if quarter.priced > 0.0 { quarter.cost / quarter.priced } else { 0.0 };
+    let cost = low(price);
     let mut worst = 0.0_f64;
     for quarter in &known {
         let root = quarter.calls.sqrt();
-        for (value, usual, least) in [(quarter.p50, p50, 1.1), (quarter.p90, p90, 1.1)] {
+        for (value, usual, least) in [(quarter.p50, p50, 1.1), (quarter.p90, p90, 1.1), (price(quarter), cost, 1.1)] {
             if usual > 0.0 && value >= least * usual {
                 worst = worst.max((value / usual).ln() * root);
             }
@@ -202,10 +229,13 @@ pub async fn series(executor: &Executor, project: u32, subject: &Subject, end: i
     for row in answer.rows() {
         let index = (row.int(plans::BUCKET).div_euclid(MINUTE) - first) as usize;
         let Some(minute) = minutes.get_mut(index) else { continue };
+        let (priced, cost) = costs(subject.table, row);
         *minute = Minute {
             calls: row.number(CALLS_COLUMN),
             failed: row.number(FAILED),
             durations: row.numbers(DURATIONS).unwrap_or_default(),
+            priced,
+            cost,
         };
         earliest = earliest.min(index);
     }

@@ -1,9 +1,12 @@
 //! The service of a change, and the version that it began with.
 
+use std::collections::HashMap;
+
 use tidewatch_domain::changes::{Change, Kind, Relation, Served, carried_by};
-use tidewatch_store::plan::{Function, Key, Op};
+use tidewatch_store::plan::{Filter, Function, Key, Op, Value};
 
 use super::read::Subject;
+use crate::deploys::WentLive;
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::time::{HOUR, MINUTE, Range};
@@ -32,6 +35,30 @@ pub struct Origin {
     pub version: Option<(String, Relation)>,
 }
 
+/// The first sights of versions by service and version, nanoseconds since the epoch.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Known(HashMap<(String, String), i64>);
+
+impl Known {
+    /// The first sights of these deploys.
+    pub fn new(deploys: &[WentLive]) -> Known {
+        let mut known = Known::default();
+        for one in deploys {
+            let Some(first_ns) = one.first_ns else { continue };
+            let key = (one.deploy.service.clone(), one.deploy.version.clone());
+            let earliest = known.0.entry(key).or_insert(first_ns);
+            *earliest = first_ns.min(*earliest);
+        }
+        known
+    }
+
+    /// The first sight of a version that has a row at `seen_ns`.
+    fn first(&self, service: &str, version: &str, seen_ns: i64) -> i64 {
+        let known = self.0.get(&(service.to_owned(), version.to_owned()));
+        known.map_or(seen_ns, |first_ns| seen_ns.min(*first_ns))
+    }
+}
+
 struct Version {
     service: String,
     name: String,
@@ -46,6 +73,7 @@ pub async fn origin(
     project: u32,
     subject: &Subject,
     change: &Change,
+    known: &Known,
     end: i64,
 ) -> Result<Origin, QueryError> {
     let since = change.since.saturating_mul(MINUTE);
@@ -54,6 +82,10 @@ pub async fn origin(
     let bad = match change.kind {
         Kind::Slower | Kind::SlowerTail => filters::compare("duration", Op::Gt, change.slow_ns as i64),
         Kind::Failing | Kind::Fewer => filters::is("is_error"),
+        Kind::Dearer => {
+            let value = Value::F64((change.before * change.after).max(0.0).sqrt());
+            Filter::Compare { column: "total_cost", op: Op::Gt, value }
+        }
     };
     let (after, before) = (filters::compare("time", Op::Ge, since), filters::compare("time", Op::Lt, since));
     let aggregates = vec![
@@ -73,7 +105,7 @@ pub async fn origin(
             name: row.text("app_version").to_owned(),
             since: Served { calls: row.number(AFTER), bad: row.number(AFTER_BAD) },
             before: Served { calls: row.number(BEFORE), bad: row.number(BEFORE_BAD) },
-            first: row.int(FIRST),
+            first: known.first(row.text("server_name"), row.text("app_version"), row.int(FIRST)),
         })
         .collect();
     Ok(choose(&versions, change.kind, since))

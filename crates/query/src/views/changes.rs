@@ -27,6 +27,8 @@ pub enum ChangeKind {
     AiTrace,
     /// An Issue.
     Issue,
+    /// A service that no longer sends.
+    Service,
 }
 
 /// The unit of an effect.
@@ -41,6 +43,8 @@ pub enum EffectMetric {
     ErrorRate,
     /// Calls a minute.
     Calls,
+    /// US dollars a call.
+    Cost,
 }
 
 /// One value of a subject that got worse.
@@ -99,6 +103,8 @@ pub struct ChangeCard {
     pub slow_ms: Option<f64>,
     /// New Issues of the subject that began with the change.
     pub new_issues: Vec<String>,
+    /// Subjects that got worse because they call this one. They have no cards of their own.
+    pub suffering: Vec<String>,
     /// When the subject was ordinary again; null while it is not.
     #[schema(format = DateTime)]
     pub recovered: Option<String>,

@@ -7,8 +7,10 @@
 
 pub mod account;
 pub mod ai;
+pub mod answers;
 pub mod auth;
 pub mod changes;
+pub mod compare;
 pub mod demo;
 pub mod deploy;
 pub mod drops;
@@ -32,6 +34,7 @@ pub mod span;
 pub mod symbols;
 pub mod task;
 pub mod trace;
+pub mod version;
 
 use std::collections::BTreeMap;
 

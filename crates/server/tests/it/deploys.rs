@@ -119,3 +119,49 @@ async fn a_version_that_was_not_stored_is_found_at_the_next_start() {
         }
     }
 }
+
+// Issue 21, item 5: what got slower with a version, what is new, what is fixed, and since which version a name is there.
+#[tokio::test]
+async fn a_version_says_what_it_changed() {
+    let (harness, project) = Harness::with_project().await;
+    let mut random = fastrand::Rng::with_seed(3);
+    for (version, from) in [("1.41.0", 0), ("1.42.0", 180)] {
+        let is_new = version == "1.42.0";
+        let mut spans = Vec::new();
+        for minute in from..from + 180 {
+            let id = 4 * minute + 1;
+            let second = minute as f64 * 60.0;
+            let usual = 80.0 + 40.0 * random.f64();
+            spans.push(request(id, "/orders", 200, second, if is_new { 3.0 * usual } else { usual }));
+            let old = request(id + 1, "/carts", if is_new { 200 } else { 500 }, second, usual);
+            spans.push(if is_new { old } else { old.exception("OldFault", "x") });
+            if is_new {
+                spans.push(request(id + 2, "/refunds", 500, second, usual).exception("NewFault", "y"));
+            }
+        }
+        let mut body = export("checkout", &spans);
+        let attributes = body["resourceSpans"][0]["resource"]["attributes"].as_array_mut().expect("a list");
+        attributes.push(json!({ "key": "service.version", "value": { "stringValue": version } }));
+        harness.post_json("traces", &project.token, &body).await.expect(200);
+    }
+    let body = json!({ "service": "checkout", "version": "1.42.0" });
+    let page = harness.query_json(&project, "/api/deploys/version", body).await;
+    assert_eq!((&page["deploy"]["previous"], &page["calls"]), (&json!("1.41.0"), &json!(540)), "{page}");
+    let named = |list: &str| -> Vec<Value> {
+        page[list].as_array().expect("a list").iter().map(|one| json!([one["name"], one["metric"]])).collect()
+    };
+    assert_eq!(named("worse"), [json!(["GET /orders", "p50"]), json!(["GET /orders", "p95"])]);
+    assert_eq!(named("better"), [json!(["GET /carts", "error_rate"])]);
+    assert_eq!(named("new"), [json!(["NewFault", null]), json!(["GET /refunds", null])]);
+    assert_eq!(named("fixed"), [json!(["OldFault", null])]);
+    assert_eq!(page["worse"][0]["beforeCount"], 180);
+    let unknown = json!({ "service": "checkout", "version": "9" });
+    harness.query(&project, "/api/deploys/version", unknown).await.expect(404);
+
+    for (name, expected) in [("GET /refunds", json!("1.42.0")), ("GET /orders", Value::Null)] {
+        let first = harness.query_json(&project, "/api/first-version", json!({ "name": name })).await;
+        assert_eq!((&first["version"], &first["service"]), (&expected, &json!("checkout")), "{name}");
+    }
+    let none = harness.query_json(&project, "/api/first-version", json!({ "name": "GET /none" })).await;
+    assert_eq!(none, json!({ "version": null, "service": "", "since": null }));
+}

@@ -7,6 +7,7 @@ mod account;
 mod account_nodes;
 mod account_reset;
 mod ai;
+mod answers;
 mod arrows;
 
 mod audit;
@@ -15,6 +16,7 @@ mod authorization;
 mod caps;
 mod changes;
 mod client;
+mod compare;
 mod configuration;
 mod connections;
 mod corpus;

@@ -1,7 +1,7 @@
 // The deploys of a time range: reported ones, and the first record of each version.
-import { getRouteApi } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { ExternalLink } from "lucide-react";
-import { usePost } from "../../api/hooks";
+import { usePost, useProjectId } from "../../api/hooks";
 import type { Deploy } from "../../api/types";
 import { NONE } from "../../model/format";
 import { exactTime } from "../../model/time";
@@ -80,7 +80,7 @@ const COLUMNS: readonly Column<Deploy>[] = [
     card: "main",
     cell: (row) => (
       <span className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-1">
-        <span className="font-medium [overflow-wrap:anywhere]">{row.version}</span>
+        <VersionLink row={row} />
         {row.reported && <Chip tip="Reported with POST /api/deploys">reported</Chip>}
         {row.previous === null && <Chip tip="No version of this service is known before it.">first known</Chip>}
       </span>
@@ -119,6 +119,17 @@ const COLUMNS: readonly Column<Deploy>[] = [
   },
 ];
 
+function VersionLink({ row: { service, version } }: { row: Deploy }) {
+  const pid = useProjectId();
+  const className = "row-link font-medium [overflow-wrap:anywhere]";
+  if (!service) return <span className="font-medium [overflow-wrap:anywhere]">{version}</span>;
+  return (
+    <Link to="/p/$pid/deploys/$service/$version" params={{ pid, service, version }} data-row-link className={className}>
+      {version}
+    </Link>
+  );
+}
+
 function Commit({ row: { commit, author, url, firstSeen } }: { row: Deploy }) {
   const what = [commit, author].filter(Boolean).join(" by ");
   if (!what && !url) return <span className="text-ink2">{firstSeen ? "" : NONE}</span>;
@@ -128,7 +139,7 @@ function Commit({ row: { commit, author, url, firstSeen } }: { row: Deploy }) {
       href={url}
       target="_blank"
       rel="noreferrer"
-      className="link inline-flex items-center gap-1"
+      className="over-row link inline-flex items-center gap-1"
       title={firstSeen ? `First seen ${exactTime(firstSeen)}` : undefined}
     >
       {what || "open"}

@@ -5,10 +5,11 @@ import type { ChartAnswer } from "../../api/types";
 import { align, durationTicks, slots } from "../../model/buckets";
 import { durationMs, durationRound } from "../../model/format";
 import { dateTime, parseMs } from "../../model/time";
+import { useCompare } from "../../parts/compare";
 import { useRange } from "../../parts/range";
 import { QueryView, SkeletonBox } from "../../parts/states";
 import { ChartFigure } from "../../viz/ChartFigure";
-import { LineChart } from "../../viz/LineChart";
+import { LineChart, type LineSeries } from "../../viz/LineChart";
 
 const LINES = [
   { metric: "p99", label: "Slowest (p99)", colour: "--c2" },
@@ -22,13 +23,17 @@ export function DurationChart({ kind, name }: { kind: "endpoint" | "task"; name:
   const p99 = usePost(ENTITIES[kind].chart, bodyOf("p99"));
   const p95 = usePost(ENTITIES[kind].chart, bodyOf("p95"));
   const p50 = usePost(ENTITIES[kind].chart, bodyOf("p50"));
+  const { comparison, before, shiftMs } = useCompare();
+  const earlier = (metricType: "p50" | "p95") => ({ ...bodyOf(metricType), ...before });
+  const was95 = usePost(ENTITIES[kind].chart, earlier("p95"), { enabled: !!comparison });
+  const was50 = usePost(ENTITIES[kind].chart, earlier("p50"), { enabled: !!comparison });
   return (
     <QueryView query={p99} skeleton={<SkeletonBox height={230} />}>
       {(first) => {
         const intervalMs = Math.max(1, first.intervalMinutes) * 60_000;
         const starts = slots(span.fromMs, span.toMs, intervalMs);
         const answers: (ChartAnswer | undefined)[] = [first, p95.data, p50.data];
-        const series = LINES.map((line, i) => ({
+        const series: LineSeries[] = LINES.map((line, i) => ({
           ...line,
           values: align(
             starts,
@@ -36,6 +41,22 @@ export function DurationChart({ kind, name }: { kind: "endpoint" | "task"; name:
             intervalMs,
           ),
         }));
+        if (comparison)
+          for (const [line, answer] of [
+            [LINES[1], was95.data],
+            [LINES[2], was50.data],
+          ] as const) {
+            const points = ((answer as ChartAnswer | undefined)?.series ?? []).map((point) => ({
+              ms: parseMs(point.timestamp) + shiftMs,
+              value: point.value,
+            }));
+            series.push({
+              ...line,
+              label: `${line.label} before`,
+              dash: true,
+              values: align(starts, points, intervalMs),
+            });
+          }
         const worst = Math.max(0, ...series[0].values.map((value) => value ?? 0));
         return (
           <ChartFigure

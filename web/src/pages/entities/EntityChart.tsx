@@ -6,6 +6,7 @@ import type { ChartAnswer } from "../../api/types";
 import { align, durationTicks, niceTicks, slots } from "../../model/buckets";
 import { count, durationMs, durationRound, usd, usdRound } from "../../model/format";
 import { dateTime, parseMs } from "../../model/time";
+import { useCompare } from "../../parts/compare";
 import { useRange } from "../../parts/range";
 import { QueryView, SkeletonBox } from "../../parts/states";
 import { Segmented } from "../../ui/Segmented";
@@ -59,12 +60,11 @@ export function EntityChart({
   const choices = kind !== "aiTrace" ? TIME : calls === "tool" ? AI_TOOLS : AI;
   const chosen = choices.find((one) => one.value === metric) ?? choices[0];
   const { body } = useRange();
-  const query = usePost(ENTITIES[kind].chart, {
-    ...body,
-    metricType: chosen.value as never,
-    ...(text && { query: text }),
-    ...(calls && { calls }),
-  });
+  const { comparison, before, shiftMs } = useCompare();
+  const wanted = { metricType: chosen.value as never, ...(text && { query: text }), ...(calls && { calls }) };
+  const query = usePost(ENTITIES[kind].chart, { ...body, ...wanted });
+  const earlier = usePost(ENTITIES[kind].chart, { ...before, ...wanted }, { enabled: !!comparison });
+  const compared = comparison && earlier.data ? { answer: earlier.data as ChartAnswer, shiftMs } : undefined;
   const picker = (
     <Segmented
       label="Measure"
@@ -75,12 +75,22 @@ export function EntityChart({
   );
   return (
     <QueryView query={query} skeleton={<SkeletonBox height={CHART_HEIGHT + 48} />}>
-      {(answer) => <Chart answer={answer} metric={chosen} picker={picker} />}
+      {(answer) => <Chart answer={answer} metric={chosen} picker={picker} compared={compared} />}
     </QueryView>
   );
 }
 
-function Chart({ answer, metric, picker }: { answer: ChartAnswer; metric: Metric; picker: React.ReactNode }) {
+interface ChartProps {
+  answer: ChartAnswer;
+  metric: Metric;
+  picker: React.ReactNode;
+  /** The chart of the compared time, and how far back it is. */
+  compared?: { answer: ChartAnswer; shiftMs: number };
+}
+
+const nameOf = (point: ChartAnswer["series"][number]) => point.endpoint ?? point.task ?? point.trace;
+
+function Chart({ answer, metric, picker, compared }: ChartProps) {
   const { span, zoomTo } = useRange();
   const intervalMs = Math.max(1, answer.intervalMinutes) * 60_000;
   const starts = slots(span.fromMs, span.toMs, intervalMs);
@@ -92,11 +102,28 @@ function Chart({ answer, metric, picker }: { answer: ChartAnswer; metric: Metric
     values: align(
       starts,
       points
-        .filter((point) => (point.endpoint ?? point.task ?? point.trace) === name)
+        .filter((point) => nameOf(point) === name)
         .map((point) => ({ ms: parseMs(point.timestamp), value: point.value })),
       intervalMs,
     ),
   }));
+  const earlier = (compared?.answer.series ?? []).map((point) => ({
+    name: nameOf(point),
+    ms: parseMs(point.timestamp) + (compared?.shiftMs ?? 0),
+    value: point.value,
+  }));
+  const before = compared ? align(starts, earlier, intervalMs) : undefined;
+  const dashed = series
+    .filter((one) => compared && one.slot >= 0 && earlier.some((point) => point.name === one.label))
+    .map((one) => ({
+      label: `${one.label} before`,
+      slot: one.slot,
+      values: align(
+        starts,
+        earlier.filter((point) => point.name === one.label),
+        intervalMs,
+      ),
+    }));
   const ticksFor = metric.format === durationMs ? durationTicks : niceTicks;
   const total = points.reduce((sum, point) => sum + point.value, 0);
   const summary = points.length
@@ -126,6 +153,7 @@ function Chart({ answer, metric, picker }: { answer: ChartAnswer; metric: Metric
           ticksFor={ticksFor}
           onZoom={zoomTo}
           series={series.map((one) => ({ ...one, colour: `var(${slotVariable(one.slot)})` }))}
+          before={before}
         />
       ) : (
         <LineChart
@@ -136,7 +164,10 @@ function Chart({ answer, metric, picker }: { answer: ChartAnswer; metric: Metric
           formatTick={metric.formatTick}
           ticksFor={ticksFor}
           onZoom={zoomTo}
-          series={series.map((one) => ({ ...one, colour: slotVariable(one.slot), dash: one.slot < 0 }))}
+          series={[
+            ...series.map((one) => ({ ...one, colour: slotVariable(one.slot), dash: one.slot < 0 })),
+            ...dashed.map((one) => ({ ...one, colour: slotVariable(one.slot), dash: true })),
+          ]}
         />
       )}
     </ChartFigure>

@@ -6,6 +6,7 @@ import type { PostRoutes } from "../../api/routes";
 import { plural } from "../../model/format";
 import type { Span } from "../../model/range";
 import type { Sort } from "../../model/search";
+import { CompareSelect } from "../../parts/compare";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { EstimatedNote } from "../../parts/Estimated";
 import { Facets } from "../../parts/Facets";
@@ -17,6 +18,7 @@ import { QueryBar } from "../../parts/QueryBar";
 import { useRange } from "../../parts/range";
 import { QueryView } from "../../parts/states";
 import type { ListSearch } from "../../router";
+import { useCompared, withDeltas } from "./deltas";
 import { EntityChart } from "./EntityChart";
 
 const ROWS = { endpoint: "endpoint", task: "task", aiTrace: "ai_trace" } as const;
@@ -64,6 +66,8 @@ export function EntityList<K extends EntityKind>(page: Props<K>) {
   // The cast is sound: the columns' orders come from this kind's route, which tsc cannot infer from `kind`.
   const query = search.q ?? "";
   const list = usePost(ENTITIES[kind].groups, { ...body, search: "", query, ...page.body } as object);
+  const { data: rows } = (list.data ?? {}) as { data?: Row<K>[] | null };
+  const compared = useCompared(kind, (rows ?? []).map(page.nameOf), query);
   const look = (q: string) => patch({ q: q || undefined });
   return (
     <>
@@ -87,6 +91,7 @@ export function EntityList<K extends EntityKind>(page: Props<K>) {
           onSearch={look}
         />
         {page.filters}
+        <CompareSelect />
       </Toolbar>
       <div className="mx-4 mb-6 flex gap-3 max-xl:flex-col">
         <Facets rows={ROWS[kind]} query={query} onSearch={look} />
@@ -98,7 +103,11 @@ export function EntityList<K extends EntityKind>(page: Props<K>) {
                 <>
                   <DataTable
                     label={`${page.title}, ${plural(pagination.total, "name")}`}
-                    columns={page.shows ? columns.filter((column) => page.shows?.(column.key)) : columns}
+                    columns={withDeltas(
+                      page.shows ? columns.filter((column) => page.shows?.(column.key)) : columns,
+                      compared,
+                      page.nameOf,
+                    )}
                     rows={data}
                     rowKey={page.nameOf}
                     sort={sort}

@@ -6,6 +6,7 @@ import { usePost } from "../../api/hooks";
 import type { PostRoutes } from "../../api/routes";
 import type { Counted } from "../../model/estimate";
 import type { Sort } from "../../model/search";
+import { CompareSelect } from "../../parts/compare";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { EstimatedNote } from "../../parts/Estimated";
 import { useListBody } from "../../parts/listSearch";
@@ -13,6 +14,7 @@ import { NeverSeen } from "../../parts/NeverSeen";
 import { NoData } from "../../parts/NoData";
 import { PageHead, Section, type StatItem, Stats } from "../../parts/Page";
 import { Pager } from "../../parts/Pager";
+import { SinceVersion } from "../../parts/SinceVersion";
 import { QueryView, SkeletonRows } from "../../parts/states";
 import type { ListSearch } from "../../router";
 import { SearchLink } from "../../ui/SearchLink";
@@ -20,11 +22,13 @@ import { TAB } from "../../ui/Tabs";
 import { SharedCursor } from "../../viz/cursor";
 import { CallsChart } from "./CallsChart";
 import { DurationChart } from "./DurationChart";
+import { ComparedNumbers } from "./deltas";
 
 type Answer<K extends EntityKind> = PostRoutes[(typeof ENTITIES)[K]["rows"]]["answer"];
 type Row<K extends EntityKind> = Answer<K>["data"][number];
 
 const ENTITY_NOUNS = { endpoint: "endpoint", task: "task", aiTrace: "AI trace" } as const;
+const SINCE = { endpoint: "endpoint", task: "task", aiTrace: "ai_trace" } as const;
 const ROWS_MAX = 25;
 
 /** A tab above the rows that selects their order. */
@@ -80,7 +84,17 @@ export function EntityName<K extends EntityKind>(page: Props<K>) {
   );
   return (
     <>
-      <PageHead title={name} mono={page.mono} sub={page.sub} />
+      <PageHead
+        title={name}
+        mono={page.mono}
+        sub={
+          <>
+            {page.sub}
+            <SinceVersion kind={SINCE[kind]} name={name} />
+          </>
+        }
+        actions={<CompareSelect />}
+      />
       <div className="space-y-4 px-4 pb-6">
         <QueryView query={query} skeleton={<SkeletonRows rows={2} />}>
           {(answer) => (
@@ -90,6 +104,7 @@ export function EntityName<K extends EntityKind>(page: Props<K>) {
             </div>
           )}
         </QueryView>
+        <ComparedNumbers kind={kind} name={name} />
         {kind !== "aiTrace" && (
           <SharedCursor>
             <div className="grid gap-4 xl:grid-cols-2">

@@ -81,6 +81,17 @@ function Subject({ card, text }: { card: ChangeCard; text: string }) {
         {text}
       </Link>
     );
+  if (card.kind === "service")
+    return (
+      <Link
+        to="/p/$pid/traces"
+        params={{ pid }}
+        search={{ ...(search as object), service: card.service || undefined } as never}
+        className={className}
+      >
+        {text}
+      </Link>
+    );
   const page = {
     endpoint: "/p/$pid/endpoints/$name",
     task: "/p/$pid/tasks/$name",

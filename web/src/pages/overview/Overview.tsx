@@ -14,6 +14,7 @@ import { useRange } from "../../parts/range";
 import { Empty, QueryView, SkeletonRows } from "../../parts/states";
 import { Sparkline } from "../../viz/Sparkline";
 import { endpointColumns } from "../endpoints/columns";
+import { AnswersSections } from "./Answers";
 import { ChangesSection } from "./Changes";
 
 // Loaded lazily: most visits do not show it.
@@ -72,6 +73,7 @@ function Body({ overview, span }: { overview: Overview; span: Span }) {
   return (
     <div className="space-y-4">
       <ChangesSection />
+      <AnswersSections />
       <Counts counts={overview.counts} stored={overview.storedCounts} />
       <Section
         title="Worst endpoints"

@@ -1,4 +1,4 @@
-//! Deploys: `/api/deploys`.
+//! Deploys: `/api/deploys`, `/api/first-version`.
 
 use std::sync::Arc;
 
@@ -10,12 +10,15 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::{ProjectAccess, Write};
 use crate::http::gate::body::JsonBody;
-use crate::http::openapi::{Failures, ProjectQuery};
-use tidewatch_query::deploys;
+use crate::http::openapi::{Failures, NotFound, ProjectQuery};
+use tidewatch_limits as limits;
+use tidewatch_query::executor::Executor;
 use tidewatch_query::views::deploy::*;
+use tidewatch_query::views::version::*;
+use tidewatch_query::{deploys, versions};
 
 pub fn routes<D: Descriptions>() -> Api<D> {
-    Api::new().routes(routes!(report)).routes(routes!(list))
+    Api::new().routes(routes!(report)).routes(routes!(list)).routes(routes!(version)).routes(routes!(first))
 }
 
 /// Reports a deploy, from a build pipeline. A report of equal service, environment, version and time replaces the
@@ -56,4 +59,43 @@ async fn list(
     // A version whose record was acknowledged is listed.
     app.ingest.first_versions.store(&app.control).await?;
     Ok(Json(deploys::list(&app.query, &access.project, request).await?))
+}
+
+/// What a version of a service made worse and better, what is new with it, and which Issues it fixed.
+#[utoipa::path(
+    post,
+    path = "/api/deploys/version",
+    operation_id = "getVersion",
+    tag = "deploys",
+    params(ProjectQuery),
+    request_body = VersionRequest,
+    responses((status = 200, description = "Success", body = VersionPage), Failures, NotFound)
+)]
+async fn version(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<VersionRequest>,
+) -> Result<Json<VersionPage>, ApiError> {
+    app.ingest.first_versions.store(&app.control).await?;
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    Ok(Json(versions::page(&executor, &access.project, request).await?))
+}
+
+/// The version of the first request, run or AI call of a name.
+#[utoipa::path(
+    post,
+    path = "/api/first-version",
+    operation_id = "getFirstVersion",
+    tag = "deploys",
+    params(ProjectQuery),
+    request_body = FirstVersionRequest,
+    responses((status = 200, description = "Success", body = FirstSeen), Failures)
+)]
+async fn first(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<FirstVersionRequest>,
+) -> Result<Json<FirstSeen>, ApiError> {
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    Ok(Json(versions::first(&executor, &access.project, request).await?))
 }

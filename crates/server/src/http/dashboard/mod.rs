@@ -1,5 +1,6 @@
 //! The dashboard's handlers: parse the request, run queries, respond with JSON. One file per resource.
 
+mod compare;
 mod deploys;
 mod drops;
 mod entities;
@@ -27,6 +28,7 @@ use crate::http::incomplete;
 /// lack rows (see `http::incomplete`).
 pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new()
+        .merge(compare::routes())
         .merge(deploys::routes())
         .merge(drops::routes())
         .merge(entities::routes())

@@ -1,4 +1,4 @@
-//! The home page: `/api/dashboard/overview`, `/api/overview/changes`.
+//! The home page: `/api/dashboard/overview`, `/api/overview/changes`, `/api/overview/answers`.
 
 use std::sync::Arc;
 
@@ -15,11 +15,12 @@ use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_limits as limits;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::overview;
+use tidewatch_query::views::answers::{Answers, AnswersRequest};
 use tidewatch_query::views::changes::{Changes, ChangesRequest};
 use tidewatch_query::views::overview::*;
 
 pub fn routes<D: Descriptions>() -> Api<D> {
-    Api::new().routes(routes!(overview)).routes(routes!(changes))
+    Api::new().routes(routes!(overview)).routes(routes!(changes)).routes(routes!(answers))
 }
 
 /// The home page of a project: recent Issues, the worst Endpoints, and counts.
@@ -57,6 +58,27 @@ async fn changes(
     access: ProjectAccess,
     JsonBody(request): JsonBody<ChangesRequest>,
 ) -> Result<Json<Changes>, ApiError> {
+    app.ingest.first_versions.store(&app.control).await?;
     let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
     Ok(Json(tidewatch_query::changes::read(&executor, &access.project, request).await?))
+}
+
+/// What is always bad, what is new, and what model calls cost.
+#[utoipa::path(
+    post,
+    path = "/api/overview/answers",
+    operation_id = "getAnswers",
+    tag = "overview",
+    params(ProjectQuery),
+    request_body = AnswersRequest,
+    responses((status = 200, description = "Success", body = Answers), Failures)
+)]
+async fn answers(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<AnswersRequest>,
+) -> Result<Json<Answers>, ApiError> {
+    app.ingest.first_versions.store(&app.control).await?;
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    Ok(Json(tidewatch_query::answers::read(&executor, &access.project, request).await?))
 }

@@ -1,0 +1,266 @@
+//! `POST /api/overview/answers`: what is always bad, what is new, and what AI costs.
+
+use std::collections::{BTreeMap, HashSet};
+
+use tidewatch_store::plan::{Filter, Function, Key};
+use tidewatch_store::tables::Table;
+
+use crate::context::QueryContext;
+use crate::error::QueryError;
+use crate::executor::Executor;
+use crate::plans::{self, Window};
+use crate::time::{self, Buckets, HOUR, MINUTE, Range};
+use crate::views::answers::*;
+use crate::{ai_metrics, deploys, endpoints, filters, ids};
+use tidewatch_accounts::Project;
+use tidewatch_limits as limits;
+
+/// Rows of [`Answers::always_bad`] and [`AiSpend::names`].
+const ROWS: usize = 5;
+/// Calls of each period that a relative change needs.
+const COMPARED: f64 = 20.0;
+/// Nothing of this time after the first telemetry is new, nanoseconds.
+const BEGINNING: i64 = HOUR;
+/// Buckets in which the first telemetry is looked for.
+const BUCKETS: i64 = 1500;
+
+/// Output columns.
+const COUNT: &str = "count";
+const FIRST: &str = "first";
+const COST: &str = "cost";
+
+/// `POST /api/overview/answers`.
+pub async fn read(executor: &Executor, project: &Project, request: AnswersRequest) -> Result<Answers, QueryError> {
+    let now = executor.context.clock.now_ns();
+    let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
+    let data_since = data_since(executor, project.number, range).await?;
+    let known_from = data_since.map_or(range.from, |since| since.saturating_add(BEGINNING).max(range.from));
+    let with_data = Range { from: data_since.unwrap_or(range.from), to: range.to };
+    let (mut always_bad, new, ai_spend) = tokio::try_join!(
+        endpoints::always_bad(executor, project, with_data),
+        new_things(executor, project, range, known_from),
+        ai_spend(executor, project.number, range),
+    )?;
+    always_bad.truncate(ROWS);
+    Ok(Answers { always_bad, new, ai_spend, data_since: data_since.map(time::to_rfc3339) })
+}
+
+const PROMOTED: [Table; 4] = [Table::Endpoints, Table::Tasks, Table::AiTraces, Table::Exceptions];
+
+/// The start of the first bucket with rows, when none are before the range.
+async fn data_since(executor: &Executor, project: u32, range: Range) -> Result<Option<i64>, QueryError> {
+    let before = Range { from: Range::ALL.from, to: range.from };
+    for table in [Table::Spans, Table::Logs, Table::MetricPoints, Table::Exceptions] {
+        let plan = plans::rows(table, &[project], before, Filter::True, vec!["time"], vec![], Window::first(1));
+        if !executor.run(plan).await?.is_empty() {
+            return Ok(None);
+        }
+    }
+    let buckets = Buckets::at_most(range, BUCKETS, MINUTE);
+    let mut first = None;
+    for table in [Table::Endpoints, Table::Tasks, Table::AiTraces, Table::Exceptions, Table::Logs] {
+        let (keys, counts) = (vec![plans::bucket(&buckets)], vec![Function::Count.named(COUNT)]);
+        let answer = executor.run(plans::groups(table, &[project], range, Filter::True, keys, counts)).await?;
+        first = first.into_iter().chain(answer.rows().map(|row| row.int(plans::BUCKET))).min();
+    }
+    Ok(first.map(|first: i64| first.max(range.from)))
+}
+
+/// What was first seen in the range after `known_from`.
+async fn new_things(
+    executor: &Executor,
+    project: &Project,
+    range: Range,
+    known_from: i64,
+) -> Result<Vec<NewThing>, QueryError> {
+    let mut new = new_versions(&executor.context, project.number, range, known_from).await?;
+    for table in PROMOTED {
+        new.extend(new_names(executor, project.number, table, range, known_from).await?);
+    }
+    new.sort_by(|one, other| {
+        let by_time = one.kind.cmp(&other.kind).then_with(|| other.since.cmp(&one.since));
+        by_time.then_with(|| one.name.cmp(&other.name))
+    });
+    new.truncate(limits::NEW_LISTED_MAX);
+    Ok(new)
+}
+
+/// Versions that went live, and services whose first version did.
+async fn new_versions(
+    context: &QueryContext,
+    project: u32,
+    range: Range,
+    known_from: i64,
+) -> Result<Vec<NewThing>, QueryError> {
+    let all = deploys::all(context, project).await?;
+    let mut services = HashSet::new();
+    let mut new = Vec::new();
+    for one in all {
+        let is_first = services.insert(one.deploy.service.clone());
+        let at = one.deploy.deployed_ns;
+        if at < known_from || at >= range.to || (one.previous.is_none() && !is_first) {
+            continue;
+        }
+        let (kind, name) = match is_first {
+            true => (NewKind::Service, one.deploy.service.clone()),
+            false => (NewKind::Version, format!("{} {}", one.deploy.service, one.deploy.version)),
+        };
+        new.push(NewThing {
+            kind,
+            name,
+            exception_hash: None,
+            service: one.deploy.service,
+            version: Some(one.deploy.version),
+            since: time::to_rfc3339(at),
+            count: 0,
+        });
+    }
+    Ok(new)
+}
+
+/// The names, or Issues, of the range that have no row before it.
+async fn new_names(
+    executor: &Executor,
+    project: u32,
+    table: Table,
+    range: Range,
+    known_from: i64,
+) -> Result<Vec<NewThing>, QueryError> {
+    let is_issue = table == Table::Exceptions;
+    let key = if is_issue { "group" } else { "name" };
+    let counted = |range, filter| {
+        let counts = vec![Function::Weight.named(COUNT)];
+        plans::groups(table, &[project], range, filter, vec![Key::column(key)], counts)
+    };
+    let answer = executor.run(counted(range, Filter::True)).await?;
+    let mut found: BTreeMap<Name, f64> =
+        answer.rows().map(|row| (Name::of(row, is_issue), row.number(COUNT))).collect();
+    let before = Range { from: Range::ALL.from, to: range.from };
+    for row in executor.run(counted(before, Filter::True)).await?.rows() {
+        found.remove(&Name::of(row, is_issue));
+    }
+    if found.is_empty() {
+        return Ok(Vec::new());
+    }
+    // The most frequent ones: their rows are read.
+    let mut most: Vec<(Name, f64)> = found.into_iter().collect();
+    most.sort_by(|one, other| other.1.total_cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+    most.truncate(limits::NEW_LISTED_MAX);
+    let filter = Filter::Any(most.iter().map(|(name, _)| name.filter()).collect());
+    let mut aggregates = vec![Function::Min("time").named(FIRST)];
+    aggregates.extend(["server_name", "app_version"].map(|column| Function::Earliest { column }.named(column)));
+    if is_issue {
+        aggregates.push(Function::Latest { column: "exception_type" }.named("exception_type"));
+    }
+    let answer =
+        executor.run(plans::groups(table, &[project], range, filter, vec![Key::column(key)], aggregates)).await?;
+    let thing = |row: crate::answer::Row<'_>| {
+        let name = Name::of(row, is_issue);
+        let count = most.iter().find(|(known, _)| *known == name)?.1;
+        let first = row.int(FIRST);
+        if first < known_from {
+            return None;
+        }
+        let kind = match table {
+            Table::Endpoints => NewKind::Endpoint,
+            Table::Tasks => NewKind::Task,
+            Table::AiTraces => NewKind::AiTrace,
+            _ => NewKind::Issue,
+        };
+        let (title, exception_hash) = match name {
+            Name::Text(name) => (name, None),
+            Name::Issue(hash) => {
+                let title = Some(row.text("exception_type")).filter(|title| !title.is_empty()).unwrap_or("exception");
+                (title.to_owned(), Some(ids::format_hash(hash)))
+            }
+        };
+        Some(NewThing {
+            kind,
+            name: title,
+            exception_hash,
+            service: row.text("server_name").to_owned(),
+            version: Some(row.text("app_version").to_owned()).filter(|version| !version.is_empty()),
+            since: time::to_rfc3339(first),
+            count: count.round() as u64,
+        })
+    };
+    Ok(answer.rows().filter_map(thing).collect())
+}
+
+/// A name, or the hash of an Issue.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Name {
+    Text(String),
+    Issue(u64),
+}
+
+impl Name {
+    fn of(row: crate::answer::Row<'_>, is_issue: bool) -> Name {
+        if is_issue { Name::Issue(row.u64("group")) } else { Name::Text(row.text("name").to_owned()) }
+    }
+
+    fn filter(&self) -> Filter {
+        match self {
+            Name::Text(name) => filters::text("name", name),
+            Name::Issue(hash) => Filter::eq("group", tidewatch_store::plan::Value::U64(*hash)),
+        }
+    }
+}
+
+/// Costs by name, of the range and of the equally long time before.
+async fn ai_spend(executor: &Executor, project: u32, range: Range) -> Result<Option<AiSpend>, QueryError> {
+    let before = Range { from: range.from.saturating_sub(range.length()), to: range.from };
+    let (now, previous) = tokio::try_join!(costs(executor, project, range), costs(executor, project, before))?;
+    let sum = |of: &BTreeMap<String, (f64, f64)>| {
+        of.values().fold((0.0, 0.0), |(cost, calls), one| (cost + one.0, calls + one.1))
+    };
+    if sum(&now).1 <= 0.0 {
+        return Ok(None);
+    }
+    let total = spend(String::new(), sum(&now), sum(&previous));
+    let of_name = |(name, cost): (String, (f64, f64))| {
+        let before = previous.get(&name).copied().unwrap_or_default();
+        spend(name, cost, before)
+    };
+    let mut names: Vec<AiSpendOf> = now.into_iter().map(of_name).collect();
+    names.sort_by(|one, other| other.cost.total_cmp(&one.cost).then_with(|| one.name.cmp(&other.name)));
+    names.truncate(ROWS);
+    Ok(Some(AiSpend { total, names }))
+}
+
+fn spend(name: String, (cost, calls): (f64, f64), (previous_cost, previous_calls): (f64, f64)) -> AiSpendOf {
+    let is_comparable = calls >= COMPARED && previous_calls >= COMPARED && previous_cost > 0.0;
+    AiSpendOf {
+        name,
+        cost,
+        previous_cost,
+        calls: calls.round() as u64,
+        previous_calls: previous_calls.round() as u64,
+        change: is_comparable.then(|| cost / previous_cost - 1.0),
+    }
+}
+
+/// Cost and priced calls by name.
+async fn costs(executor: &Executor, project: u32, range: Range) -> Result<BTreeMap<String, (f64, f64)>, QueryError> {
+    let priced = filters::not(Filter::IsNull { column: "total_cost" });
+    let sums = vec![Function::Sum("total_cost").named(COST), Function::Weight.named(COUNT)];
+    let filter = ai_metrics::model_calls().and(priced);
+    let plan = plans::groups(Table::AiTraces, &[project], range, filter, vec![Key::column("name")], sums);
+    let answer = executor.run(plan).await?;
+    Ok(answer.rows().map(|row| (row.text("name").to_owned(), (row.number(COST), row.number(COUNT)))).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // Issue 21: never a percentage on fewer than 20 samples.
+    #[test]
+    fn a_relative_change_needs_twenty_calls_on_both_sides() {
+        for (calls, previous, expected) in
+            [(20.0, 20.0, Some(1.0)), (19.0, 20.0, None), (20.0, 19.0, None), (20.0, 0.0, None)]
+        {
+            assert_eq!(spend(String::new(), (4.0, calls), (2.0, previous)).change, expected, "{calls} {previous}");
+        }
+    }
+}

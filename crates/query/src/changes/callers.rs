@@ -1,0 +1,189 @@
+//! Which of the subjects that got worse at one time call each other, read from traces.
+
+use std::collections::HashMap;
+
+use tidewatch_domain::changes::{Added, Change, Kind, guilty};
+use tidewatch_store::plan::Filter;
+use tidewatch_store::tables::Table;
+
+use super::NEAR_MINUTES;
+use super::read::Subject;
+use crate::answer::Row;
+use crate::error::QueryError;
+use crate::executor::Executor;
+use crate::time::{HOUR, MINUTE, Range};
+use crate::{filters, plans};
+use tidewatch_limits as limits;
+
+/// A subject with its most harmful change.
+pub type Worse<'a> = (&'a Subject, &'a Change);
+
+/// A row of a subject.
+struct Call {
+    subject: usize,
+    trace: [u8; 16],
+    start: i64,
+    end: i64,
+    is_error: bool,
+}
+
+/// By index of a subject, the index of the guilty one: its own unless a subject that it calls explains its change.
+pub async fn guilty_of(executor: &Executor, project: u32, worse: &[Worse<'_>]) -> Result<Vec<usize>, QueryError> {
+    let mut guilty_of: Vec<usize> = (0..worse.len()).collect();
+    for is_failing in [false, true] {
+        let of_kind: Vec<usize> =
+            (0..worse.len()).filter(|index| kind_of(worse[*index].1) == Some(is_failing)).collect();
+        for near in clusters(worse, &of_kind) {
+            let subjects: Vec<Worse<'_>> = near.iter().map(|index| worse[*index]).collect();
+            let mut added = Vec::new();
+            for index in 0..subjects.len() {
+                added.push(added_by(executor, project, &subjects, index, is_failing).await?);
+            }
+            for (index, found) in guilty(&added).into_iter().enumerate() {
+                guilty_of[near[index]] = near[found];
+            }
+        }
+    }
+    Ok(guilty_of)
+}
+
+/// Whether the change is of failures (or of durations). `None`: it is not passed on to callers.
+fn kind_of(change: &Change) -> Option<bool> {
+    match change.kind {
+        Kind::Slower | Kind::SlowerTail => Some(false),
+        Kind::Failing => Some(true),
+        Kind::Fewer | Kind::Dearer => None,
+    }
+}
+
+/// Groups of at least two subjects whose changes begin within [`NEAR_MINUTES`] of the first of them.
+fn clusters(worse: &[Worse<'_>], of: &[usize]) -> Vec<Vec<usize>> {
+    let since = |index: &usize| worse[*index].1.since;
+    let mut sorted = of.to_vec();
+    sorted.sort_by_key(since);
+    let mut clusters: Vec<Vec<usize>> = Vec::new();
+    for index in sorted {
+        match clusters.last_mut() {
+            Some(cluster) if since(&index).abs_diff(since(&cluster[0])) <= NEAR_MINUTES => cluster.push(index),
+            _ => clusters.push(vec![index]),
+        }
+    }
+    clusters.retain(|cluster| cluster.len() > 1);
+    clusters
+}
+
+/// How a subject changed in a sample of its traces, and which others it calls there.
+async fn added_by(
+    executor: &Executor,
+    project: u32,
+    subjects: &[Worse<'_>],
+    index: usize,
+    is_failing: bool,
+) -> Result<Added, QueryError> {
+    let (subject, change) = subjects[index];
+    let since = change.since.saturating_mul(MINUTE);
+    let end = change.recovered.map_or(i64::MAX, |minute| minute.saturating_mul(MINUTE));
+    let before = Range { from: since.saturating_sub(HOUR), to: since };
+    let after = Range { from: since, to: since.saturating_add(HOUR).min(end) };
+    let mut means = [0.0; 2];
+    let mut calls: HashMap<usize, f64> = HashMap::new();
+    for (place, range) in [before, after].into_iter().enumerate() {
+        let window = plans::Window::first(limits::CALLERS_SAMPLED / 2);
+        let plan = plans::rows(subject.table, &[project], range, subject.rows(), columns(), vec![], window);
+        let own: Vec<Call> = executor.run(plan).await?.rows().map(|row| call(row, index)).collect();
+        means[place] = mean(&own, is_failing);
+        if place == 0 || own.is_empty() {
+            continue;
+        }
+        let below = others(executor, project, subjects, index, &own).await?;
+        for parent in parents(&own, &below).into_iter().flatten() {
+            *calls.entry(parent).or_default() += 1.0 / own.len() as f64;
+        }
+    }
+    let mut callees: Vec<(usize, f64)> = calls.into_iter().collect();
+    callees.sort_by_key(|(callee, _)| *callee);
+    Ok(Added { change: means[1] - means[0], callees })
+}
+
+fn columns() -> Vec<&'static str> {
+    vec!["trace_id", "time", "duration", "is_error", "name"]
+}
+
+fn call(row: Row<'_>, subject: usize) -> Call {
+    let start = row.int("time");
+    let end = start.saturating_add(row.int("duration"));
+    Call { subject, trace: row.id16("trace_id"), start, end, is_error: row.flag("is_error") }
+}
+
+/// The failed share, or the mean duration of the rows at most four times as long as nearly all.
+fn mean(calls: &[Call], is_failing: bool) -> f64 {
+    let count = calls.len().max(1) as f64;
+    if is_failing {
+        return calls.iter().filter(|call| call.is_error).count() as f64 / count;
+    }
+    let mut durations: Vec<f64> = calls.iter().map(|call| (call.end - call.start) as f64).collect();
+    durations.sort_unstable_by(f64::total_cmp);
+    let most = durations.get(durations.len() * 99 / 100).copied().unwrap_or(0.0) * 4.0;
+    durations.iter().map(|duration| duration.min(most)).sum::<f64>() / count
+}
+
+/// The rows of the other subjects in the same traces.
+async fn others(
+    executor: &Executor,
+    project: u32,
+    subjects: &[Worse<'_>],
+    index: usize,
+    own: &[Call],
+) -> Result<Vec<Call>, QueryError> {
+    let from = own.iter().map(|call| call.start).min().unwrap_or(0);
+    let to = own.iter().map(|call| call.end).max().unwrap_or(from).saturating_add(1);
+    let traces = || filters::ids("trace_id", own.iter().map(|call| call.trace));
+    let mut found = Vec::new();
+    for table in [Table::Endpoints, Table::Tasks, Table::AiTraces] {
+        let of_table = subjects.iter().enumerate().filter(|(other, of)| *other != index && of.0.table == table);
+        let names: HashMap<&str, usize> = of_table.map(|(other, of)| (of.0.name.as_str(), other)).collect();
+        if names.is_empty() {
+            continue;
+        }
+        let mut listed: Vec<String> = names.keys().map(|name| (*name).to_owned()).collect();
+        listed.sort();
+        let filter: Filter = traces().and(filters::strings("name", &listed));
+        let window = plans::Window::first(limits::CALLEES_READ_MAX);
+        let plan = plans::rows(table, &[project], Range { from, to }, filter, columns(), vec![], window);
+        let answer = executor.run(plan).await?;
+        found.extend(answer.rows().filter_map(|row| Some(call(row, *names.get(row.text("name"))?))));
+    }
+    Ok(found)
+}
+
+/// For each row below: its subject, when the nearest row around it in its trace is an own one.
+fn parents(own: &[Call], below: &[Call]) -> Vec<Option<usize>> {
+    let mut traces: HashMap<[u8; 16], Vec<(&Call, bool)>> = HashMap::new();
+    for (call, is_own) in own.iter().map(|call| (call, true)).chain(below.iter().map(|call| (call, false))) {
+        traces.entry(call.trace).or_default().push((call, is_own));
+    }
+    let nearest_is_own = |call: &Call| {
+        let around = traces.get(&call.trace)?.iter().filter(|(other, _)| {
+            let contains = other.start <= call.start && call.end <= other.end;
+            contains && (other.end - other.start) > (call.end - call.start)
+        });
+        let nearest = around.min_by_key(|(other, _)| other.end - other.start)?;
+        nearest.1.then_some(call.subject)
+    };
+    below.iter().map(nearest_is_own).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // A row belongs to the nearest row around it: calls of a callee are not those of its caller.
+    #[test]
+    fn calls_below_a_callee_are_not_the_callers() {
+        let call = |subject, trace: u8, start, end| Call { subject, trace: [trace; 16], start, end, is_error: false };
+        let own = [call(0, 1, 0, 100), call(0, 2, 0, 100)];
+        let below =
+            [call(1, 1, 10, 90), call(2, 1, 20, 80), call(2, 2, 20, 80), call(1, 3, 0, 10), call(1, 2, 90, 120)];
+        assert_eq!(parents(&own, &below), [Some(1), None, Some(2), None, None]);
+    }
+}

@@ -1,0 +1,120 @@
+//! What is always bad, what is new, and what AI costs.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// Body of `POST /api/overview/answers`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct AnswersRequest {
+    /// Start of the time range, inclusive; 24 hours before `toDate` when null.
+    #[schema(format = DateTime, default = json!(null))]
+    pub from_date: Option<String>,
+    /// End of the time range, exclusive; now when null.
+    #[schema(format = DateTime, default = json!(null))]
+    pub to_date: Option<String>,
+}
+
+/// An Endpoint whose requests fail or are slow, in the whole range.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AlwaysBad {
+    /// Name of the Endpoint.
+    pub name: String,
+    /// Requests an hour that failed or took more than 1.5 s, and half of those that took 0.75 to 1.5 s. An accepted
+    /// slow offset is added to both times.
+    pub bad_an_hour: f64,
+    /// Requests of the range.
+    pub count: u64,
+    /// Stored rows that `count` is estimated from.
+    pub stored_count: u64,
+    /// Requests that failed with a status of 500 and above, or took more than 1.5 s.
+    pub bad_count: u64,
+    /// Requests that took 0.75 to 1.5 s.
+    pub slow_count: u64,
+}
+
+/// The kind of something new.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NewKind {
+    /// An Issue.
+    Issue,
+    /// A service.
+    Service,
+    /// A version of a known service.
+    Version,
+    /// An Endpoint.
+    Endpoint,
+    /// A Task.
+    Task,
+    /// An AI name.
+    AiTrace,
+}
+
+/// Something that was first seen in the range.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NewThing {
+    /// Its kind.
+    pub kind: NewKind,
+    /// Its name; of an Issue the type of the exception.
+    pub name: String,
+    /// Hash of an Issue; null for other kinds.
+    pub exception_hash: Option<String>,
+    /// Its service; empty when unknown.
+    pub service: String,
+    /// The version of its first row, or the new version; null when unknown.
+    pub version: Option<String>,
+    /// First time in the range.
+    #[schema(format = DateTime)]
+    pub since: String,
+    /// Occurrences, requests, runs or calls in the range; 0 for services and versions.
+    pub count: u64,
+}
+
+/// What the model calls of one name cost.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AiSpendOf {
+    /// Name of the AI Trace.
+    pub name: String,
+    /// US dollars in the range.
+    pub cost: f64,
+    /// US dollars in the equally long time before.
+    pub previous_cost: f64,
+    /// Priced calls in the range.
+    pub calls: u64,
+    /// Priced calls in the time before.
+    pub previous_calls: u64,
+    /// Relative change of the cost, 0.2 for 20 % more; null with fewer than 20 priced calls in either time.
+    #[schema(required)]
+    pub change: Option<f64>,
+}
+
+/// What model calls cost.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AiSpend {
+    /// All names together; its name is empty.
+    pub total: AiSpendOf,
+    /// The names that cost most, at most five.
+    pub names: Vec<AiSpendOf>,
+}
+
+/// Response of `POST /api/overview/answers`.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Answers {
+    /// The Endpoints with most bad requests, at most five.
+    pub always_bad: Vec<AlwaysBad>,
+    /// What is new: Issues, services, versions, then names; the latest of each first, at most 20. Nothing of the first
+    /// hour of telemetry is new.
+    pub new: Vec<NewThing>,
+    /// What AI costs; null without a priced call in the range.
+    #[schema(required)]
+    pub ai_spend: Option<AiSpend>,
+    /// The minute of the first telemetry when it is in the range; null when there was telemetry before.
+    #[schema(format = DateTime, required)]
+    pub data_since: Option<String>,
+}

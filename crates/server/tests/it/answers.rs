@@ -1,0 +1,107 @@
+//! `POST /api/overview/answers`: what is always bad, what is new, what AI costs; and causes among callers.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Harness, Project};
+use crate::requests::{CLIENT, Made, column, export, made, request};
+
+const HOUR: f64 = 3600.0;
+
+async fn send(harness: &Harness, project: &Project, service: &str, version: &str, spans: &[Made]) {
+    for some in spans.chunks(1000) {
+        let mut body = export(service, some);
+        let attributes = body["resourceSpans"][0]["resource"]["attributes"].as_array_mut().expect("a list");
+        attributes.push(json!({ "key": "service.version", "value": { "stringValue": version } }));
+        harness.post_json("traces", &project.token, &body).await.expect(200);
+    }
+}
+
+async fn answers(harness: &Harness, project: &Project, from: &str, to: &str) -> Value {
+    let body = json!({ "fromDate": from, "toDate": to });
+    harness.query_json(project, "/api/overview/answers", body).await
+}
+
+fn call(id: u64, second: f64, cost: f64) -> Made {
+    made(id, id, CLIENT, "chat", second, 300.0)
+        .with("gen_ai.operation.name", "chat")
+        .with("gen_ai.request.model", "m-1")
+        .with("gen_ai.usage.total_cost", &cost.to_string())
+}
+
+// Issue 21, item 6: the Overview's answers besides what changed.
+#[tokio::test]
+async fn bad_endpoints_new_things_and_costs_are_answered() {
+    let (harness, project) = Harness::with_project().await;
+    let mut spans = Vec::new();
+    for hour in 0..4 {
+        for call_of_hour in 0..30 {
+            let id = 10 * (hour * 30 + call_of_hour) + 1;
+            let second = hour as f64 * HOUR + call_of_hour as f64 * 60.0;
+            let status = if call_of_hour == 0 { 500 } else { 200 };
+            spans.push(request(id, "/orders", status, second, 80.0));
+            spans.push(request(id + 1, "/reports", 200, second, 2000.0));
+            spans.push(request(id + 2, "/carts", 200, second, 20.0));
+            spans.push(call(id + 3, second, if hour < 2 { 0.01 } else { 0.02 }));
+        }
+    }
+    send(&harness, &project, "shop", "1", &spans).await;
+    let fresh = request(9_000_001, "/refunds", 500, 3.5 * HOUR, 10.0).exception("RefundError", "no");
+    send(&harness, &project, "shop", "2", &[fresh]).await;
+
+    let found = answers(&harness, &project, "2026-06-01T14:00:00Z", "2026-06-01T16:00:00Z").await;
+    let bad = found["alwaysBad"].as_array().expect("a list");
+    assert_eq!(bad.len(), 3, "{found}");
+    let expected = json!({
+        "name": "GET /reports", "badAnHour": 30.0, "count": 60, "storedCount": 60, "badCount": 60, "slowCount": 0,
+    });
+    assert_eq!(bad[0], expected);
+    let kinds = column(&json!({ "data": found["new"] }), "kind").into_iter().cloned().collect::<Vec<Value>>();
+    assert_eq!(json!(kinds), json!(["issue", "version", "endpoint"]), "{found}");
+    let endpoint = &found["new"][2];
+    assert_eq!((&endpoint["name"], &endpoint["version"]), (&json!("GET /refunds"), &json!("2")));
+    assert_eq!((&endpoint["since"], &endpoint["count"]), (&json!("2026-06-01T15:30:00Z"), &json!(1)));
+    assert_eq!(found["dataSince"], Value::Null, "there was telemetry before");
+    let total = &found["aiSpend"]["total"];
+    assert_eq!((&total["calls"], &total["previousCalls"]), (&json!(60), &json!(60)));
+    assert!((total["change"].as_f64().expect("a number") - 1.0).abs() < 1e-6, "{total}");
+
+    // Of a young project nothing is new in its first hour, and the range begins with its data.
+    let all = answers(&harness, &project, "2026-06-01T00:00:00Z", "2026-06-02T00:00:00Z").await;
+    assert_eq!(all["dataSince"], "2026-06-01T12:00:00Z");
+    assert_eq!(all["new"].as_array().expect("a list").len(), 3, "{all}");
+    assert_eq!(all["aiSpend"]["total"]["change"], Value::Null, "nothing before to compare with");
+}
+
+#[tokio::test]
+async fn an_empty_project_has_no_answers() {
+    let (harness, project) = Harness::with_project().await;
+    let found = answers(&harness, &project, "2026-06-01T00:00:00Z", "2026-06-02T00:00:00Z").await;
+    assert_eq!(found, json!({ "alwaysBad": [], "new": [], "aiSpend": null, "dataSince": null }));
+}
+
+// Issue 21, ANSWERS 2.6: of a caller and its callee that got slower together, the callee has the card.
+#[tokio::test]
+async fn a_caller_suffers_and_its_callee_is_named() {
+    let (harness, project) = Harness::with_project().await;
+    let mut random = fastrand::Rng::with_seed(7);
+    let (mut front, mut back) = (Vec::new(), Vec::new());
+    for minute in 0..26_u64 * 60 {
+        for one in 0..4 {
+            let id = 4 * (minute * 4 + one) + 1;
+            let second = (minute * 60 + one * 15) as f64 + random.f64();
+            let slow = if minute >= 25 * 60 + 20 { 900.0 } else { 0.0 };
+            let inner = 60.0 + 30.0 * random.f64() + slow;
+            front.push(request(id, "/checkout", 200, second, inner + 40.0 + 10.0 * random.f64()));
+            let payment = request(id + 1, "/charges", 200, second + 0.02, inner);
+            back.push(payment.of_trace(&format!("{id:032x}")).parent(id));
+        }
+    }
+    send(&harness, &project, "checkout", "1", &front).await;
+    send(&harness, &project, "payments", "1", &back).await;
+    let body = json!({ "fromDate": "2026-06-01T14:00:00Z", "toDate": "2026-06-02T14:00:00Z" });
+    let found = harness.query_json(&project, "/api/overview/changes", body).await;
+    assert_eq!(column(&found, "name"), ["GET /charges"], "{found}");
+    assert_eq!(found["data"][0]["suffering"], json!(["GET /checkout"]));
+    let sentence = found["data"][0]["sentence"].as_str().expect("a sentence");
+    assert!(sentence.contains(" GET /checkout suffers."), "{sentence}");
+}

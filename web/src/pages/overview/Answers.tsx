@@ -1,0 +1,207 @@
+// What is always bad, what is new, and what AI costs.
+import { Link } from "@tanstack/react-router";
+import { usePost, useProjectId } from "../../api/hooks";
+import type { AiSpendOf, Answers, NewThing } from "../../api/types";
+import { changeWords } from "../../model/compare";
+import { count, percent, usd } from "../../model/format";
+import { exactTime } from "../../model/time";
+import { Ago } from "../../parts/Ago";
+import { Estimated } from "../../parts/Estimated";
+import { Section } from "../../parts/Page";
+import { useRange } from "../../parts/range";
+import { QueryView, SkeletonRows } from "../../parts/states";
+import { Chip } from "../../ui/Chip";
+
+export function AnswersSections() {
+  const { body } = useRange();
+  const query = usePost("/api/overview/answers", body);
+  const changes = usePost("/api/overview/changes", body);
+  // Endpoints that changed have sentences of their own above.
+  const changed = new Set((changes.data?.data ?? []).filter((card) => !card.recovered).map((card) => card.name));
+  return (
+    <QueryView query={query} skeleton={<SkeletonRows rows={6} />}>
+      {(answers) => (
+        <div className="space-y-4">
+          {answers.dataSince && (
+            <p className="text-ink2">
+              Since data began, <time dateTime={answers.dataSince}>{exactTime(answers.dataSince)}</time>.
+            </p>
+          )}
+          <div className="grid items-start gap-4 xl:grid-cols-2">
+            <AlwaysBad rows={answers.alwaysBad.filter((row) => !changed.has(row.name))} />
+            <New things={answers.new} />
+          </div>
+          {answers.aiSpend && <Spend spend={answers.aiSpend} />}
+        </div>
+      )}
+    </QueryView>
+  );
+}
+
+function AlwaysBad({ rows }: { rows: Answers["alwaysBad"] }) {
+  const pid = useProjectId();
+  return (
+    <Section title="What is always bad" flush>
+      {rows.length ? (
+        <ul aria-label="What is always bad">
+          {rows.map((row) => (
+            <li key={row.name} className="border-line border-b px-3 py-2 last:border-b-0 hover:bg-hover">
+              <Link
+                to="/p/$pid/endpoints/$name"
+                params={{ pid, name: row.name }}
+                className="link font-medium font-mono text-dense [overflow-wrap:anywhere]"
+              >
+                {row.name}
+              </Link>
+              <p className="text-ink2">
+                {badWords(row.badCount, row.slowCount, row.count)} of <Estimated of={row} /> requests,{" "}
+                {count(Math.round(row.badAnHour))} an hour.
+              </p>
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p className="px-3 py-3 text-ink2">No endpoint is failing or slow besides those that changed.</p>
+      )}
+    </Section>
+  );
+}
+
+/** "12 % failed or took over 1.5 s, 4 % 0.75 to 1.5 s"; counts instead of shares on few requests. */
+function badWords(bad: number, slow: number, all: number): string {
+  const part = (value: number) => (all >= 20 ? percent(value / all) : count(value));
+  const words = [];
+  if (bad) words.push(`${part(bad)} failed or took over 1.5 s`);
+  if (slow) words.push(`${part(slow)} took 0.75 to 1.5 s`);
+  return words.join(", ");
+}
+
+const KINDS: Record<NewThing["kind"], string> = {
+  issue: "issue",
+  service: "service",
+  version: "version",
+  endpoint: "endpoint",
+  task: "task",
+  ai_trace: "AI call",
+};
+
+function New({ things }: { things: NewThing[] }) {
+  return (
+    <Section title="What is new" flush>
+      {things.length ? (
+        <ul aria-label="What is new">
+          {things.map((thing) => (
+            <li
+              key={`${thing.kind} ${thing.exceptionHash ?? thing.name}`}
+              className="flex items-baseline gap-2 border-line border-b px-3 py-2 last:border-b-0 hover:bg-hover"
+            >
+              <Chip tone={thing.kind === "issue" ? "error" : "plain"}>{KINDS[thing.kind]}</Chip>
+              <span className="min-w-0 flex-1">
+                <NewLink thing={thing} />
+                <span className="block text-caption text-ink2">{since(thing)}</span>
+              </span>
+              <span className="shrink-0 text-caption text-ink2">
+                <Ago at={thing.since} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p className="px-3 py-3 text-ink2">No new issue, service, version or name in this time range.</p>
+      )}
+    </Section>
+  );
+}
+
+function since({ kind, service, version, count: times }: NewThing): string {
+  if (kind === "version" || kind === "service") return version && kind === "service" ? `version ${version}` : "";
+  const of = version ? `since ${service} ${version}`.replace("  ", " ") : service;
+  return [times ? `${count(times)} times` : "", of].filter(Boolean).join(" · ");
+}
+
+function NewLink({ thing }: { thing: NewThing }) {
+  const pid = useProjectId();
+  const className = "link font-medium [overflow-wrap:anywhere]";
+  switch (thing.kind) {
+    case "issue":
+      return (
+        <Link to="/p/$pid/issues/$hash" params={{ pid, hash: thing.exceptionHash ?? "" }} className={className}>
+          {thing.name}
+        </Link>
+      );
+    case "endpoint":
+      return (
+        <Link to="/p/$pid/endpoints/$name" params={{ pid, name: thing.name }} className={className}>
+          {thing.name}
+        </Link>
+      );
+    case "task":
+      return (
+        <Link to="/p/$pid/tasks/$name" params={{ pid, name: thing.name }} className={className}>
+          {thing.name}
+        </Link>
+      );
+    case "ai_trace":
+      return (
+        <Link to="/p/$pid/ai/$name" params={{ pid, name: thing.name }} className={className}>
+          {thing.name}
+        </Link>
+      );
+    default:
+      return (
+        <Link
+          to="/p/$pid/deploys"
+          params={{ pid }}
+          search={{ service: thing.service || undefined }}
+          className={className}
+        >
+          {thing.name}
+        </Link>
+      );
+  }
+}
+
+function Spend({ spend: { total, names } }: { spend: NonNullable<Answers["aiSpend"]> }) {
+  const pid = useProjectId();
+  return (
+    <Section
+      title="What AI costs"
+      flush
+      actions={
+        <span>
+          <span className="font-semibold">{usd(total.cost)}</span> <Delta of={total} />
+        </span>
+      }
+    >
+      <ul aria-label="What AI costs">
+        {names.map((of) => (
+          <li
+            key={of.name}
+            className="flex flex-wrap items-baseline justify-between gap-x-3 border-line border-b px-3 py-2 last:border-b-0 hover:bg-hover"
+          >
+            <Link
+              to="/p/$pid/ai/$name"
+              params={{ pid, name: of.name }}
+              className="link font-medium [overflow-wrap:anywhere]"
+            >
+              {of.name}
+            </Link>
+            <span>
+              {usd(of.cost)} <Delta of={of} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function Delta({ of }: { of: AiSpendOf }) {
+  const calls = `${count(of.calls)} calls, before ${count(of.previousCalls)}`;
+  const words = of.change === null ? `before ${usd(of.previousCost)}` : changeWords(of.change);
+  return (
+    <span className="text-ink2">
+      {words} ({calls})
+    </span>
+  );
+}
