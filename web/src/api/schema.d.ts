@@ -298,6 +298,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/compare": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Statistics of Endpoints, Tasks or AI Traces by name in a period, to compare another one with. */
+        post: operations["compareNames"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/dashboard/overview": {
         parameters: {
             query?: never;
@@ -346,6 +363,23 @@ export interface paths {
         put?: never;
         /** The deploys of a time range: reported ones, and the first record of each version of a service in an environment. */
         post: operations["listDeploys"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/deploys/version": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What a version of a service made worse and better, what is new with it, and which Issues it fixed. */
+        post: operations["getVersion"];
         delete?: never;
         options?: never;
         head?: never;
@@ -679,6 +713,23 @@ export interface paths {
         get: operations["exportTable"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/first-version": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The version of the first request, run or AI call of a name. */
+        post: operations["getFirstVersion"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1722,6 +1773,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/overview/answers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What is always bad, what is new, and what model calls cost. */
+        post: operations["getAnswers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/overview/changes": {
         parameters: {
             query?: never;
@@ -2743,6 +2811,43 @@ export interface components {
              */
             conversationId: string | null;
         };
+        /** @description What model calls cost. */
+        AiSpend: {
+            /** @description The names that cost most, at most five. */
+            names: components["schemas"]["AiSpendOf"][];
+            /** @description All names together; its name is empty. */
+            total: components["schemas"]["AiSpendOf"];
+        };
+        /** @description What the model calls of one name cost. */
+        AiSpendOf: {
+            /**
+             * Format: int64
+             * @description Priced calls in the range.
+             */
+            calls: number;
+            /**
+             * Format: double
+             * @description Relative change of the cost, 0.2 for 20 % more; null with fewer than 20 priced calls in either time.
+             */
+            change: number | null;
+            /**
+             * Format: double
+             * @description US dollars in the range.
+             */
+            cost: number;
+            /** @description Name of the AI Trace. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Priced calls in the time before.
+             */
+            previousCalls: number;
+            /**
+             * Format: double
+             * @description US dollars in the equally long time before.
+             */
+            previousCost: number;
+        };
         /** @description `POST /api/ai-traces/{id}`. */
         AiTraceDetail: {
             /** @description The AI Trace. */
@@ -3041,6 +3146,68 @@ export interface components {
              */
             unpricedCount: number;
         };
+        /** @description An Endpoint whose requests fail or are slow, in the whole range. */
+        AlwaysBad: {
+            /**
+             * Format: double
+             * @description Requests an hour that failed or took more than 1.5 s, and half of those that took 0.75 to 1.5 s. An accepted
+             *     slow offset is added to both times.
+             */
+            badAnHour: number;
+            /**
+             * Format: int64
+             * @description Requests that failed with a status of 500 and above, or took more than 1.5 s.
+             */
+            badCount: number;
+            /**
+             * Format: int64
+             * @description Requests of the range.
+             */
+            count: number;
+            /** @description Name of the Endpoint. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Requests that took 0.75 to 1.5 s.
+             */
+            slowCount: number;
+            /**
+             * Format: int64
+             * @description Stored rows that `count` is estimated from.
+             */
+            storedCount: number;
+        };
+        /** @description Response of `POST /api/overview/answers`. */
+        Answers: {
+            aiSpend: components["schemas"]["AiSpend"] | null;
+            /** @description The Endpoints with most bad requests, at most five. */
+            alwaysBad: components["schemas"]["AlwaysBad"][];
+            /**
+             * Format: date-time
+             * @description The minute of the first telemetry when it is in the range; null when there was telemetry before.
+             */
+            dataSince: string | null;
+            /**
+             * @description What is new: Issues, services, versions, then names; the latest of each first, at most 20. Nothing of the first
+             *     hour of telemetry is new.
+             */
+            new: components["schemas"]["NewThing"][];
+        };
+        /** @description Body of `POST /api/overview/answers`. */
+        AnswersRequest: {
+            /**
+             * Format: date-time
+             * @description Start of the time range, inclusive; 24 hours before `toDate` when null.
+             * @default null
+             */
+            fromDate: string | null;
+            /**
+             * Format: date-time
+             * @description End of the time range, exclusive; now when null.
+             * @default null
+             */
+            toDate: string | null;
+        };
         /** @description Result of archiving. */
         Archived: {
             /**
@@ -3196,6 +3363,8 @@ export interface components {
              * @description Calls slower than this are slower than usual, milliseconds; null when durations did not change.
              */
             slowMs?: number | null;
+            /** @description Subjects that got worse because they call this one. They have no cards of their own. */
+            suffering: string[];
             /** @description The version that carries the change or began with it; null when none is named. */
             version?: string | null;
             versionRelation?: components["schemas"]["VersionRelation"] | null;
@@ -3204,7 +3373,7 @@ export interface components {
          * @description What got worse.
          * @enum {string}
          */
-        ChangeKind: "endpoint" | "task" | "ai_trace" | "issue";
+        ChangeKind: "endpoint" | "task" | "ai_trace" | "issue" | "service";
         /** @description Body of `PUT /api/me/password`. */
         ChangePasswordRequest: {
             /** @description The user's password. */
@@ -3273,6 +3442,86 @@ export interface components {
         CodeRequest: {
             /** @description Six digits. */
             code: string;
+        };
+        /** @description Body of `POST /api/compare`. */
+        CompareRequest: {
+            /**
+             * Format: date-time
+             * @description Start of the time range, inclusive; 24 hours before `toDate` when null.
+             * @default null
+             */
+            fromDate: string | null;
+            /**
+             * @description The kind of the names.
+             * @default endpoint
+             */
+            kind: components["schemas"]["ComparedKind"];
+            /**
+             * @description Names of rows, at most 100.
+             * @default []
+             */
+            names: string[];
+            /**
+             * @description Query in the query language; a text that is no query is 400 with its `position`.
+             * @default null
+             */
+            query: string | null;
+            /**
+             * Format: date-time
+             * @description End of the time range, exclusive; now when null.
+             * @default null
+             */
+            toDate: string | null;
+        };
+        /** @description Statistics of one name. Counts are weighted by sampling. */
+        Compared: {
+            /**
+             * Format: int64
+             * @description Number of rows.
+             */
+            count: number;
+            /**
+             * Format: int64
+             * @description Rows with an error.
+             */
+            errorCount: number;
+            /** @description The name. */
+            name: string;
+            /**
+             * Format: double
+             * @description P50 of the duration, nanoseconds; null when no row is timed.
+             */
+            p50Duration?: number | null;
+            /**
+             * Format: double
+             * @description P95 of the duration, nanoseconds; null when no row is timed.
+             */
+            p95Duration?: number | null;
+            /**
+             * Format: double
+             * @description P99 of the duration, nanoseconds; null when no row is timed.
+             */
+            p99Duration?: number | null;
+            /**
+             * Format: int64
+             * @description Number of stored rows that `count` is estimated from.
+             */
+            storedCount: number;
+            /**
+             * Format: double
+             * @description Sum of the costs of AI calls, US dollars; null without any.
+             */
+            totalCost?: number | null;
+        };
+        /**
+         * @description The kind of the compared names.
+         * @enum {string}
+         */
+        ComparedKind: "endpoint" | "task" | "ai_trace";
+        /** @description Response of `POST /api/compare`. */
+        Comparison: {
+            /** @description The names with rows, in any order. */
+            data: components["schemas"]["Compared"][];
         };
         /** @description Body of `POST /api/query/complete`. */
         CompleteRequest: {
@@ -3644,6 +3893,40 @@ export interface components {
             /** @description The user code. */
             user_code: string;
         };
+        /** @description One value of a name that a version changed. */
+        Difference: {
+            /**
+             * Format: double
+             * @description Value with this version.
+             */
+            after: number;
+            /**
+             * Format: int64
+             * @description Stored rows of this version.
+             */
+            afterCount: number;
+            /**
+             * Format: double
+             * @description Value with other versions.
+             */
+            before: number;
+            /**
+             * Format: int64
+             * @description Stored rows of other versions.
+             */
+            beforeCount: number;
+            /** @description Kind of the name. */
+            kind: components["schemas"]["ComparedKind"];
+            /** @description What differs. */
+            metric: components["schemas"]["DifferenceMetric"];
+            /** @description The name. */
+            name: string;
+        };
+        /**
+         * @description What differs between the requests of a version and of others.
+         * @enum {string}
+         */
+        DifferenceMetric: "p50" | "p95" | "error_rate";
         /** @description A metric with points in the range. */
         DiscoveredMetric: {
             /** @description `gauge`, `counter` or `histogram`. */
@@ -3781,7 +4064,7 @@ export interface components {
          * @description The unit of an effect.
          * @enum {string}
          */
-        EffectMetric: "p50" | "p90" | "error_rate" | "calls";
+        EffectMetric: "p50" | "p90" | "error_rate" | "calls" | "cost";
         /** @description A chart of Endpoints. Buckets without requests are absent. */
         EndpointChart: {
             /** @description Names of the lines: at most five, then "Other" when there are more. */
@@ -4386,6 +4669,43 @@ export interface components {
             setupCode?: string | null;
             /** @description IANA name of the organization's time zone; UTC when null. */
             timezone?: string | null;
+        };
+        /** @description Response of `POST /api/first-version`. */
+        FirstSeen: {
+            /** @description Service of the first row; empty when unknown. */
+            service: string;
+            /**
+             * Format: date-time
+             * @description Time of the first row; null without rows.
+             */
+            since: string | null;
+            /** @description Version of the first row; null when unknown, and in the first hour of telemetry. */
+            version: string | null;
+        };
+        /** @description Body of `POST /api/first-version`. */
+        FirstVersionRequest: {
+            /**
+             * @description Kind of the name.
+             * @default endpoint
+             */
+            kind: components["schemas"]["ComparedKind"];
+            /**
+             * @description The name.
+             * @default
+             */
+            name: string;
+        };
+        /** @description An Issue that no longer occurs. */
+        FixedIssue: {
+            /**
+             * Format: int64
+             * @description Occurrences with other versions in the compared time.
+             */
+            count: number;
+            /** @description Its hash. */
+            exceptionHash: string;
+            /** @description Type of the exception. */
+            name: string;
         };
         /** @description The second selection of a diff; a null field is that of the first. */
         FlameBaseline: {
@@ -5469,6 +5789,11 @@ export interface components {
             /** @description Path of a script's URL, which distinguishes scripts of one name; else empty. */
             path: string;
         };
+        /**
+         * @description The kind of something new.
+         * @enum {string}
+         */
+        NewKind: "issue" | "service" | "version" | "endpoint" | "task" | "ai_trace";
         /** @description A login that replaces the current one. */
         NewLogin: {
             /** @description JWT, valid for 7 days. */
@@ -5587,6 +5912,29 @@ export interface components {
             organizationId: number;
             /** @description The token, `tws_...`, which is shown only here. */
             token: string;
+        };
+        /** @description Something that was first seen in the range. */
+        NewThing: {
+            /**
+             * Format: int64
+             * @description Occurrences, requests, runs or calls in the range; 0 for services and versions.
+             */
+            count: number;
+            /** @description Hash of an Issue; null for other kinds. */
+            exceptionHash?: string | null;
+            /** @description Its kind. */
+            kind: components["schemas"]["NewKind"];
+            /** @description Its name; of an Issue the type of the exception. */
+            name: string;
+            /** @description Its service; empty when unknown. */
+            service: string;
+            /**
+             * Format: date-time
+             * @description First time in the range.
+             */
+            since: string;
+            /** @description The version of its first row, or the new version; null when unknown. */
+            version?: string | null;
         };
         /** @description A project's new token. The old one stays valid for the grace period. */
         NewToken: {
@@ -7969,10 +8317,59 @@ export interface components {
             value: number;
         };
         /**
+         * @description Response of `POST /api/deploys/version`. Compares the rows of the version in the six hours after it went live with
+         *     those of other versions of its service in the same time and the six hours before.
+         */
+        VersionPage: {
+            /** @description What got better, the most rows first. */
+            better: components["schemas"]["Difference"][];
+            /**
+             * Format: int64
+             * @description Stored requests, runs and AI calls of the version in this time.
+             */
+            calls: number;
+            /** @description The deploy; of several of the version the first. */
+            deploy: components["schemas"]["DeployView"];
+            /** @description Issues that occurred with other versions, and do not with this one although five occurrences were expected. */
+            fixed: components["schemas"]["FixedIssue"][];
+            /**
+             * Format: date-time
+             * @description Start of the compared time.
+             */
+            from: string;
+            /** @description Issues and names that only this version has and nothing had before. */
+            new: components["schemas"]["NewThing"][];
+            /**
+             * Format: int64
+             * @description Those of other versions.
+             */
+            otherCalls: number;
+            /**
+             * Format: date-time
+             * @description End of the compared time.
+             */
+            to: string;
+            /** @description What got worse, the most rows first. */
+            worse: components["schemas"]["Difference"][];
+        };
+        /**
          * @description How a version relates to a change.
          * @enum {string}
          */
         VersionRelation: "carries" | "began_with";
+        /** @description Body of `POST /api/deploys/version`. */
+        VersionRequest: {
+            /**
+             * @description Name of the service.
+             * @default
+             */
+            service: string;
+            /**
+             * @description The version.
+             * @default
+             */
+            version: string;
+        };
         /** @description A missing file with the stack traces that need it. */
         WaitingForSymbols: components["schemas"]["MissingSymbols"] & {
             /**
@@ -9078,6 +9475,87 @@ export interface operations {
             };
         };
     };
+    compareNames: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompareRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Comparison"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     getOverview: {
         parameters: {
             query: {
@@ -9285,6 +9763,96 @@ export interface operations {
             };
             /** @description The credential does not permit this. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getVersion: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VersionRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VersionPage"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11025,6 +11593,87 @@ export interface operations {
                 };
                 content: {
                     "application/vnd.apache.parquet": string;
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getFirstVersion: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FirstVersionRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FirstSeen"];
                 };
             };
             /** @description The request is malformed. */
@@ -16583,6 +17232,87 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    getAnswers: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnswersRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answers"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
             };
         };
     };
