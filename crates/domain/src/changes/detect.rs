@@ -278,7 +278,12 @@ fn describe(series: &Series, kind: Kind, open: &Open) -> Option<Change> {
     let minutes = (to - since).max(1) as f64;
     let calls_an_hour = series.whole(Metric::Calls, since, to).map_or(0.0, |value| value.calls * 60.0 / minutes);
     let (before, now) = match kind {
-        Kind::Slower | Kind::SlowerTail | Kind::Dearer => (open.centre.exp(), after.x.exp()),
+        Kind::Slower | Kind::SlowerTail => (open.centre.exp(), after.x.exp()),
+        // The usual value of windows lacks their dearest minutes.
+        Kind::Dearer => {
+            let usual = series.whole(Metric::Cost, usual_end - 24 * 60, usual_end);
+            (usual.map_or(open.centre, |value| value.x).exp(), after.x.exp())
+        }
         Kind::Failing => (open.centre, after.x),
         Kind::Fewer => (usual_calls(series, since, open), after.x / minutes),
     };
