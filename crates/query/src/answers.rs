@@ -9,7 +9,7 @@ use crate::context::QueryContext;
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::plans::{self, Window};
-use crate::time::{self, Buckets, HOUR, MINUTE, Range};
+use crate::time::{self, Buckets, DAY, HOUR, MINUTE, Range};
 use crate::views::answers::*;
 use crate::{ai_metrics, deploys, endpoints, filters, ids};
 use tidewatch_accounts::Project;
@@ -43,6 +43,13 @@ pub async fn read(executor: &Executor, project: &Project, request: AnswersReques
     )?;
     always_bad.truncate(ROWS);
     Ok(Answers { always_bad, new, ai_spend, data_since: data_since.map(time::to_rfc3339) })
+}
+
+/// `GET /api/overview/data-since`.
+pub async fn beginning(executor: &Executor, project: &Project) -> Result<DataSince, QueryError> {
+    let now = executor.context.clock.now_ns();
+    let data_since = data_since(executor, project.number, Range { from: now.saturating_sub(DAY), to: now }).await?;
+    Ok(DataSince { data_since: data_since.map(time::to_rfc3339) })
 }
 
 const PROMOTED: [Table; 4] = [Table::Endpoints, Table::Tasks, Table::AiTraces, Table::Exceptions];

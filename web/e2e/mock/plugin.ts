@@ -58,6 +58,7 @@ const ROUTES: [string, Handler][] = [
   ["POST /api/deploys/version", () => version()],
   ["POST /api/first-version", () => ({ version: "1.42.0", service: "checkout", since: new Date().toISOString() })],
   ["POST /api/deploys/list", () => ({ data: deploys(), truncated: false })],
+  ["GET /api/overview/data-since", () => ({ dataSince: null })],
   ["POST /api/overview/answers", () => answers()],
   ["POST /api/overview/changes", () => ({ data: changes(), checked: 312, quiet: 9 })],
   ["GET /api/dashboard/overview", (_body, url) => overview(url)],

@@ -5,7 +5,8 @@ import { fromLocalInput, isLive, labelRange, PRESETS, resolveInstant, shift, toL
 import { useRange } from "./range";
 
 export function RangePicker() {
-  const { range, span, nowMs, setRange, zoomTo } = useRange();
+  const { range, span, isSinceBeginning, nowMs, setRange, zoomTo } = useRange();
+  const label = isSinceBeginning ? "Since data began" : labelRange(range);
   const [open, setOpen] = useState(false);
   return (
     <div className="flex min-w-0 items-center">
@@ -21,10 +22,10 @@ export function RangePicker() {
         <Popover.Trigger
           data-range-button
           className="btn -mx-px min-w-0 rounded-none!"
-          aria-label={`Time range: ${labelRange(range)}. Change`}
+          aria-label={`Time range: ${label}. Change`}
         >
           <Clock size={14} aria-hidden className="shrink-0 text-ink2" />
-          <span className="truncate">{labelRange(range)}</span>
+          <span className="truncate">{label}</span>
         </Popover.Trigger>
         <Popover.Portal>
           <Popover.Positioner sideOffset={4} align="end" className="z-50">

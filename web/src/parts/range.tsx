@@ -1,16 +1,19 @@
 // The time range of every page: text in the URL, resolved against one "now" (the anchor) shared by all queries, so
 // that a page is consistent. Refresh and auto-refresh move the anchor.
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useLocation, useNavigate, useSearch } from "@tanstack/react-router";
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from "react";
+import { request } from "../api/client";
 import { useProjectId } from "../api/hooks";
-import type { RangeBody } from "../api/routes";
+import type { GetRoutes, RangeBody } from "../api/routes";
 import { absolute, DEFAULT_RANGE, isLive, type Range, resolveRange, type Span } from "../model/range";
-import { isoFromMs } from "../model/time";
+import { isoFromMs, parseMs } from "../model/time";
 
 interface RangeState {
   range: Range;
   span: Span;
+  /** The default range, shortened to the time since data began. */
+  isSinceBeginning: boolean;
   /** Fields for request bodies. */
   body: RangeBody;
   nowMs: number;
@@ -32,6 +35,7 @@ export function RangeProvider({ children }: { children: ReactNode }) {
   const client = useQueryClient();
   const projectId = useProjectId();
   const path = useLocation({ select: (location) => location.pathname });
+  const began = useBeginning(!search.from && !!projectId);
   const from = search.from ?? DEFAULT_RANGE.from;
   const to = search.to ?? DEFAULT_RANGE.to;
   const every = search.every ?? 0;
@@ -57,7 +61,8 @@ export function RangeProvider({ children }: { children: ReactNode }) {
 
   const state = useMemo<RangeState>(() => {
     const range = { from, to };
-    const span = resolveRange(range, nowMs);
+    const whole = resolveRange(range, nowMs);
+    const span = since(whole, search.from ? undefined : began);
     const put = (change: Record<string, unknown>) =>
       navigate({
         to: ".",
@@ -66,6 +71,7 @@ export function RangeProvider({ children }: { children: ReactNode }) {
     return {
       range,
       span,
+      isSinceBeginning: span !== whole,
       body: { fromDate: isoFromMs(span.fromMs), toDate: isoFromMs(span.toMs) },
       nowMs,
       every,
@@ -80,9 +86,31 @@ export function RangeProvider({ children }: { children: ReactNode }) {
       setEvery: (seconds) => put({ every: seconds || undefined }),
       refresh,
     };
-  }, [from, to, nowMs, every, navigate, refresh]);
+  }, [from, to, nowMs, every, navigate, refresh, began, search.from]);
 
   return <Context.Provider value={state}>{children}</Context.Provider>;
+}
+
+/** Data is younger than the default range: it begins there, a minute before. */
+function since(span: Span, beganMs: number | undefined): Span {
+  if (!beganMs || beganMs <= span.fromMs || beganMs >= span.toMs) return span;
+  return { ...span, fromMs: beganMs - 60_000 };
+}
+
+/** When the project's data began, in milliseconds, if within the last day. */
+function useBeginning(enabled: boolean): number | undefined {
+  const projectId = useProjectId();
+  const { data } = useQuery({
+    queryKey: ["data-since", projectId],
+    queryFn: ({ signal }) =>
+      request<GetRoutes["/api/overview/data-since"]>("GET", "/api/overview/data-since", {
+        query: { projectId },
+        signal,
+      }),
+    enabled: enabled && projectId !== "none",
+    staleTime: 60_000,
+  });
+  return data?.dataSince ? parseMs(data.dataSince) : undefined;
 }
 
 export function useRange(): RangeState {

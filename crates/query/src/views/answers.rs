@@ -118,3 +118,13 @@ pub struct Answers {
     #[schema(format = DateTime, required)]
     pub data_since: Option<String>,
 }
+
+/// Response of `GET /api/overview/data-since`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DataSince {
+    /// The minute of the first telemetry when that is within the last 24 hours; null when there was telemetry before,
+    /// or never.
+    #[schema(format = DateTime, required)]
+    pub data_since: Option<String>,
+}

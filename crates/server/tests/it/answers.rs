@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::{Harness, Project};
-use crate::requests::{CLIENT, Made, column, export, made, request};
+use crate::requests::{CLIENT, Made, NOON_NS, column, export, made, request};
 
 const HOUR: f64 = 3600.0;
 
@@ -70,6 +70,8 @@ async fn bad_endpoints_new_things_and_costs_are_answered() {
     assert_eq!(all["dataSince"], "2026-06-01T12:00:00Z");
     assert_eq!(all["new"].as_array().expect("a list").len(), 3, "{all}");
     assert_eq!(all["aiSpend"]["total"]["change"], Value::Null, "nothing before to compare with");
+    let beginning = harness.got(&project, "/api/overview/data-since").await;
+    assert_eq!(beginning, json!({ "dataSince": null }), "the data is older than a day");
 }
 
 #[tokio::test]
@@ -77,6 +79,7 @@ async fn an_empty_project_has_no_answers() {
     let (harness, project) = Harness::with_project().await;
     let found = answers(&harness, &project, "2026-06-01T00:00:00Z", "2026-06-02T00:00:00Z").await;
     assert_eq!(found, json!({ "alwaysBad": [], "new": [], "aiSpend": null, "dataSince": null }));
+    assert_eq!(harness.got(&project, "/api/overview/data-since").await, json!({ "dataSince": null }));
 }
 
 // Issue 21, ANSWERS 2.6: of a caller and its callee that got slower together, the callee has the card.
@@ -104,4 +107,16 @@ async fn a_caller_suffers_and_its_callee_is_named() {
     assert_eq!(found["data"][0]["suffering"], json!(["GET /checkout"]));
     let sentence = found["data"][0]["sentence"].as_str().expect("a sentence");
     assert!(sentence.contains(" GET /checkout suffers."), "{sentence}");
+}
+
+// Issue 21: the default range is since data began when that is less than a day.
+#[tokio::test]
+async fn the_beginning_of_a_young_project_is_known() {
+    let (harness, project) = Harness::with_project().await;
+    let minutes_ago = harness.app().clock.now_ns() / 60_000_000_000 - 10;
+    let second = (minutes_ago * 60) as f64 - NOON_NS as f64 / 1e9 + 5.0;
+    send(&harness, &project, "shop", "1", &[request(1, "/orders", 200, second, 80.0)]).await;
+    let found = harness.got(&project, "/api/overview/data-since").await;
+    let expected = jiff::Timestamp::from_second(minutes_ago * 60).expect("a time").to_string();
+    assert_eq!(found, json!({ "dataSince": expected }));
 }

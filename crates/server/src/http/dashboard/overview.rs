@@ -15,12 +15,12 @@ use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_limits as limits;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::overview;
-use tidewatch_query::views::answers::{Answers, AnswersRequest};
+use tidewatch_query::views::answers::{Answers, AnswersRequest, DataSince};
 use tidewatch_query::views::changes::{Changes, ChangesRequest};
 use tidewatch_query::views::overview::*;
 
 pub fn routes<D: Descriptions>() -> Api<D> {
-    Api::new().routes(routes!(overview)).routes(routes!(changes)).routes(routes!(answers))
+    Api::new().routes(routes!(overview)).routes(routes!(changes)).routes(routes!(answers)).routes(routes!(data_since))
 }
 
 /// The home page of a project: recent Issues, the worst Endpoints, and counts.
@@ -81,4 +81,18 @@ async fn answers(
     app.ingest.first_versions.store(&app.control).await?;
     let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
     Ok(Json(tidewatch_query::answers::read(&executor, &access.project, request).await?))
+}
+
+/// The beginning of a project's telemetry, when it is younger than a day: pages then show that time by default.
+#[utoipa::path(
+    get,
+    path = "/api/overview/data-since",
+    operation_id = "getDataSince",
+    tag = "overview",
+    params(ProjectQuery),
+    responses((status = 200, description = "Success", body = DataSince), Failures)
+)]
+async fn data_since(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json<DataSince>, ApiError> {
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    Ok(Json(tidewatch_query::answers::beginning(&executor, &access.project).await?))
 }

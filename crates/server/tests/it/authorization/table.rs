@@ -132,6 +132,7 @@ pub const TABLE: &[Row] = &[
     row("POST", "/api/ai-traces/{id}", Read, READS, "{}", 404),
     row("GET", "/api/dashboard/overview", Read, READS, "", 200),
     row("POST", "/api/overview/answers", Read, READS, "{}", 200),
+    row("GET", "/api/overview/data-since", Read, READS, "", 200),
     row("POST", "/api/overview/changes", Read, READS, "{}", 200),
     row("POST", "/api/distributed-traces/{traceId}", Read, READS, "{}", 404),
     row("POST", "/api/compare", Read, READS, "{}", 200),
