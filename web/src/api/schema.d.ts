@@ -1810,6 +1810,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/overview/data-since": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The beginning of a project's telemetry, when it is younger than a day: pages then show that time by default. */
+        get: operations["getDataSince"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/password-reset": {
         parameters: {
             query?: never;
@@ -3676,6 +3693,15 @@ export interface components {
             timeout: number;
             /** @description The user. */
             user: components["schemas"]["PasskeyOwner"];
+        };
+        /** @description Response of `GET /api/overview/data-since`. */
+        DataSince: {
+            /**
+             * Format: date-time
+             * @description The minute of the first telemetry when that is within the last 24 hours; null when there was telemetry before,
+             *     or never.
+             */
+            dataSince: string | null;
         };
         /** @description Body of `DELETE /api/projects`. */
         DeleteProjectRequest: {
@@ -17339,6 +17365,83 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Changes"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getDataSince: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DataSince"];
                 };
             };
             /** @description The request is malformed. */
