@@ -217,17 +217,23 @@ impl Name {
 /// Costs by name, of the range and of the equally long time before.
 async fn ai_spend(executor: &Executor, project: u32, range: Range) -> Result<Option<AiSpend>, QueryError> {
     let before = Range { from: range.from.saturating_sub(range.length()), to: range.from };
-    let (now, previous) = tokio::try_join!(costs(executor, project, range), costs(executor, project, before))?;
+    let (now, previous, began) = tokio::try_join!(
+        costs(executor, project, range),
+        costs(executor, project, before),
+        data_since(executor, project, Range { from: before.from, to: range.to }),
+    )?;
+    // Telemetry that began in the time before covers only a part of it.
+    let is_whole = began.is_none_or(|began| began <= before.from.saturating_add(MINUTE));
     let sum = |of: &BTreeMap<String, (f64, f64)>| {
         of.values().fold((0.0, 0.0), |(cost, calls), one| (cost + one.0, calls + one.1))
     };
     if sum(&now).1 <= 0.0 {
         return Ok(None);
     }
-    let total = spend(String::new(), sum(&now), sum(&previous));
+    let total = spend(String::new(), sum(&now), sum(&previous), is_whole);
     let of_name = |(name, cost): (String, (f64, f64))| {
         let before = previous.get(&name).copied().unwrap_or_default();
-        spend(name, cost, before)
+        spend(name, cost, before, is_whole)
     };
     let mut names: Vec<AiSpendOf> = now.into_iter().map(of_name).collect();
     names.sort_by(|one, other| other.cost.total_cmp(&one.cost).then_with(|| one.name.cmp(&other.name)));
@@ -235,8 +241,13 @@ async fn ai_spend(executor: &Executor, project: u32, range: Range) -> Result<Opt
     Ok(Some(AiSpend { total, names }))
 }
 
-fn spend(name: String, (cost, calls): (f64, f64), (previous_cost, previous_calls): (f64, f64)) -> AiSpendOf {
-    let is_comparable = calls >= COMPARED && previous_calls >= COMPARED && previous_cost > 0.0;
+fn spend(
+    name: String,
+    (cost, calls): (f64, f64),
+    (previous_cost, previous_calls): (f64, f64),
+    is_whole: bool,
+) -> AiSpendOf {
+    let is_comparable = is_whole && calls >= COMPARED && previous_calls >= COMPARED && previous_cost > 0.0;
     AiSpendOf {
         name,
         cost,
@@ -264,10 +275,12 @@ mod tests {
     // Issue 21: never a percentage on fewer than 20 samples.
     #[test]
     fn a_relative_change_needs_twenty_calls_on_both_sides() {
+        assert_eq!(spend(String::new(), (4.0, 90.0), (2.0, 90.0), false).change, None, "a part of the time before");
         for (calls, previous, expected) in
             [(20.0, 20.0, Some(1.0)), (19.0, 20.0, None), (20.0, 19.0, None), (20.0, 0.0, None)]
         {
-            assert_eq!(spend(String::new(), (4.0, calls), (2.0, previous)).change, expected, "{calls} {previous}");
+            let found = spend(String::new(), (4.0, calls), (2.0, previous), true);
+            assert_eq!(found.change, expected, "{calls} {previous}");
         }
     }
 }

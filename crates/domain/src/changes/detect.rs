@@ -121,7 +121,9 @@ struct Open {
 /// The changes of the last [`STEPS`] minutes of the series, open or over; at most one of each kind.
 pub fn changes(series: &Series) -> Vec<Change> {
     let kinds = [Kind::Slower, Kind::SlowerTail, Kind::Failing, Kind::Fewer, Kind::Dearer];
-    let mut found: Vec<Change> = kinds.into_iter().filter_map(|kind| latest(series, kind)).collect();
+    let is_measured = |kind: &Kind| *kind != Kind::Dearer || series.has_costs();
+    let mut found: Vec<Change> =
+        kinds.into_iter().filter(is_measured).filter_map(|kind| latest(series, kind)).collect();
     // The median says more than the tail when both moved.
     if found.iter().any(|change| change.kind == Kind::Slower && change.recovered.is_none()) {
         found.retain(|change| change.kind != Kind::SlowerTail);

@@ -114,6 +114,11 @@ impl Series {
         series
     }
 
+    /// Whether any request has a cost.
+    pub(super) fn has_costs(&self) -> bool {
+        self.typical_cost > 0.0
+    }
+
     /// The first minute, since the epoch.
     pub fn first(&self) -> i64 {
         self.first

@@ -33,7 +33,8 @@ pub async fn read(executor: &Executor, project: &Project, request: ChangesReques
     let mut cards = Vec::new();
     for subject in &screened.subjects {
         let series = read::series(executor, project.number, subject, end).await?;
-        let mut found = changes::changes(&series);
+        // It computes for some time.
+        let mut found = executor.context.run_queued(move |_| changes::changes(&series)).await?;
         let ended_before =
             |change: &Change| change.recovered.is_some_and(|minute| minute.saturating_mul(MINUTE) < range.from);
         found.retain(|change| !ended_before(change));

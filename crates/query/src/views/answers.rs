@@ -87,7 +87,8 @@ pub struct AiSpendOf {
     pub calls: u64,
     /// Priced calls in the time before.
     pub previous_calls: u64,
-    /// Relative change of the cost, 0.2 for 20 % more; null with fewer than 20 priced calls in either time.
+    /// Relative change of the cost, 0.2 for 20 % more; null with fewer than 20 priced calls in either time,
+    /// and when telemetry began in the time before.
     #[schema(required)]
     pub change: Option<f64>,
 }
