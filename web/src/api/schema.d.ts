@@ -2844,7 +2844,8 @@ export interface components {
             calls: number;
             /**
              * Format: double
-             * @description Relative change of the cost, 0.2 for 20 % more; null with fewer than 20 priced calls in either time.
+             * @description Relative change of the cost, 0.2 for 20 % more; null with fewer than 20 priced calls in either time,
+             *     and when telemetry began in the time before.
              */
             change: number | null;
             /**
