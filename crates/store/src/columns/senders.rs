@@ -59,7 +59,12 @@ impl<'a> Sender<'a> {
             if place > 0 {
                 out.push(SEPARATOR);
             }
-            out.extend(field.chars().filter(|c| *c != SEPARATOR).take(FIELD_CHARS_MAX));
+            // Nearly every field is short and clean.
+            if field.len() <= FIELD_CHARS_MAX && !field.as_bytes().contains(&(SEPARATOR as u8)) {
+                out.push_str(field);
+            } else {
+                out.extend(field.chars().filter(|c| *c != SEPARATOR).take(FIELD_CHARS_MAX));
+            }
         }
     }
 }
