@@ -84,12 +84,25 @@ impl Folder {
         Ok(removed)
     }
 
-    /// Removes a folder with everything in it, incomplete writes included.
+    /// Removes a folder with everything in it, incomplete writes included. It is durable when the call returns.
     pub fn remove(&self, below: &str) -> io::Result<()> {
         match fs::remove_dir_all(self.root.join(below)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
+            _ => self.sync_above(below),
         }
+    }
+
+    /// Makes the removal of a name durable. `object_store` syncs writes only. The folder of the name may be gone: then
+    /// the next one above it that exists is synced.
+    pub fn sync_above(&self, name: &str) -> io::Result<()> {
+        let path = self.root.join(name);
+        for above in path.ancestors().skip(1).take_while(|above| above.starts_with(&self.root)) {
+            match File::open(above) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                folder => return folder?.sync_all(),
+            }
+        }
+        Ok(())
     }
 }
 

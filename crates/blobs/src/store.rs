@@ -9,15 +9,11 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutPayload};
+use tidewatch_limits::{BLOB_CALLS_MAX, BLOB_PART_BYTES};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::error::io_error;
 use crate::folder::{Folder, Stores};
-
-/// A larger blob is written and read in parts of this size, bytes.
-const PART_BYTES: usize = 8 << 20;
-/// Concurrent calls of the object store.
-const CONCURRENT_MAX: usize = 16;
 
 /// A store of blobs.
 ///
@@ -56,7 +52,7 @@ impl BlobStore {
 
     fn over(backend: Backend) -> io::Result<BlobStore> {
         let mut builder = Builder::new_multi_thread();
-        builder.worker_threads(1).max_blocking_threads(CONCURRENT_MAX).thread_name("blobs").enable_all();
+        builder.worker_threads(1).max_blocking_threads(BLOB_CALLS_MAX).thread_name("blobs").enable_all();
         Ok(BlobStore { backend, runtime: Some(builder.build()?) })
     }
 
@@ -85,12 +81,12 @@ impl BlobStore {
     /// Stores a blob, which replaces the one of this name. It is durable when the call returns.
     pub fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let (store, path) = (self.writable()?.durable, path(name)?);
-        if bytes.len() <= PART_BYTES {
+        if bytes.len() <= BLOB_PART_BYTES {
             let payload = PutPayload::from(Bytes::copy_from_slice(bytes));
             return self.wait(async move { store.put(&path, payload).await.map(drop) });
         }
         let mut upload = self.wait(async move { store.put_multipart(&path).await })?;
-        for part in bytes.chunks(PART_BYTES) {
+        for part in bytes.chunks(BLOB_PART_BYTES) {
             upload = self.part(upload, Bytes::copy_from_slice(part))?;
         }
         self.wait(async move { upload.complete().await.map(drop) })
@@ -139,7 +135,7 @@ impl BlobStore {
                     }
                 }
             };
-            stream::iter(paths).map(read).buffered(CONCURRENT_MAX).try_collect().await
+            stream::iter(paths).map(read).buffered(BLOB_CALLS_MAX).try_collect().await
         })
     }
 
@@ -150,7 +146,7 @@ impl BlobStore {
         let path = path(name)?;
         let mut at = 0;
         while at < length {
-            let range = at..length.min(at + PART_BYTES as u64);
+            let range = at..length.min(at + BLOB_PART_BYTES as u64);
             at = range.end;
             let (store, path) = (store.clone(), path.clone());
             each(&self.wait(async move { store.get_range(&path, range).await })?);
@@ -176,13 +172,18 @@ impl BlobStore {
         Ok(found)
     }
 
-    /// Deletes a blob. Returns whether it existed.
+    /// Deletes a blob. Returns whether it existed. The deletion is durable when the call returns.
     pub fn delete(&self, name: &str) -> io::Result<bool> {
         let Some(Stores { durable: store, .. }) = self.stores(false)? else { return Ok(false) };
         let path = path(name)?;
         // Object stores of clouds do not say whether there was one.
         let existed = self.len(name)?.is_some();
-        Ok(if_exists(self.wait(async move { store.delete(&path).await }))?.is_some() && existed)
+        let deleted = if_exists(self.wait(async move { store.delete(&path).await }))?.is_some();
+        // Also when it did not exist: an earlier call may have failed between the deletion and the sync.
+        if let Backend::Folder(folder) = &self.backend {
+            folder.sync_above(name)?;
+        }
+        Ok(deleted && existed)
     }
 
     /// Removes the writes that a crash or a full disk left incomplete, and returns their number. No write may run.
@@ -193,7 +194,7 @@ impl BlobStore {
         }
     }
 
-    /// Deletes every blob below a folder of names.
+    /// Deletes every blob below a folder of names. The deletion is durable when the call returns.
     pub fn delete_below(&self, folder: &str) -> io::Result<()> {
         let Some(Stores { durable: store, .. }) = self.stores(false)? else { return Ok(()) };
         let below = path(folder)?;

@@ -256,9 +256,8 @@ impl DurableStore {
         let Prepared { rows, request_key, .. } = prepared;
         let versions = self.first_versions.unknown(&rows, header.received_ns);
         let pending = Pending { rows, versions, request_key, received_ns: header.received_ns, acknowledge };
-        self.journal
-            .append(&[&header.encode(), header.paths(), &header.attributes.encode(), &body.0], pending)
-            .map_err(|(error, _)| refuse(&error))?;
+        let head = header.encode().map_err(|error| Refused::malformed(error.to_string()))?;
+        self.journal.append(&[&head, &body.0], pending).map_err(|(error, _)| refuse(&error))?;
         drop(body);
         match wait.await {
             Ok(outcome) => outcome.map_err(|error| refuse(&error)),

@@ -29,9 +29,10 @@ use tidewatch_domain::model::{ProjectId, RequestKind, Signal};
 use tidewatch_domain::project::IngestSettings;
 use tidewatch_domain::rules::framework::Framework;
 use tidewatch_domain::rules::healthcheck::{self, Healthchecks};
+use tidewatch_limits::REQUEST_ATTRIBUTES_BYTES_MAX;
 
 use super::coding::Coding;
-use super::request_attributes::{ATTRIBUTE_BYTES_MAX, AttributeError, RequestAttributes};
+use super::request_attributes::{AttributeError, RequestAttributes};
 
 const VERSION: u8 = 5;
 const VERSION_WITHOUT_ATTRIBUTES: u8 = 4;
@@ -47,7 +48,7 @@ const HEADER_BYTES_WITHOUT_NAMES: usize = 68;
 /// [`HEADER_BYTES`] of versions 1 and 2.
 const OLD_HEADER_BYTES: usize = 52;
 /// Bytes before the body, with the longest paths and attributes that a record can have.
-pub const HEADER_BYTES_MAX: usize = HEADER_BYTES + u16::MAX as usize + ATTRIBUTE_BYTES_MAX;
+pub const HEADER_BYTES_MAX: usize = HEADER_BYTES + u16::MAX as usize + REQUEST_ATTRIBUTES_BYTES_MAX;
 const KEEP_UNMATCHED_ROOTS: u8 = 1;
 const ISSUES_FROM_LOGS: u8 = 2;
 const HEALTHCHECKS: u8 = 4;
@@ -114,13 +115,20 @@ pub enum RecordError {
 }
 
 impl Header {
-    /// The project's own paths of health checks, which are written between header and body.
-    pub fn paths(&self) -> &[u8] {
+    /// The project's own paths of health checks.
+    fn paths(&self) -> &[u8] {
         self.settings.healthchecks.as_ref().map_or(&[], |checks| checks.paths().as_bytes())
     }
 
-    /// The header in its latest version.
-    pub fn encode(&self) -> [u8; HEADER_BYTES] {
+    /// The record before its body, in the latest version: the header, the project's own paths of health checks, the
+    /// request attributes. An error if the attributes are too long.
+    pub fn encode(&self) -> Result<Vec<u8>, AttributeError> {
+        let attributes = self.attributes.encode()?;
+        Ok([&self.fixed(attributes.len()), self.paths(), &attributes].concat())
+    }
+
+    /// The fields at fixed places.
+    fn fixed(&self, attribute_bytes: usize) -> [u8; HEADER_BYTES] {
         let mut bytes = [0; HEADER_BYTES];
         bytes[0] = VERSION;
         bytes[1] = match self.kind {
@@ -163,7 +171,7 @@ impl Header {
         let most = NAMES_OF_THE_STORE - 1;
         let names = self.names_max.map_or(NAMES_OF_THE_STORE, |names| u32::try_from(names).unwrap_or(most).min(most));
         bytes[68..72].copy_from_slice(&names.to_le_bytes());
-        bytes[72..76].copy_from_slice(&(self.attributes.encode().len() as u32).to_le_bytes());
+        bytes[72..76].copy_from_slice(&(attribute_bytes as u32).to_le_bytes());
         bytes
     }
 }
@@ -330,7 +338,7 @@ mod tests {
     proptest! {
         #[test]
         fn decoding_inverts_encoding(header in header(), body: Vec<u8>) {
-            let record = [header.encode().as_slice(), header.paths(), &header.attributes.encode(), &body].concat();
+            let record = [header.encode().expect("short attributes"), body.clone()].concat();
             prop_assert_eq!(decode(&record), Ok((header, body.as_slice())));
         }
 
@@ -338,7 +346,7 @@ mod tests {
         #[test]
         fn old_records_are_read(mut header in header(), body: Vec<u8>) {
             header.attributes = RequestAttributes::default();
-            let mut bytes = header.encode();
+            let mut bytes = header.fixed(0);
             bytes[0] = VERSION_WITHOUT_ATTRIBUTES;
             let record = [&bytes[..HEADER_BYTES_WITHOUT_ATTRIBUTES], header.paths(), &body].concat();
             prop_assert_eq!(decode(&record), Ok((header.clone(), body.as_slice())));
@@ -375,9 +383,9 @@ mod tests {
             names_max: Some(usize::MAX),
             attributes: RequestAttributes::default(),
         };
-        let good = header.encode();
+        let good = header.fixed(0);
         header.settings.healthchecks = Some(Arc::new(Healthchecks::new("/é")));
-        let filtered = [header.encode().as_slice(), header.paths()].concat();
+        let filtered = header.encode().expect("no attributes");
         let changed = |mut record: Vec<u8>, at: usize, value: u8| {
             record[at] = value;
             record

@@ -5,8 +5,7 @@
 
 use std::net::IpAddr;
 
-/// The maximum size of the encoded attributes of one request, bytes.
-pub const ATTRIBUTE_BYTES_MAX: usize = 64 << 10;
+use tidewatch_limits::REQUEST_ATTRIBUTES_BYTES_MAX;
 
 const CLIENT_ADDRESS: u8 = 1;
 const SERVICE: u8 = 2;
@@ -31,7 +30,7 @@ pub struct RequestAttributes {
     pub profile_labels: Vec<String>,
 }
 
-/// Why encoded attributes cannot be read.
+/// Why attributes cannot be encoded or decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AttributeError {
     /// The bytes end inside an attribute.
@@ -43,11 +42,14 @@ pub enum AttributeError {
     /// A value is malformed; its key.
     #[error("request attribute {0} is malformed")]
     Malformed(u8),
+    /// The encoded attributes are too long; their length in bytes.
+    #[error("the request attributes have {0} bytes, more than {REQUEST_ATTRIBUTES_BYTES_MAX}")]
+    TooLong(usize),
 }
 
 impl RequestAttributes {
-    /// The encoded attributes; empty when none is set.
-    pub fn encode(&self) -> Vec<u8> {
+    /// The encoded attributes; empty when none is set. An error above [`REQUEST_ATTRIBUTES_BYTES_MAX`].
+    pub fn encode(&self) -> Result<Vec<u8>, AttributeError> {
         let mut bytes = Vec::new();
         if let Some(address) = self.client_address {
             put(&mut bytes, CLIENT_ADDRESS, address.to_string().as_bytes());
@@ -62,7 +64,10 @@ impl RequestAttributes {
         for label in &self.profile_labels {
             put(&mut bytes, PROFILE_LABEL, label.as_bytes());
         }
-        bytes
+        if bytes.len() > REQUEST_ATTRIBUTES_BYTES_MAX {
+            return Err(AttributeError::TooLong(bytes.len()));
+        }
+        Ok(bytes)
     }
 
     /// The inverse of [`RequestAttributes::encode`].
@@ -119,13 +124,21 @@ pub(super) mod tests {
     proptest! {
         #[test]
         fn decoding_inverts_encoding(attributes in attributes()) {
-            prop_assert_eq!(RequestAttributes::decode(&attributes.encode()), Ok(attributes));
+            prop_assert_eq!(attributes.encode().and_then(|bytes| RequestAttributes::decode(&bytes)), Ok(attributes));
         }
 
         #[test]
         fn any_bytes_are_decoded_or_refused(bytes: Vec<u8>) {
             let _ = RequestAttributes::decode(&bytes);
         }
+    }
+
+    #[test]
+    fn attributes_that_a_record_cannot_have_are_refused() {
+        let with = |bytes| RequestAttributes { service: "s".repeat(bytes), ..RequestAttributes::default() };
+        let fits = REQUEST_ATTRIBUTES_BYTES_MAX - 5;
+        assert_eq!(with(fits).encode().map(|bytes| bytes.len()), Ok(REQUEST_ATTRIBUTES_BYTES_MAX));
+        assert_eq!(with(fits + 1).encode(), Err(AttributeError::TooLong(REQUEST_ATTRIBUTES_BYTES_MAX + 1)));
     }
 
     #[test]

@@ -127,6 +127,10 @@ pub const CLASSES: [(&str, RouteLimits, &str); 5] = [
 pub const UPLOAD_FILE_BYTES_MAX: usize = 200 * MIB;
 /// Files per upload. Spec: limits, row "Upload size".
 pub const UPLOAD_FILES_MAX: usize = 1000;
+/// A larger blob is written and read in parts of this size, bytes.
+pub const BLOB_PART_BYTES: usize = 8 * MIB;
+/// Concurrent calls of the store of blobs.
+pub const BLOB_CALLS_MAX: usize = 16;
 /// Multipart fields of an upload that are not files. More are refused with 422.
 pub const UPLOAD_FIELDS_MAX: usize = 100;
 /// Size of such a field, bytes. Larger ones are refused with 413.
@@ -412,6 +416,8 @@ pub const HEALTHCHECK_PATHS_BYTES_MAX: usize = 4096;
 pub const PROFILE_LABELS_MAX: usize = 20;
 /// Characters of a healthcheck path or profile label.
 pub const SETTING_TEXT_CHARS_MAX: usize = 200;
+/// Size of the inputs of a request that are not in its body, bytes: its journal record contains them.
+pub const REQUEST_ATTRIBUTES_BYTES_MAX: usize = 64 * KB;
 /// Interval at which the retention of projects is passed to the store and deleted projects are purged.
 pub const RETENTION_PAUSE: Duration = seconds(15);
 /// Time from the deletion of a project to its purge; exports and uploads that were in flight then have ended.
@@ -748,6 +754,8 @@ pub const OWN_SPAN_PATH_BYTES_MAX: usize = 1024;
 pub const TRACE_STATE_BYTES_MAX: usize = 512;
 
 const _: () = assert!(UPLOAD_FILE_BYTES_MAX < UPLOAD.body_bytes_max);
+// Every list of labels fits, in UTF-8, with a quarter for the rest.
+const _: () = assert!(PROFILE_LABELS_MAX * (5 + 4 * SETTING_TEXT_CHARS_MAX) < REQUEST_ATTRIBUTES_BYTES_MAX / 4 * 3);
 const _: () = assert!(ANONYMOUS.body_bytes_max < JSON.body_bytes_max);
 const _: () = assert!(JSON.body_bytes_max < OTLP.body_bytes_max && OTLP.body_bytes_max < REPORT.body_bytes_max);
 const _: () = assert!(OTLP.body_gap_max.as_secs() < OTLP.body_total_max.as_secs());

@@ -106,7 +106,7 @@ fn log(text: &str) -> Vec<u8> {
     let body = format!(
         r#"{{"resourceLogs":[{{"scopeLogs":[{{"logRecords":[{{"timeUnixNano":"1795219200000000000","body":{{"stringValue":"{text}"}}}}]}}]}}]}}"#
     );
-    [header().encode().as_slice(), body.as_bytes()].concat()
+    [&header().encode().expect("no attributes"), body.as_bytes()].concat()
 }
 
 fn prepare(header: &Header, body: &[u8]) -> Result<Prepared, Refused> {

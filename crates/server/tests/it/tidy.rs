@@ -104,7 +104,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("symbols", &[]),
     ("journal", &[]),
     ("columnar", &[]),
-    ("blobs", &[]),
+    ("blobs", &["limits"]),
     ("store", &["domain"]),
     ("lake", &["columnar", "domain", "journal", "store"]),
     ("limits", &[]),
