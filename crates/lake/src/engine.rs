@@ -124,7 +124,7 @@ impl TelemetryStore for Lake {
         self.shared.catalog.lock().set_purged(project)
     }
 
-    fn delete(&self, which: &Deletion<'_>) -> Result<u64, StoreError> {
+    fn delete(&self, which: &[Deletion<'_>]) -> Result<u64, StoreError> {
         self.shared.delete_matching(which)
     }
 

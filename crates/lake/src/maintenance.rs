@@ -61,8 +61,8 @@ impl Shared {
     fn merge_parts(&self, inputs: &[Arc<Part>], stop: &mut dyn FnMut() -> bool) -> Result<Option<u64>, StoreError> {
         let Some(facts) = merge::merge(&self.layout, inputs, stop)? else { return Ok(None) };
         let ids: Vec<u64> = inputs.iter().map(|part| part.facts.id).collect();
-        let (table, rows) = (facts.table, facts.rows);
-        Ok(self.replace_parts(table, &ids, vec![facts])?.then_some(rows))
+        let rows = facts.rows;
+        Ok(self.replace_parts(&ids, vec![facts])?.then_some(rows))
     }
 
     /// Removes rows and keys past their retention by the trusted time, and the oldest days when the disk budget is

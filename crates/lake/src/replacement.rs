@@ -10,12 +10,11 @@ use super::dedup::file::{DedupFile, DedupFileFacts};
 use super::part::{Part, PartFacts};
 use super::state::{InDoubt, Shared};
 use tidewatch_store::StoreError;
-use tidewatch_store::tables::Table;
 
 impl Shared {
-    /// Replaces parts by written ones, in the catalog and in the visible state. False, with the written parts
-    /// discarded, when one of the replaced parts is no longer listed.
-    pub fn replace_parts(&self, table: Table, ids: &[u64], written: Vec<PartFacts>) -> Result<bool, StoreError> {
+    /// Replaces parts of any tables by written ones, in one transaction of the catalog and one change of the visible
+    /// state. False, with the written parts discarded, when one of the replaced parts is no longer listed.
+    pub fn replace_parts(&self, ids: &[u64], written: Vec<PartFacts>) -> Result<bool, StoreError> {
         if let Err(error) = self.resolve_in_doubt() {
             self.layout.discard(&written);
             return Err(error);
@@ -26,10 +25,10 @@ impl Shared {
             self.layout.removal.put_back(unlinked);
         }
         match done {
-            Ok(true) => self.swap_parts(table, ids, written),
+            Ok(true) => self.swap_parts(ids, written),
             Ok(false) => self.layout.discard(&written),
             Err(failed) if failed.is_unknown => {
-                let in_doubt = InDoubt::Parts { table, ids: ids.to_vec(), written };
+                let in_doubt = InDoubt::Parts { ids: ids.to_vec(), written };
                 self.in_doubt.lock().push(in_doubt);
                 return Err(failed.error);
             }
@@ -76,7 +75,7 @@ impl Shared {
         let mut in_doubt = self.in_doubt.lock();
         while let Some(next) = in_doubt.last() {
             let (ids, written) = match next {
-                InDoubt::Parts { ids, written, .. } => (ids, written.first().map(|facts| facts.id)),
+                InDoubt::Parts { ids, written } => (ids, written.first().map(|facts| facts.id)),
                 InDoubt::Keys { ids, with } => (ids, with.as_ref().map(|file| file.facts.id)),
             };
             let mut catalog = self.catalog.lock();
@@ -88,7 +87,7 @@ impl Shared {
             };
             drop(catalog);
             match in_doubt.pop().expect("the list is not empty") {
-                InDoubt::Parts { table, ids, written } if has_happened => self.swap_parts(table, &ids, written),
+                InDoubt::Parts { ids, written } if has_happened => self.swap_parts(&ids, written),
                 InDoubt::Parts { written, .. } => self.layout.discard(&written),
                 InDoubt::Keys { ids, with } if has_happened => self.swap_keys(&ids, with),
                 InDoubt::Keys { with, .. } => with.iter().for_each(|file| self.layout.discard_keys(&file.facts)),
@@ -99,16 +98,20 @@ impl Shared {
 
     /// Renames registered parts to their final names and makes them visible. The replaced files are unlinked after
     /// their last reader.
-    fn swap_parts(&self, table: Table, ids: &[u64], written: Vec<PartFacts>) {
+    fn swap_parts(&self, ids: &[u64], written: Vec<PartFacts>) {
         let _publishing = self.publishing();
         self.layout.publish(&written);
         let with: Vec<Arc<Part>> = written.into_iter().map(|facts| self.part(facts)).collect();
+        let mut replaced = Vec::new();
         let mut state = self.state.lock();
-        let parts = &mut state.parts[table as usize];
-        let (replaced, mut left): (Vec<_>, Vec<_>) = parts.drain(..).partition(|part| ids.contains(&part.facts.id));
-        left.extend(with);
-        left.sort_by_key(|part| part.facts.first_id);
-        *parts = left;
+        for parts in &mut state.parts {
+            replaced.extend(parts.extract_if(.., |part| ids.contains(&part.facts.id)));
+        }
+        for part in with {
+            let parts = &mut state.parts[part.facts.table as usize];
+            let at = parts.partition_point(|other| other.facts.first_id <= part.facts.first_id);
+            parts.insert(at, part);
+        }
         drop(state);
         replaced.iter().for_each(|part| part.unlink_on_drop());
     }

@@ -74,7 +74,7 @@ impl Shared {
             (facts.received_min, facts.received_max) = (part.facts.received_min, part.facts.received_max);
         }
         // False when retention has removed the part meanwhile.
-        self.replace_parts(part.facts.table, &[part.facts.id], written)
+        self.replace_parts(&[part.facts.id], written)
     }
 
     /// Writes all rows of the part to new parts; false when no row changes, or `stop` returned true.

@@ -93,7 +93,7 @@ pub struct Shared {
 
 /// A replacement whose COMMIT failed while the catalog could not be read.
 pub enum InDoubt {
-    Parts { table: Table, ids: Vec<u64>, written: Vec<PartFacts> },
+    Parts { ids: Vec<u64>, written: Vec<PartFacts> },
     Keys { ids: Vec<u64>, with: Option<DedupFile> },
 }
 

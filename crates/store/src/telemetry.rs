@@ -115,8 +115,9 @@ pub trait TelemetryStore: Send + Sync {
     /// Records durably that a deleted project has no row.
     fn set_purged(&self, project: u32) -> Result<(), StoreError>;
 
-    /// Removes rows for good, those in memory too; a restart does not bring them back. Returns their number.
-    fn delete(&self, which: &Deletion<'_>) -> Result<u64, StoreError>;
+    /// Removes the rows that any of `which` selects for good, those in memory too; a restart does not bring them back. A
+    /// crash leaves all of them or none. Tables are distinct. Returns the number of rows.
+    fn delete(&self, which: &[Deletion<'_>]) -> Result<u64, StoreError>;
 
     /// Whether any table has a row of `project`.
     fn holds(&self, project: u32, deadline: Instant) -> Result<bool, StoreError>;

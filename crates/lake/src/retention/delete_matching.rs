@@ -1,9 +1,10 @@
 //! Removes rows of a project by the values of columns, for users who want their data deleted.
 //!
-//! Rows in memory are flushed first, so that they are in parts and the journal is not replayed for them. A part and its
-//! replacement are swapped in one catalog transaction.
+//! Rows in memory are flushed first, so that they are in parts and the journal is not replayed for them. All parts and
+//! their replacements, of every table, are swapped in one catalog transaction: a crash leaves all rows or none.
 
 use std::collections::BTreeSet;
+use std::slice;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray, BooleanArray, RecordBatch, UInt32Array};
@@ -21,45 +22,51 @@ use crate::state::Shared;
 use tidewatch_store::{Deletion, StoreError};
 
 impl Shared {
-    /// Removes the rows that `which` selects. Returns their number.
-    pub fn delete_matching(&self, which: &Deletion<'_>) -> Result<u64, StoreError> {
+    /// Removes the rows that any of `which` selects, all or none of them. Returns their number.
+    pub fn delete_matching(&self, which: &[Deletion<'_>]) -> Result<u64, StoreError> {
         self.flush_all()?;
-        let mut deleted = 0;
         loop {
-            // A merge may have replaced parts meanwhile.
-            let parts = self.state.lock().parts[which.table as usize].clone();
-            let mut is_done = true;
-            for part in parts.iter().filter(|part| may_match(part, which)) {
-                let done = match has_match(part, which) {
-                    Ok(true) => self.delete_from(part, which),
-                    Ok(false) => Ok(Some(0)),
-                    Err(error) => Err(error),
-                };
-                match done {
-                    Ok(Some(rows)) => deleted += rows,
-                    Ok(None) => is_done = false,
-                    Err(error) => {
-                        maintenance::suspect(std::slice::from_ref(part), &error);
-                        return Err(error);
+            // No merge may replace a part meanwhile: its rows would be stored twice.
+            let _maintenance = self.maintenance.lock();
+            let (mut ids, mut written, mut deleted) = (Vec::new(), Vec::new(), 0);
+            let each = which.iter().try_for_each(|which| {
+                let parts = self.state.lock().parts[which.table as usize].clone();
+                for part in parts.iter().filter(|part| may_match(part, which)) {
+                    let rows = self.without(part, which, &mut written).inspect_err(|error| {
+                        maintenance::suspect(slice::from_ref(part), error);
+                    })?;
+                    if let Some(rows) = rows {
+                        ids.push(part.facts.id);
+                        deleted += rows;
                     }
                 }
+                Ok(())
+            });
+            if let Err(error) = each {
+                self.layout.discard(&written);
+                return Err(error);
             }
-            if is_done {
+            // Retention may have removed a part meanwhile.
+            if ids.is_empty() || self.replace_parts(&ids, written)? {
                 return Ok(deleted);
             }
         }
     }
 
-    /// Rewrites the part without the selected rows. `None`: the part was replaced meanwhile.
-    fn delete_from(&self, part: &Arc<Part>, which: &Deletion<'_>) -> Result<Option<u64>, StoreError> {
-        // No merge may replace the part meanwhile: its rows would be stored twice.
-        let _maintenance = self.maintenance.lock();
-        let facts = &part.facts;
-        if !self.state.lock().parts[facts.table as usize].iter().any(|now| now.facts.id == facts.id) {
+    /// Writes the part without the selected rows, unless none is left. Returns the number of selected rows; `None`, with
+    /// nothing written, when there is none.
+    fn without(
+        &self,
+        part: &Arc<Part>,
+        which: &Deletion<'_>,
+        written: &mut Vec<PartFacts>,
+    ) -> Result<Option<u64>, StoreError> {
+        if !has_match(part, which)? {
             return Ok(None);
         }
+        let facts = &part.facts;
         let columns = part.attr_columns()?;
-        let keys = AttrColumns::merged(std::slice::from_ref(&columns)).map(|(keys, _)| keys).unwrap_or_default();
+        let keys = AttrColumns::merged(slice::from_ref(&columns)).map(|(keys, _)| keys).unwrap_or_default();
         let (level, rows_max) = (level(part), facts.rows as usize);
         let mut writer =
             self.layout.create_part(facts.table, facts.day, level, Some(facts.first_id), keys, rows_max)?;
@@ -73,13 +80,11 @@ impl Shared {
                 writer.write(&batch)?;
             }
         }
-        let mut written = Vec::new();
         if kept > 0 {
             let (received_min, received_max) = (facts.received_min, facts.received_max);
             written.push(PartFacts { received_min, received_max, ..writer.finish()? });
         }
-        let is_replaced = self.replace_parts(facts.table, &[facts.id], written)?;
-        Ok(is_replaced.then_some(facts.rows - kept))
+        Ok(Some(facts.rows - kept))
     }
 }
 

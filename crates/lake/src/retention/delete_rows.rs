@@ -110,7 +110,7 @@ impl Shared {
             if table == Table::ProfileStacks {
                 self.stacks.lock().forget();
             }
-            if !self.replace_parts(table, &ids, Vec::new())? {
+            if !self.replace_parts(&ids, Vec::new())? {
                 // A merge or another removal has just replaced some of them and is about to publish the change.
                 std::thread::yield_now();
                 continue;
@@ -182,7 +182,7 @@ impl Shared {
         }
         let bytes = facts.bytes.saturating_sub(written.iter().map(|facts| facts.bytes).sum());
         let ids = [facts.id];
-        if !self.replace_parts(facts.table, &ids, written)? {
+        if !self.replace_parts(&ids, written)? {
             return Ok(Removed::default());
         }
         let (table, rows) = (facts.table.name(), facts.rows - kept);

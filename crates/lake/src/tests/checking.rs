@@ -142,7 +142,7 @@ fn a_rollup_that_contradicts_the_rows_is_found() {
     rows.iter().for_each(|batch| writer.write(batch).unwrap());
     let written = writer.finish().unwrap();
     assert_eq!(written.rows, part.facts.rows);
-    assert!(lake.shared.replace_parts(Table::Endpoints, &[part.facts.id], vec![written]).unwrap());
+    assert!(lake.shared.replace_parts(&[part.facts.id], vec![written]).unwrap());
     drop((sources, lake));
     assert_eq!(checked(&bench, false).findings, [], "checksums cannot tell");
     let found = checked(&bench, true).findings;

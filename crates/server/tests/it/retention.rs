@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use tidewatch_store::TelemetryStore;
 
 use serde_json::{Value, json};
+use tidewatch_domain::encode::Message;
 use tidewatch_server::retention_changes::{self, TidiedFor};
 use tidewatch_store::tables::Table;
 
@@ -39,6 +40,41 @@ fn is_in_journal(harness: &Harness, text: &str) -> bool {
 async fn endpoints(harness: &Harness, project: &Project) -> usize {
     let list = harness.query_json(project, "/api/endpoints/grouped", json!({})).await;
     list["data"].as_array().expect("a list").len()
+}
+
+/// Sends a session with a recording, and a profile with one sample.
+async fn send_natively(harness: &Harness, project: &Project) {
+    let authorization = format!("Bearer {}", project.token);
+    let headers = [("Authorization", authorization.as_str()), ("Content-Type", "application/json")];
+    let (id, at) = ("4b0e6a5c-2a7d-4f2e-9a0b-aabbccddeeff", "2026-06-01T12:00:00Z");
+    let report = json!({ "collectionFrames": [{
+        "sessions": [{ "id": id, "startedAt": at, "endedAt": at }],
+        "sessionRecordings": [{ "sessionId": id, "segmentIndex": 0, "events": [1], "startedAt": at, "endedAt": at }],
+    }] });
+    let report = report.to_string();
+    client::send(harness.address(), "POST", "/api/report", &headers, report.as_bytes()).await.expect(200);
+    let mut body = Vec::new();
+    let mut profile = Message(&mut body);
+    profile.message(1, |sample_type| {
+        sample_type.uint(1, 1);
+        sample_type.uint(2, 2);
+    });
+    profile.message(2, |sample| {
+        sample.uint(1, 1);
+        sample.uint(2, 7);
+    });
+    profile.message(4, |location| {
+        location.uint(1, 1);
+        location.message(4, |line| line.uint(1, 1));
+    });
+    profile.message(5, |function| {
+        function.uint(1, 1);
+        function.uint(2, 3);
+    });
+    ["", "cpu", "nanoseconds", "main"].into_iter().for_each(|string| profile.text(6, string));
+    profile.uint(9, NOON_NS);
+    profile.uint(10, 1000);
+    client::send(harness.address(), "POST", "/api/profiles/ingest", &headers, &body).await.expect(200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -77,6 +113,14 @@ on_both! {
         let headers = [("Content-Type", "multipart/form-data; boundary=XX"), ("Authorization", &authorization)];
         client::send(harness.address(), "POST", "/api/sourcemaps/upload", &headers, body.as_bytes()).await.expect(200);
         let id = doomed.id.parse().expect("a UUID");
+        for project in [&doomed, &other] {
+            send_natively(&harness, project).await;
+        }
+        let native = |harness: &Harness| {
+            let tables = [Table::Sessions, Table::SessionSegments, Table::Profiles, Table::ProfileSamples, Table::ProfileStacks];
+            tables.map(|table| harness.rows(table))
+        };
+        assert_eq!(native(&harness), [2; 5]);
         let uploads = |harness: &Harness| harness.app().symbols.store.list(id).expect("the disk works").len();
         assert_eq!(uploads(&harness), 1);
 
@@ -88,6 +132,10 @@ on_both! {
         harness.crash().await;
         remove_expired(&harness).await;
         assert_eq!((uploads(&harness), harness.rows(Table::Endpoints)), (0, 1));
+        assert_eq!(native(&harness), [1; 5], "its sessions, recordings and profiles too");
+        let all_time = json!({ "fromDate": "2026-05-01T00:00:00Z", "toDate": "2026-07-01T00:00:00Z" });
+        let left = harness.query_json(&other, "/api/sessions", all_time).await;
+        assert_eq!((&left["pagination"]["total"], &left["data"][0]["hasRecording"]), (&json!(1), &json!(true)));
         assert_eq!(endpoints(&harness, &other).await, 1);
         assert!(harness.app().durable_store.lake().purged().expect("it can be read").is_empty(), "something may still come");
         // The journal begins a new segment before the next export; the old one is deleted when the changes are applied again.

@@ -5,6 +5,7 @@ mod backup;
 mod bench;
 mod corpus_kill;
 mod damaged;
+mod deletion;
 mod export;
 mod full_disk;
 mod kill;

@@ -171,7 +171,7 @@ async fn delete(
     Ok(Json(DeletedSessions { deleted }))
 }
 
-/// Removes rows for good. Recordings precede sessions: after a failure the sessions can be deleted again.
+/// Removes rows for good, all or none of them.
 fn remove(app: &App, project: u32, found: &sessions::OfUser, user: &str) -> Result<(), StoreError> {
     let ids = |ids: &BTreeSet<[u8; 16]>| ids.iter().map(|id| id.to_vec()).collect::<BTreeSet<_>>();
     let sessions = ids(&found.sessions);
@@ -180,8 +180,10 @@ fn remove(app: &App, project: u32, found: &sessions::OfUser, user: &str) -> Resu
         ("exception_id", ids(&found.exceptions)),
         ("user_id", [user.as_bytes().to_vec()].into()),
     ];
-    app.store.delete(&Deletion { project, table: Table::SessionSegments, any: &segments })?;
-    app.store.delete(&Deletion { project, table: Table::Sessions, any: &[("session_id", sessions)] })?;
+    app.store.delete(&[
+        Deletion { project, table: Table::SessionSegments, any: &segments },
+        Deletion { project, table: Table::Sessions, any: &[("session_id", sessions)] },
+    ])?;
     // The journal has the reports as they were received.
     app.durable_store.tidy_journal(true);
     Ok(())
