@@ -19,7 +19,7 @@ use tidewatch_limits::clock::Clock;
 /// How long a server must be idle before its background work counts as done.
 pub const CALM: Duration = Duration::from_secs(7);
 /// Maximum wait for an idle server.
-const CALM_AT_MOST: Duration = Duration::from_secs(900);
+pub const CALM_AT_MOST: Duration = Duration::from_secs(900);
 
 /// Arguments of `tidewatch bench ingest`.
 #[derive(Debug, Clone, clap::Args)]

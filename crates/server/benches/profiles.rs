@@ -10,8 +10,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use support::{cpu_ns, median};
+use tidewatch_bench::generate::profiles::{PROFILE_NS, PROFILES_PER_DAY, SAMPLES, profile};
 use tidewatch_domain::decode::Encoding;
-use tidewatch_domain::encode::Message;
 use tidewatch_domain::model::{ProjectId, RequestKind};
 use tidewatch_domain::project::IngestSettings;
 use tidewatch_ingest::coding::Coding;
@@ -31,70 +31,6 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const DAY_NS: i64 = 86_400_000_000_000;
 /// 2026-11-19.
 const START: i64 = 20_776 * DAY_NS;
-const PROFILES: i64 = 8640;
-const SAMPLES: u64 = 300;
-const STACKS: u64 = 4000;
-const FRAMES: u64 = 30;
-const FUNCTIONS: u64 = 3000;
-
-/// A number that follows from `seed`.
-fn mix(seed: u64) -> u64 {
-    let mixed = (seed ^ seed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb) >> 8
-}
-
-/// The profile with this number: `profile.proto`, not compressed.
-fn profile(number: i64) -> Vec<u8> {
-    let mut body = Vec::new();
-    let mut message = Message(&mut body);
-    message.message(1, |of| {
-        of.uint(1, 1);
-        of.uint(2, 2);
-    });
-    for sample in 0..SAMPLES {
-        // Some stacks are much more frequent than others.
-        let draw = mix(number as u64 * SAMPLES + sample);
-        let stack = (draw % STACKS).min((draw >> 20) % STACKS);
-        message.message(2, |of| {
-            let mut list = Vec::new();
-            for depth in (0..FRAMES).rev() {
-                // Stacks share the frames near the root.
-                let function = mix((stack >> (2 * (FRAMES - depth).min(6))) * FRAMES + depth) % FUNCTIONS;
-                varint(function + 1, &mut list);
-            }
-            of.bytes(1, &list);
-            of.uint(2, 10_000_000 * (1 + draw % 3));
-        });
-    }
-    for function in 0..FUNCTIONS {
-        message.message(4, |of| {
-            of.uint(1, function + 1);
-            of.message(4, |line| line.uint(1, function + 1));
-        });
-        message.message(5, |of| {
-            of.uint(1, function + 1);
-            of.uint(2, function + 4);
-            of.uint(4, 3);
-        });
-    }
-    for text in ["", "cpu", "nanoseconds", "/src/shop/orders.go"] {
-        message.text(6, text);
-    }
-    for function in 0..FUNCTIONS {
-        message.text(6, &format!("github.com/example/shop/package{}.(*Service).method{function}", function % 40));
-    }
-    message.uint(9, (START + number * 10_000_000_000) as u64);
-    message.uint(10, 10_000_000_000);
-    body
-}
-
-fn varint(mut value: u64, out: &mut Vec<u8>) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
-}
 
 fn prepare(body: &[u8], received_ns: i64) -> Prepared {
     let header = Header {
@@ -126,9 +62,9 @@ fn main() {
     let options = LakeOptions { background: false, ..LakeOptions::new(folder.path()) };
     let lake = Lake::open(options).expect("an empty folder becomes a lake");
     let (mut spent, mut position) = (0, 0);
-    for number in 0..PROFILES {
-        let body = profile(number);
-        let received = START + number * 10_000_000_000;
+    for number in 0..PROFILES_PER_DAY {
+        let body = profile(number, START);
+        let received = START + number.cast_signed() * PROFILE_NS;
         let start = cpu_ns();
         let prepared = prepare(&body, received);
         position += 1;
@@ -140,7 +76,7 @@ fn main() {
     }
     lake.flush().expect("the disk takes it");
     lake.merge(START + 3 * DAY_NS).expect("the parts are merged");
-    let samples = PROFILES as u64 * SAMPLES;
+    let samples = PROFILES_PER_DAY * SAMPLES;
     println!(
         "ingest: {:.2} million samples per CPU-second, without HTTP, journal and flush",
         samples as f64 * 1e3 / spent as f64

@@ -1,10 +1,13 @@
 //! Telemetry of a fictional company: 20 services, 300 endpoints, some tasks, some AI calls, errors now and then.
 //!
 //! It is encoded as OTLP protobuf, one export request at a time, and passes through the same decoder and rules as any
-//! other telemetry. The same seed generates the same bytes.
+//! other telemetry. The same seed generates the same bytes. [`native`] has bodies of the native protocol, [`profiles`]
+//! profiles.
 
 mod logs;
+pub mod native;
 mod points;
+pub mod profiles;
 mod spans;
 mod vocabulary;
 

@@ -16,7 +16,9 @@ mod table;
 use std::time::Duration;
 
 use goals::Measured;
-use measure::{ack, data, grpc, machine, memory, reads, stages, stalls, start, sustained};
+use measure::{
+    ack, data, grpc, machine, memory, native, profiles, reads, recordings, stages, stalls, start, sustained,
+};
 use settings::Settings;
 use tidewatch_limits::clock::Clock;
 use tidewatch_query::time;
@@ -47,6 +49,18 @@ fn main() {
     if settings.wants("G11") {
         doing("gRPC beside HTTP");
         results.push(grpc::measure(&settings));
+    }
+    if settings.wants("G12") {
+        doing("native reports beside OTLP JSON");
+        results.push(native::measure(&settings));
+    }
+    if settings.wants("G13") {
+        doing("recordings of sessions, until quiet");
+        results.extend(recordings::measure(&settings));
+    }
+    if settings.wants("G14") {
+        doing("a day of profiles, until quiet");
+        results.extend(profiles::measure(&settings));
     }
     if settings.wants("G5") || settings.wants("G9b") {
         doing("sustained load, until quiet");

@@ -40,7 +40,7 @@ impl Settings {
 
     /// Whether a goal with this prefix is to be measured.
     pub fn wants(&self, group: &str) -> bool {
-        self.only.is_empty() || self.only.iter().any(|only| only.starts_with(group) || group.starts_with(only))
+        self.only.is_empty() || self.only.iter().any(|only| is_prefix(group, only) || is_prefix(only, group))
     }
 
     /// Duration of one round of load.
@@ -63,4 +63,9 @@ impl Settings {
         let millions = self.spans as f64 / 1e6;
         format!("{kind}: {millions} million spans, {rounds} alternated rounds of {round} s, sustained load {long} s")
     }
+}
+
+/// Whether `id` is this group or one of its goals: `G1` is the group of `G1a`, not of `G11`.
+fn is_prefix(group: &str, id: &str) -> bool {
+    id.strip_prefix(group).is_some_and(|rest| !rest.starts_with(|next: char| next.is_ascii_digit()))
 }

@@ -86,6 +86,7 @@ const FIXED: &[&str] = &[
     "allInnerTexts",
     "data.texts",
     "texts: [",
+    "\"texts\":[",
     "texts: objects",
 ];
 

@@ -5,7 +5,10 @@ pub mod data;
 pub mod grpc;
 pub mod machine;
 pub mod memory;
+pub mod native;
+pub mod profiles;
 pub mod reads;
+pub mod recordings;
 pub mod stages;
 pub mod stalls;
 pub mod start;
@@ -37,6 +40,17 @@ pub fn fixture(name: &str, signal: Signal) -> Payload {
 pub fn exports(server: &Server, token: &str, payloads: Vec<Payload>, gzip: bool) -> Exports {
     let headers = vec![format!("Authorization: Bearer {token}")];
     Exports::new(&server.otlp(), payloads, gzip, headers).expect("our own address")
+}
+
+/// Bytes of the parts of these tables in a data directory.
+pub fn bytes_of_tables(data: &Path, tables: &[&str]) -> u64 {
+    tables.iter().map(|table| bytes(&data.join("parts").join(table))).sum()
+}
+
+fn bytes(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let size = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
+    entries.map(|entry| entry.path()).map(|path| if path.is_dir() { bytes(&path) } else { size(&path) }).sum()
 }
 
 /// Closed-loop load after a short warm-up.
