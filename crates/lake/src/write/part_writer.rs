@@ -271,8 +271,9 @@ fn properties(facts: &PartFacts, keys: &[AttrKey]) -> WriterProperties {
 fn with_column(builder: WriterPropertiesBuilder, table: Table, column: &Column) -> WriterPropertiesBuilder {
     let path = ColumnPath::new(vec![column.name.to_owned()]);
     let builder = match column.kind {
-        // A span's own id is random and unique; siblings share their parent's id, log records of a span its id.
-        Kind::Id8 if column.name == "span_id" && table != Table::Logs => builder
+        // A span's own id is random and unique; siblings share their parent's id, log records of a span its id; most
+        // samples of profiles have none.
+        Kind::Id8 if column.name == "span_id" && !matches!(table, Table::Logs | Table::ProfileSamples) => builder
             .set_column_dictionary_enabled(path.clone(), false)
             .set_column_compression(path.clone(), Compression::UNCOMPRESSED),
         // Plain and compressed: zstd stores repeated trace ids once, and every Parquet reader supports it.
