@@ -360,6 +360,10 @@ pub const FACETS_MAX: usize = 16;
 pub const FACET_VALUES_MAX: usize = 10;
 /// Inner spans that a search for traces by service or attribute examines, latest first.
 pub const TRACE_MATCHES_MAX: usize = 50_000;
+/// Traces after which a search for traces reads no further ones, latest first.
+pub const TRACE_SEARCH_TRACES_MAX: usize = 1000;
+/// Spans that a search for traces reads to evaluate its conditions.
+pub const TRACE_SEARCH_SPANS_MAX: usize = 300_000;
 /// Requests that an explanation samples of the selection, of the others in the same minutes, and of the time before.
 pub const EXPLAIN_SELECTED_MAX: usize = 10_000;
 /// See [`EXPLAIN_SELECTED_MAX`].

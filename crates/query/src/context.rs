@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use arrow::array::RecordBatch;
-use tidewatch_store::plan::Plan;
+use tidewatch_store::plan::{Plan, Shape};
 use tidewatch_store::query_memory::RequestMemory;
+use tidewatch_store::tables::Table;
+use tidewatch_store::trace_search::{Found, TraceSearch};
 use tidewatch_store::{Cursor, StoreError, TelemetryStore};
 use tokio::sync::Semaphore;
 
@@ -82,6 +84,22 @@ impl QueryContext {
         let plan = retention::within_retention(&self.control, plan, self.retention_ns());
         self.mark_incomplete(&plan);
         self.scan(deadline, move |store| store.query_page(&memory, &plan, deadline)).await
+    }
+
+    /// Finds traces on a query thread; fails like [`QueryContext::run`].
+    pub async fn find_traces(
+        &self,
+        memory: Arc<RequestMemory>,
+        mut search: TraceSearch,
+        deadline: Instant,
+    ) -> Result<Found, QueryError> {
+        let shape = Shape::Rows { columns: vec![], order: vec![], limit: usize::MAX, offset: 0 };
+        let (projects, filter) = (search.projects.clone(), search.spans);
+        let plan = Plan { table: Table::Spans, projects, from: search.window.0, to: search.window.1, filter, shape };
+        let plan = retention::within_retention(&self.control, plan, self.retention_ns());
+        self.mark_incomplete(&plan);
+        (search.window.0, search.spans) = (plan.from, plan.filter);
+        self.scan(deadline, move |store| store.find_traces(&memory, &search, deadline)).await
     }
 
     /// Makes a cursor over all rows that pass a plan of rows, as they are stored now. Read it within

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use tidewatch_store::plan::Plan;
 use tidewatch_store::query_memory::RequestMemory;
+use tidewatch_store::trace_search::{Found, TraceSearch};
 
 use super::answer::Answer;
 use super::context::QueryContext;
@@ -37,6 +38,11 @@ impl Executor {
     pub async fn page(&self, plan: Plan) -> Result<(Answer, u64), QueryError> {
         let (answer, total) = self.context.run_page(self.memory.clone(), plan, self.deadline).await?;
         Ok((Answer::new(answer), total))
+    }
+
+    /// Finds traces.
+    pub async fn find_traces(&self, search: TraceSearch) -> Result<Found, QueryError> {
+        self.context.find_traces(self.memory.clone(), search, self.deadline).await
     }
 
     /// Reads every row that passes a plan of rows without an order, see [`QueryContext::read`].

@@ -139,10 +139,7 @@ pub async fn list(
 ) -> Result<SpanPage, QueryError> {
     let now = executor.context.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
-    let days_max = days_max(project.settings.retention_days.unwrap_or(executor.context.retention_days));
-    if range.length() > days_max.saturating_mul(DAY) {
-        return Err(QueryError::unprocessable(format!("spans can be listed over at most {days_max} days")));
-    }
+    check_length(executor, project, range)?;
     let paging = Paging::read(request.pagination)?;
     let column = match page::order(&request.order_by)? {
         SpanOrder::StartTime => "time",
@@ -159,6 +156,15 @@ pub async fn list(
     name_entities(executor, &mut records).await?;
     let data = records.into_iter().map(|record| record.view).collect();
     Ok(SpanPage { data, pagination: paging.info(total), services, is_partial })
+}
+
+/// A range longer than the retention is [`QueryError::Unprocessable`] (422).
+pub fn check_length(executor: &Executor, project: &Project, range: Range) -> Result<(), QueryError> {
+    let days_max = days_max(project.settings.retention_days.unwrap_or(executor.context.retention_days));
+    if range.length() > days_max.saturating_mul(DAY) {
+        return Err(QueryError::unprocessable(format!("spans can be listed over at most {days_max} days")));
+    }
+    Ok(())
 }
 
 /// Maximum days of a list's range: the retention and the current day. A retention of 0 days is unlimited.

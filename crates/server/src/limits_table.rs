@@ -110,6 +110,8 @@ pub fn table() -> Vec<[String; 3]> {
         row("... rows that are counted exactly, at least", COUNTED_ROWS_MIN.to_string(), "our own"),
         row("completions of a query", COMPLETIONS_MAX.to_string(), "our own"),
         row("inner spans that a search for traces looks at", TRACE_MATCHES_MAX.to_string(), "our own"),
+        row("traces that a search for traces finds about", TRACE_SEARCH_TRACES_MAX.to_string(), "our own"),
+        row("spans that a search for traces reads", TRACE_SEARCH_SPANS_MAX.to_string(), "our own"),
         row(
             "an explanation's samples: selected, other, earlier requests; spans",
             format!("{EXPLAIN_SELECTED_MAX}; {EXPLAIN_REST_MAX}; {EXPLAIN_BEFORE_MAX}; {EXPLAIN_SPANS_MAX}"),

@@ -2,7 +2,7 @@
 //!
 //! [`TelemetryStore`] is the interface of an engine. [`tables`] is the only schema, [`plan::Plan`] the only query
 //! language. Rows come in as [`columns::Rows`] and go out as Arrow batches, which [`answer::Answer`] reads. [`rollup`]
-//! defines the aggregates that engines compute while rows are written. This crate depends on no engine:
+//! defines the aggregates that engines compute while rows are written. [`trace_search`] finds traces. This crate depends on no engine:
 //! `tidewatch-lake` is the embedded one.
 
 #![forbid(unsafe_code)]
@@ -25,6 +25,7 @@ pub mod rollup;
 mod stats;
 pub mod tables;
 mod telemetry;
+pub mod trace_search;
 
 pub use answer::Answer;
 pub use arrow_schema::{arrow_schema, memory_schema};

@@ -11,6 +11,7 @@ use crate::plan::Plan;
 use crate::query_memory::{QueryMemoryUse, RequestMemory};
 use crate::retention::ProjectRetention;
 use crate::tables::Table;
+use crate::trace_search::{self, Found, TraceSearch};
 use crate::{Change, CompletedWork, Gap, Outcome, OutcomeCount, Rewrite, Stats, StoreError};
 
 /// Called after each piece of background work; must not block.
@@ -67,6 +68,16 @@ pub trait TelemetryStore: Send + Sync {
     /// Opens a cursor over all rows that pass `plan`. Fails with [`StoreError::BadPlan`] when the plan has an order,
     /// limit or offset.
     fn cursor(&self, plan: &Plan) -> Result<Box<dyn Cursor>, StoreError>;
+
+    /// Finds traces; fails like [`TelemetryStore::query`]. An engine may have a quicker way that finds the same.
+    fn find_traces(
+        &self,
+        memory: &RequestMemory,
+        search: &TraceSearch,
+        deadline: Instant,
+    ) -> Result<Found, StoreError> {
+        trace_search::find(&mut |plan| self.query(memory, plan, deadline), search)
+    }
 
     /// Whether a gap may contain rows that belong to the answer of `plan`.
     fn is_incomplete(&self, plan: &Plan) -> bool;

@@ -7,6 +7,7 @@ use tidewatch_store::conformance::dice::Dice;
 use tidewatch_store::conformance::rows::Row;
 use tidewatch_store::conformance::{
     Engine, TestStore, answers_match_the_model, expired_rows_are_in_no_answer, rankings_match_the_model,
+    traces::trace_searches_match_the_model,
 };
 use tidewatch_store::tables::Table;
 
@@ -40,5 +41,14 @@ proptest! {
     #[test]
     fn rows_past_retention_are_in_no_answer(seed in any::<u64>(), table in 0..7_usize, rows in 0..70_usize) {
         expired_rows_are_in_no_answer(&Lakes, Table::ALL[table], seed, rows);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn trace_searches_of_a_lake_match_the_model(seed in any::<u64>(), rows in 0..70_usize) {
+        trace_searches_match_the_model(&Lakes, seed, rows);
     }
 }

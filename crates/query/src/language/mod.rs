@@ -12,9 +12,10 @@ pub mod fields;
 mod sample;
 pub mod values;
 
-use tidewatch_domain::query_language::{Expr, ParseLimits, parse};
+use tidewatch_domain::query_language::{Expr, ParseLimits, TraceExpr, parse, parse_trace};
 use tidewatch_limits as limits;
 use tidewatch_store::plan::Filter;
+use tidewatch_store::trace_search::{SpanPath, TraceCondition};
 
 pub use compile::compile;
 pub use fields::RowKind;
@@ -30,6 +31,28 @@ pub const LIMITS: ParseLimits =
 pub fn filter(kind: RowKind, query: Option<&str>) -> Result<Filter, QueryError> {
     let text = query.unwrap_or("");
     compile(kind, &parse(text, LIMITS)?)
+}
+
+/// The condition of a search for traces; every trace meets it when it is absent or blank. Fails like [`filter`].
+pub fn trace_condition(query: Option<&str>) -> Result<TraceCondition, QueryError> {
+    fn each(operands: &[TraceExpr]) -> Result<Vec<TraceCondition>, QueryError> {
+        operands.iter().map(condition).collect()
+    }
+    fn condition(expr: &TraceExpr) -> Result<TraceCondition, QueryError> {
+        Ok(match expr {
+            TraceExpr::All(operands) => TraceCondition::All(each(operands)?),
+            TraceExpr::Any(operands) => TraceCondition::Any(each(operands)?),
+            TraceExpr::Not(operand) => TraceCondition::Not(Box::new(condition(operand)?)),
+            TraceExpr::Chain(chain) => {
+                let mut rest = Vec::with_capacity(chain.rest.len());
+                for (relation, expr) in &chain.rest {
+                    rest.push((*relation, compile(RowKind::Span, expr)?));
+                }
+                TraceCondition::Spans(SpanPath { first: compile(RowKind::Span, &chain.first)?, rest })
+            }
+        })
+    }
+    condition(&parse_trace(query.unwrap_or(""), LIMITS)?)
 }
 
 /// Whether a query has a term that a scan can evaluate without searching text.

@@ -91,6 +91,7 @@ mod symbols;
 mod tidy;
 mod times;
 mod tls;
+mod trace_search;
 mod traces;
 mod two_factor;
 mod ui;

@@ -4,6 +4,7 @@
 //! - An engine implements [`Engine`] and calls [`answers_match_the_model`], [`rankings_match_the_model`] and
 //!   [`expired_rows_are_in_no_answer`] with many seeds; each panics with both answers when they differ.
 //! - [`rows`]: a table as plain values. [`plans`]: random plans. [`rankings`]: random plans of rankings and charts.
+//! - [`traces`]: searches for traces, with a model of their own.
 //! - [`model`]: the simplest implementation of [`crate::plan`]. [`compare`]: the equality of answers.
 
 pub mod compare;
@@ -12,6 +13,7 @@ pub mod model;
 pub mod plans;
 pub mod rankings;
 pub mod rows;
+pub mod traces;
 
 use std::any::Any;
 use std::sync::Arc;

@@ -147,7 +147,7 @@ fn compare_answered(a: &Answered, b: &Answered) -> Ordering {
     }
 }
 
-struct Columns(Table);
+pub(super) struct Columns(pub Table);
 
 impl Columns {
     fn get<'a>(&self, row: &'a Row, name: &str) -> &'a Cell {
@@ -172,7 +172,7 @@ impl Columns {
         }
     }
 
-    fn passes(&self, filter: &Filter, row: &Row) -> bool {
+    pub fn passes(&self, filter: &Filter, row: &Row) -> bool {
         match filter {
             Filter::True => true,
             Filter::All(all) => all.iter().all(|filter| self.passes(filter, row)),

@@ -74,7 +74,8 @@ fn has_text(table: Table) -> bool {
     table.columns().iter().any(|column| column.kind == Kind::Text)
 }
 
-fn filter(table: Table, rows: &[Row], depth: usize, dice: &mut Dice) -> Filter {
+/// A random filter of at most `depth` levels.
+pub(super) fn filter(table: Table, rows: &[Row], depth: usize, dice: &mut Dice) -> Filter {
     let several = |dice: &mut Dice| (0..dice.below(3)).map(|_| filter(table, rows, depth - 1, dice)).collect();
     match dice.below(if depth == 0 { 8 } else { 12 }) {
         0 | 1 => {

@@ -1,4 +1,4 @@
-//! Spans and traces: `/api/spans…`, `/api/distributed-traces…`.
+//! Spans and traces: `/api/spans…`, `/api/distributed-traces…`, `/api/traces…`.
 
 use std::sync::Arc;
 
@@ -17,10 +17,11 @@ use tidewatch_query::executor::Executor;
 use tidewatch_query::views::page::*;
 use tidewatch_query::views::span::*;
 use tidewatch_query::views::trace::*;
-use tidewatch_query::{distributed, ids, spans, time};
+use tidewatch_query::views::trace_search::*;
+use tidewatch_query::{distributed, ids, spans, time, trace_search};
 
 pub fn routes<D: Descriptions>() -> Api<D> {
-    Api::new().routes(routes!(spans)).routes(routes!(span)).routes(routes!(distributed))
+    Api::new().routes(routes!(spans)).routes(routes!(span)).routes(routes!(distributed)).routes(routes!(search))
 }
 
 /// Spans of the project.
@@ -62,6 +63,25 @@ async fn span(
     let at = time::parse_optional(query.at.as_deref(), "at")?;
     let executor = Executor::within(app.query.clone(), limits::SPANS_DEADLINE);
     Ok(Json(spans::one(&executor, &access.project, trace_id, span_id, at).await?))
+}
+
+/// Traces of which any span meets a query, or spans that are related as the query says; summaries without attributes.
+#[utoipa::path(
+    post,
+    path = "/api/traces/search",
+    operation_id = "searchTraces",
+    tag = "traces",
+    params(ProjectQuery),
+    request_body = TraceSearchRequest,
+    responses((status = 200, description = "Success", body = TraceSearchPage), Failures)
+)]
+async fn search(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<TraceSearchRequest>,
+) -> Result<Json<TraceSearchPage>, ApiError> {
+    let executor = Executor::within(app.query.clone(), limits::SPANS_DEADLINE);
+    Ok(Json(trace_search::search(&executor, &access.project, request).await?))
 }
 
 /// All Endpoints, Tasks, AI Traces, spans and exceptions of a trace, in all projects that the user may read.
