@@ -3,7 +3,7 @@ import { at, expect, test } from "./support/fixtures.ts";
 
 test("traces are found by the service or an attribute of any of their spans", async ({ page, desk }) => {
   await page.goto(at(desk, "/traces"));
-  const table = page.getByRole("table", { name: "Spans" });
+  const table = page.getByRole("table", { name: "Traces" });
   await page.getByRole("combobox", { name: "Service" }).selectOption("stock");
   await expect(table.getByRole("link", { name: "POST /slow" })).toBeVisible();
   await expect(table.getByRole("link", { name: "POST /pay" })).toHaveCount(0);

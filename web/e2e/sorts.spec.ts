@@ -12,7 +12,8 @@ const LISTS: { path: string; api: string; open?: boolean }[] = [
   { path: "/ai?calls=all", api: "/api/ai-traces/grouped" },
   { path: "/ai?calls=all", api: "/api/ai-traces/trace", open: true },
   { path: "/issues", api: "/api/exception-stack-traces" },
-  { path: "/traces", api: "/api/spans" },
+  { path: "/traces", api: "/api/traces/search" },
+  { path: "/traces?all=1", api: "/api/spans" },
   { path: "/settings/symbols", api: "/api/symbols" },
 ];
 const MAP = '{"version":3,"sources":["sorts.ts"],"names":[],"mappings":"AAAA;EAEE"}';

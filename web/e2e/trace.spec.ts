@@ -23,7 +23,7 @@ test("a slow trace opens at the worst span of its critical path, with the focus 
   desk,
 }) => {
   await page.goto(at(desk, "/traces"));
-  await page.getByRole("table", { name: "Spans" }).getByRole("link", { name: "POST /slow" }).click();
+  await page.getByRole("table", { name: "Traces" }).getByRole("link", { name: "POST /slow" }).click();
   await expect(page).toHaveURL(new RegExp(`span=${DESK.worst}`));
   await expect(drawer(page)).toContainText("SELECT stock");
   await expect(page.getByRole("treegrid")).toBeFocused();
@@ -41,7 +41,7 @@ test("a slow trace opens at the worst span of its critical path, with the focus 
 
 test("a quick trace opens with nothing selected", async ({ page, desk }) => {
   await page.goto(at(desk, "/traces?q=pay"));
-  await page.getByRole("table", { name: "Spans" }).getByRole("link", { name: "POST /pay" }).first().click();
+  await page.getByRole("table", { name: "Traces" }).getByRole("link", { name: "POST /pay" }).first().click();
   await expect(page.getByRole("treegrid")).toBeFocused();
   await expect(drawer(page)).toHaveCount(0);
   await expect(page).not.toHaveURL(/span=/);
@@ -97,7 +97,7 @@ for (const [name, viewport] of [
   test(`${name}: a row of Traces opens the waterfall, a tap on a span the drawer`, async ({ page, desk }) => {
     await page.setViewportSize(viewport);
     await page.goto(at(desk, "/traces"));
-    await page.getByRole("table", { name: "Spans" }).getByRole("link", { name: "POST /slow" }).click();
+    await page.getByRole("table", { name: "Traces" }).getByRole("link", { name: "POST /slow" }).click();
     const tree = page.getByRole("treegrid");
     await expect(tree.getByRole("row", { selected: true })).toContainText("SELECT stock");
     await expect(drawer(page)).toHaveCount(0);

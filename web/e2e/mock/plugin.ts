@@ -10,7 +10,7 @@ import { METRICS, metricAnswer } from "./metrics.ts";
 import { PEOPLE, Refused } from "./people.ts";
 import { demo, drops, refusals, services } from "./received.ts";
 import { SESSIONS } from "./sessions.ts";
-import { spanPage, traceAnswer } from "./spans.ts";
+import { spanPage, traceAnswer, traceSearchPage } from "./spans.ts";
 import { SYMBOLS } from "./symbols.ts";
 import { PROJECT } from "./trace.ts";
 
@@ -42,6 +42,7 @@ const ROUTES: [string, Handler][] = [
   ["POST /api/query/facets", (body) => logFacets(body)],
   ["POST /api/query/complete", (body) => logCompletions(body)],
   ["POST /api/spans", (body) => spanPage(body)],
+  ["POST /api/traces/search", (body) => traceSearchPage(body)],
   ["POST /api/distributed-traces/:id", (_body, _url, parts) => traceAnswer(parts[3])],
   [
     "GET /api/spans/:trace/:span",

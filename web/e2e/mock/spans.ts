@@ -56,3 +56,49 @@ export function spanPage(body: Body): t.SpanPage {
     isPartial: false,
   };
 }
+
+/** Traces of the time range; `query` finds by the name only. */
+export function traceSearchPage(body: Body): t.TraceSearchPage {
+  const { from, to } = span(body);
+  const next = random(91);
+  const names = ["POST /checkout", "GET /products/:slug", "GET /cart", "mail.send"];
+  const all: t.TraceRow[] = Array.from({ length: 640 }, (_, i) => {
+    const share = 0.3 + next() * 0.5;
+    const errors = next() < 0.08 ? 1 + Math.floor(next() * 3) : 0;
+    return {
+      traceId: i === 0 ? SHOP_TRACE : i === 1 ? BIG_TRACE : hex(next, 32),
+      name: names[i % names.length],
+      serviceName: i % 4 === 3 ? "mailer" : "storefront",
+      spanKind: 2,
+      httpStatus: i % 4 === 3 ? undefined : errors ? 500 : 200,
+      hasMissingParent: i % 4 === 3,
+      startTime: iso(to - ((to - from) / 640) * (i + next())),
+      duration: Math.round(10 ** (6 + next() * 3.4)),
+      spans: 2 + Math.floor(next() * 60),
+      errors,
+      services: [
+        { service: "payments", spans: 3, share },
+        { service: "storefront", spans: 2, share: 1 - share },
+      ],
+    };
+  });
+  const rows = all.filter(
+    (one) =>
+      one.name.toLowerCase().includes(String(body.query ?? "").toLowerCase()) &&
+      one.duration / 1e6 >= Number(body.minDurationMs ?? 0) &&
+      one.duration / 1e6 <= Number(body.maxDurationMs ?? Number.POSITIVE_INFINITY),
+  );
+  return {
+    ...page(
+      sorted(rows, body, { start_time: "startTime", duration: "duration", spans: "spans", errors: "errors" }),
+      body,
+    ),
+    points: {
+      traceIds: rows.map((one) => one.traceId),
+      starts: rows.map((one) => Date.parse(one.startTime)),
+      durations: rows.map((one) => one.duration / 1e6),
+      errors: rows.map((one) => one.errors > 0),
+    },
+    complete: true,
+  };
+}

@@ -63,6 +63,8 @@ export type GraphStatus = Schemas["SpanGraphStatus"];
 export type TraceNode = Schemas["TraceNode"];
 export type TraceAnswer = Schemas["DistributedTrace"];
 export type SpanPage = Schemas["SpanPage"];
+export type TraceSearchPage = Schemas["TraceSearchPage"];
+export type TraceRow = Schemas["TraceRow"];
 
 export type IssueGroup = Schemas["IssueGroup"];
 export type IssueOccurrence = Schemas["Occurrence"];

@@ -3,17 +3,25 @@
 use serde_json::{Value, json};
 
 use crate::harness::{Harness, Project};
-use crate::requests::{CLIENT, CONSUMER, SERVER, column, export, made, request};
+use crate::requests::{CLIENT, CONSUMER, Made, SERVER, column, export, made};
 
 const PATH: &str = "/api/traces/search";
+
+/// A root SERVER span, named as the conventions say.
+fn page(trace: u64, route: &str, second: f64, ms: f64) -> Made {
+    made(trace, trace, SERVER, &format!("GET {route}"), second, ms)
+        .with("http.request.method", "GET")
+        .with("http.route", route)
+        .with_int("http.response.status_code", 200)
+}
 
 /// Three traces: a cart that calls a failing payment, a quiet list, and a job that was enqueued elsewhere.
 async fn shop() -> (Harness, Project) {
     let (harness, project) = Harness::with_project().await;
     let web = [
-        request(1, "/cart", 200, 0.0, 100.0),
+        page(1, "/cart", 0.0, 100.0),
         made(1, 11, CLIENT, "POST", 0.01, 80.0).parent(1).with("tenant", "acme"),
-        request(2, "/list", 200, 60.0, 10.0).with("tenant", "globex"),
+        page(2, "/list", 60.0, 10.0).with("tenant", "globex"),
     ];
     harness.post_json("traces", &project.token, &export("web", &web)).await.expect(200);
     let pay = [
@@ -132,13 +140,13 @@ async fn traces_are_ordered_paged_and_selected_by_duration_and_start() {
 async fn a_search_beyond_its_bounds_says_what_it_has_found() {
     let (harness, project) = Harness::with_project().await;
     let limit = tidewatch_limits::TRACE_MATCHES_MAX as u64;
-    harness.send(&project, &[request(1 << 40, "/early", 200, 0.0, 1.0)]).await;
+    harness.send(&project, &[page(1 << 40, "/early", 0.0, 1.0)]).await;
     for part in 0..3 {
         let of_part = (0..limit / 3 + 1).map(|n| crate::otlp::span(part * limit + n)).collect();
         let body = crate::otlp::traces(of_part);
         harness.post_otlp("traces", &project.token, &[crate::otlp::PROTOBUF], &body).await.expect(200);
     }
-    harness.send(&project, &[request(1 << 41, "/late", 200, 30.0, 1.0)]).await;
+    harness.send(&project, &[page(1 << 41, "/late", 30.0, 1.0)]).await;
     let page = harness.query_json(&project, PATH, json!({ "query": "duration>=0ms", "orderBy": "start_time" })).await;
     assert_eq!(page["complete"], false);
     assert_eq!(names(&page)[0], "GET /late");

@@ -1,6 +1,7 @@
 import { getRouteApi } from "@tanstack/react-router";
-import { usePost } from "../../api/hooks";
+import { useGet, usePost } from "../../api/hooks";
 import { filtersText, parseFilters } from "../../model/search";
+import { hasBraces, traceQuery } from "../../model/trace-query";
 import { asTraceId } from "../../model/traceid";
 import { SPAN_KINDS } from "../../model/words";
 import { DataTable } from "../../parts/DataTable";
@@ -17,6 +18,8 @@ import { Segmented } from "../../ui/Segmented";
 import { Select } from "../../ui/Select";
 import { spanColumns } from "./columns";
 import { DurationFilter } from "./DurationFilter";
+import { TraceList } from "./TraceList";
+import { traceColumns } from "./traceColumns";
 
 const route = getRouteApi("/p/$pid/traces");
 
@@ -26,23 +29,44 @@ export function TracesPage() {
   const filters = parseFilters(search.attr);
   const { sort, body } = useListBody(search, spanColumns([]), { by: "start_time", desc: true });
   const { search: _name, ...rest } = body;
+  const traces = useListBody(search, traceColumns, { by: "start_time", desc: true });
+  const { search: _text, ...tracesBody } = traces.body;
   const traceId = asTraceId(search.q ?? "");
-  const query = usePost("/api/spans", {
-    ...rest,
-    query: traceId ? undefined : search.q,
-    traceId: traceId ?? undefined,
-    serviceName: search.service,
-    kind: search.kind,
-    status: search.status,
-    minDurationMs: search.min,
-    maxDurationMs: search.max,
-    attributeFilters: filters,
-    rootsOnly: !search.all && !traceId ? true : undefined,
-  });
-  const look = (q: string) => patch({ q: q || undefined });
-  const services = [...new Set([...(query.data?.services ?? []), ...(search.service ? [search.service] : [])])].filter(
-    Boolean,
+  const listsSpans = !!search.all || !!traceId;
+  const query = usePost(
+    "/api/spans",
+    {
+      ...rest,
+      query: traceId ? undefined : search.q,
+      traceId: traceId ?? undefined,
+      serviceName: search.service,
+      kind: search.kind,
+      status: search.status,
+      minDurationMs: search.min,
+      maxDurationMs: search.max,
+      attributeFilters: filters,
+    },
+    { enabled: listsSpans },
   );
+  const found = usePost(
+    "/api/traces/search",
+    { ...tracesBody, query: traceQuery(search), minDurationMs: search.min, maxDurationMs: search.max },
+    { enabled: !listsSpans },
+  );
+  const known = useGet("/api/services").data?.services ?? [];
+  const look = (q: string) => patch({ q: q || undefined });
+  const names = [...known.map((one) => one.name), ...(query.data?.services ?? []), search.service ?? ""];
+  const services = [...new Set(names)].filter(Boolean);
+  const clear = () =>
+    patch({
+      q: undefined,
+      service: undefined,
+      kind: undefined,
+      status: undefined,
+      min: undefined,
+      max: undefined,
+      attr: undefined,
+    });
   const filtered = !!(
     search.q ||
     search.service ||
@@ -59,16 +83,20 @@ export function TracesPage() {
         sub={
           search.all
             ? "Every stored span; a row opens its trace."
-            : "Traces by their first span. A query finds a trace by any of its spans; a row opens the waterfall."
+            : "A query finds a trace by any of its spans; {a} > {b} by a span and its child. A row opens the waterfall."
         }
       />
       <Toolbar>
         <QueryBar
           rows="span"
           label="Search spans"
-          placeholder="Words of the name, a trace id, or duration>200ms db.system.name:*"
+          placeholder={
+            search.all
+              ? "Words of the name, a trace id, or duration>200ms db.system.name:*"
+              : "Words, a trace id, db.system.name:*, {service:a} >> {error:true} or !{kind:client}"
+          }
           value={search.q ?? ""}
-          error={query.error}
+          error={listsSpans ? query.error : found.error}
           onSearch={look}
         />
         <Segmented
@@ -78,7 +106,7 @@ export function TracesPage() {
             { value: "roots", label: "Traces" },
             { value: "all", label: "All spans" },
           ]}
-          onChange={(value) => patch({ all: value === "all" || undefined })}
+          onChange={(value) => patch({ all: value === "all" || undefined, sort: undefined })}
         />
         <Select
           label="Service"
@@ -119,47 +147,35 @@ export function TracesPage() {
         </p>
       )}
       <div className="mx-4 mb-6 flex gap-3 max-xl:flex-col">
-        {!traceId && <Facets rows="span" query={search.q ?? ""} onSearch={look} />}
+        {!traceId && !hasBraces(search.q ?? "") && <Facets rows="span" query={search.q ?? ""} onSearch={look} />}
         <div className="panel min-w-0 flex-1 self-start overflow-x-auto max-xl:w-full">
-          <QueryView query={query}>
-            {(page) =>
-              page.data?.length ? (
-                <>
-                  {page.isPartial && (
-                    <p className="border-line border-b bg-warnsoft px-3 py-1.5">
-                      More spans match than are looked at: traces whose first span does not match itself are of the
-                      latest 50,000 matching spans. Narrow the time range or the filters for the rest.
-                    </p>
-                  )}
-                  <DataTable
-                    label="Spans"
-                    columns={spanColumns(page.data)}
-                    rows={page.data}
-                    rowKey={(row) => row.traceId + row.spanId}
-                    sort={sort}
+          {listsSpans ? (
+            <QueryView query={query}>
+              {(page) =>
+                page.data?.length ? (
+                  <>
+                    <DataTable
+                      label="Spans"
+                      columns={spanColumns(page.data)}
+                      rows={page.data}
+                      rowKey={(row) => row.traceId + row.spanId}
+                      sort={sort}
+                    />
+                    <Pager pagination={page.pagination} noun="spans" />
+                  </>
+                ) : (
+                  <NoData
+                    what="spans"
+                    about="Every accepted span is stored and can be searched here."
+                    filtered={filtered}
+                    onClear={clear}
                   />
-                  <Pager pagination={page.pagination} noun={search.all ? "spans" : "traces"} />
-                </>
-              ) : (
-                <NoData
-                  what={search.all ? "spans" : "traces"}
-                  about="Every accepted span is stored and can be searched here."
-                  filtered={filtered}
-                  onClear={() =>
-                    patch({
-                      q: undefined,
-                      service: undefined,
-                      kind: undefined,
-                      status: undefined,
-                      min: undefined,
-                      max: undefined,
-                      attr: undefined,
-                    })
-                  }
-                />
-              )
-            }
-          </QueryView>
+                )
+              }
+            </QueryView>
+          ) : (
+            <TraceList query={found} sort={traces.sort} filtered={filtered} onClear={clear} />
+          )}
         </div>
       </div>
     </>

@@ -1,0 +1,91 @@
+// Found traces: a scatter of all of them, and a page of the list.
+
+import type { UseQueryResult } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import type { OrderOf } from "../../api/routes";
+import type { TraceSearchPage } from "../../api/types";
+import { plural } from "../../model/format";
+import { absolute } from "../../model/range";
+import type { Sort } from "../../model/search";
+import { exactTime } from "../../model/time";
+import { DataTable } from "../../parts/DataTable";
+import { usePatchSearch } from "../../parts/listSearch";
+import { NoData } from "../../parts/NoData";
+import { Pager } from "../../parts/Pager";
+import { QueryView } from "../../parts/states";
+import { TraceScatter } from "./TraceScatter";
+import { traceColumns } from "./traceColumns";
+
+const route = getRouteApi("/p/$pid/traces");
+
+interface Props {
+  query: UseQueryResult<TraceSearchPage>;
+  sort: Sort<OrderOf<"/api/traces/search">>;
+  filtered: boolean;
+  onClear: () => void;
+}
+
+export function TraceList({ query, sort, filtered, onClear }: Props) {
+  const search = route.useSearch();
+  const patch = usePatchSearch();
+  const isBrushed = search.min !== undefined || search.max !== undefined;
+  return (
+    <QueryView query={query}>
+      {(page) =>
+        page.data.length ? (
+          <>
+            <div className="border-line border-b p-3">
+              <TraceScatter
+                points={page.points}
+                onSelect={({ span, min, max }) =>
+                  patch({ ...absolute(span), min: min || undefined, max: Number.isFinite(max) ? max : undefined })
+                }
+              />
+              {isBrushed && (
+                <button
+                  type="button"
+                  className="btn mt-2"
+                  onClick={() => patch({ min: undefined, max: undefined, from: undefined, to: undefined })}
+                >
+                  Clear the selection
+                </button>
+              )}
+            </div>
+            {!page.complete && <Bounded page={page} />}
+            <DataTable
+              label="Traces"
+              columns={traceColumns}
+              rows={page.data}
+              rowKey={(row) => row.traceId}
+              sort={sort}
+            />
+            <Pager pagination={page.pagination} noun="traces" />
+          </>
+        ) : (
+          <>
+            {!page.complete && <Bounded page={page} />}
+            <NoData
+              what="traces"
+              about="Every accepted span is stored, and a trace is found by any of its spans."
+              filtered={filtered}
+              onClear={onClear}
+            />
+          </>
+        )
+      }
+    </QueryView>
+  );
+}
+
+/** What a search has not looked at. */
+function Bounded({ page }: { page: TraceSearchPage }) {
+  return (
+    <p role="note" className="border-line border-b bg-warnsoft px-3 py-1.5">
+      More spans match than one search looks at: {plural(page.pagination.total, "trace")} found.{" "}
+      {page.completeAfter
+        ? `Traces that started after ${exactTime(page.completeAfter).replace(/(\.\d{3})\d+$/, "$1")} are all here; earlier ones may be missing.`
+        : ""}{" "}
+      Narrow the time range or the query for the rest.
+    </p>
+  );
+}
