@@ -64,6 +64,14 @@ pub(super) fn usual(series: &Series, metric: Metric, window: Window, now: i64) -
     Some(Usual { centre, noise, high, is_young: !has_days })
 }
 
+/// The metric of all minutes of the day before the window that ends at `now`. Leaving out the worst minutes lowers
+/// windows with few requests more than windows with many, so growing traffic alone lifts a window above the medians of
+/// earlier ones, but not above the whole day.
+pub(super) fn whole_day(series: &Series, metric: Metric, window: Window, now: i64) -> Option<f64> {
+    let last = now - window.length - 5;
+    series.whole(metric, last - DAY, last).map(|value| value.x)
+}
+
 /// Values of the windows that end within `around` minutes of this time on other days.
 pub(super) fn same_time(series: &Series, metric: Metric, window: Window, now: i64, around: i64) -> Vec<f64> {
     let of_day = |days: &i64| -> Vec<f64> {

@@ -1,7 +1,7 @@
 //! When a subject gets worse, and when it recovers.
 
-use super::baseline::{Window, ends, recent, same_time, usual};
-use super::series::{Metric, Series, median};
+use super::baseline::{DAY, Usual, Window, ends, recent, same_time, usual, whole_day};
+use super::series::{Metric, Series, Value, median};
 use super::since::{split, split_calls};
 
 /// Minutes before the time of evaluation in which changes begin.
@@ -23,6 +23,8 @@ pub enum Kind {
     Slower,
     /// The duration that a tenth of the requests exceeds.
     SlowerTail,
+    /// The duration that a twentieth of the requests exceeds.
+    SlowerExtreme,
     /// The failed share.
     Failing,
     /// The number of requests fell.
@@ -46,7 +48,8 @@ pub struct Change {
     pub before: f64,
     /// Value since then, in the same unit.
     pub after: f64,
-    /// Longer than usual, nanoseconds: a tenth of the requests before the change. 0 for other kinds than durations.
+    /// Longer than usual, nanoseconds: a tenth of the requests before the change, a twentieth for
+    /// [`Kind::SlowerExtreme`]. 0 for other kinds than durations.
     pub slow_ns: f64,
     /// Requests an hour since then.
     pub calls_an_hour: f64,
@@ -82,7 +85,7 @@ const fn test(metric: Metric, (length, left_out): (i64, usize), wanted: f64, wan
     Test { metric, window: Window { length, left_out }, wanted, wanted_young, margin }
 }
 
-const TESTS: [Test; 12] = [
+const TESTS: [Test; 14] = [
     test(Metric::P50, (10, 4), 9.0, 12.5, LN_MARGIN),
     test(Metric::P50, (30, 8), 5.8, 12.5, LN_MARGIN),
     // A median of an hour is robust with all minutes.
@@ -90,6 +93,8 @@ const TESTS: [Test; 12] = [
     test(Metric::P90, (10, 4), 8.0, 12.5, LN_MARGIN),
     test(Metric::P90, (30, 8), 4.8, 12.5, LN_MARGIN),
     test(Metric::P90, (60, 14), 4.8, 8.0, LN_MARGIN),
+    test(Metric::P95, (30, 8), 4.8, 12.5, LN_MARGIN),
+    test(Metric::P95, (60, 14), 4.8, 8.0, LN_MARGIN),
     test(Metric::Errors, (10, 4), 4.0, 5.2, ERRORS_MARGIN),
     test(Metric::Errors, (30, 8), 3.6, 5.2, ERRORS_MARGIN),
     test(Metric::Errors, (60, 14), 4.6, 5.2, ERRORS_MARGIN),
@@ -120,13 +125,17 @@ struct Open {
 
 /// The changes of the last [`STEPS`] minutes of the series, open or over; at most one of each kind.
 pub fn changes(series: &Series) -> Vec<Change> {
-    let kinds = [Kind::Slower, Kind::SlowerTail, Kind::Failing, Kind::Fewer, Kind::Dearer];
+    let kinds = [Kind::Slower, Kind::SlowerTail, Kind::SlowerExtreme, Kind::Failing, Kind::Fewer, Kind::Dearer];
     let is_measured = |kind: &Kind| *kind != Kind::Dearer || series.has_costs();
     let mut found: Vec<Change> =
         kinds.into_iter().filter(is_measured).filter_map(|kind| latest(series, kind)).collect();
-    // The median says more than the tail when both moved.
-    if found.iter().any(|change| change.kind == Kind::Slower && change.recovered.is_none()) {
-        found.retain(|change| change.kind != Kind::SlowerTail);
+    // The median says more than the tail when both moved, the tail more than its end.
+    for (kind, said) in
+        [(Kind::Slower, [Kind::SlowerTail, Kind::SlowerExtreme].as_slice()), (Kind::SlowerTail, &[Kind::SlowerExtreme])]
+    {
+        if found.iter().any(|change| change.kind == kind && change.recovered.is_none()) {
+            found.retain(|change| !said.contains(&change.kind));
+        }
     }
     found
 }
@@ -165,6 +174,7 @@ fn metric_of(kind: Kind) -> Metric {
     match kind {
         Kind::Slower => Metric::P50,
         Kind::SlowerTail => Metric::P90,
+        Kind::SlowerExtreme => Metric::P95,
         Kind::Failing => Metric::Errors,
         Kind::Fewer => Metric::Calls,
         Kind::Dearer => Metric::Cost,
@@ -191,7 +201,7 @@ fn least_of(metric: Metric) -> f64 {
     match metric {
         Metric::Errors => ERRORS_LEAST,
         Metric::Cost => LN_DEARER,
-        Metric::P50 | Metric::P90 | Metric::Calls => LN_LEAST,
+        Metric::P50 | Metric::P90 | Metric::P95 | Metric::Calls => LN_LEAST,
     }
 }
 
@@ -202,7 +212,16 @@ fn raised(series: &Series, test: &Test, now: i64) -> Option<f64> {
     if recent(series, test.metric, test.window, now).is_some_and(|recent| value.x - recent < least) {
         return None;
     }
-    let usual = usual(series, test.metric, test.window, now)?;
+    let mut usual = usual(series, test.metric, test.window, now)?;
+    if !is_far_above(series, test, &value, &usual) {
+        return None;
+    }
+    // Rarely reached, so the day is read last.
+    usual.centre = usual.centre.max(whole_day(series, test.metric, test.window, now)?);
+    is_far_above(series, test, &value, &usual).then_some(usual.centre)
+}
+
+fn is_far_above(series: &Series, test: &Test, value: &Value, usual: &Usual) -> bool {
     let added = value.x - usual.centre;
     let is_enough = match test.metric {
         Metric::Errors => value.failed >= ERRORS_COUNT && value.x >= 2.0 * usual.centre,
@@ -211,24 +230,24 @@ fn raised(series: &Series, test: &Test, now: i64) -> Option<f64> {
             (value.x.exp() - usual.centre.exp()) * an_hour >= DOLLARS_LEAST
         }
         Metric::P50 => value.x.exp() - usual.centre.exp() >= 5.0 * MS,
-        Metric::P90 | Metric::Calls => value.x.exp() - usual.centre.exp() >= 10.0 * MS,
+        Metric::P90 | Metric::P95 | Metric::Calls => value.x.exp() - usual.centre.exp() >= 10.0 * MS,
     };
-    let is_enough = is_enough && added >= least;
-    if !is_enough || value.x < usual.high + test.margin {
-        return None;
+    if !is_enough || added < least_of(test.metric) || value.x < usual.high + test.margin {
+        return false;
     }
     let (floor, sample) = match test.metric {
         Metric::P50 => (LATENCY_FLOOR, 1.25 * series.spread / value.calls.sqrt()),
         Metric::P90 => (LATENCY_FLOOR, 2.2 * series.spread / value.calls.sqrt()),
+        Metric::P95 => (LATENCY_FLOOR, 2.7 * series.spread / value.calls.sqrt()),
         // The noise of windows has that of their requests.
         Metric::Cost => (LATENCY_FLOOR, 0.0),
-        _ => {
+        Metric::Errors | Metric::Calls => {
             let share = usual.centre.max(0.5 / value.calls).min(0.5);
             (ERRORS_FLOOR, (share * (1.0 - share) / value.calls).sqrt())
         }
     };
     let wanted = if usual.is_young { test.wanted_young } else { test.wanted };
-    (added / usual.noise.max(floor).hypot(sample) >= wanted).then_some(usual.centre)
+    added / usual.noise.max(floor).hypot(sample) >= wanted
 }
 
 /// The usual number of requests of the window when it has far fewer.
@@ -260,14 +279,14 @@ fn describe(series: &Series, kind: Kind, open: &Open) -> Option<Change> {
     let back = if open.length >= 60 { 120 } else { 45 };
     let (from, to) = ((open.at - back).max(series.first()), open.recovered.unwrap_or(series.end()).max(open.at));
     let usual_end = open.at - open.length - STEP;
+    let of_day = |metric| series.whole(metric, usual_end - DAY, usual_end).map_or(0.0, |value| value.x.exp());
     let slow_ns = match kind {
-        Kind::Slower | Kind::SlowerTail => {
-            series.whole(Metric::P90, usual_end - 24 * 60, usual_end).map_or(0.0, |value| value.x.exp())
-        }
+        Kind::Slower | Kind::SlowerTail => of_day(Metric::P90),
+        Kind::SlowerExtreme => of_day(Metric::P95),
         _ => 0.0,
     };
     let (start, is_exact) = match kind {
-        Kind::Slower | Kind::SlowerTail => split(&series.slow(slow_ns, from, to))?,
+        Kind::Slower | Kind::SlowerTail | Kind::SlowerExtreme => split(&series.slow(slow_ns, from, to))?,
         Kind::Failing => split(&series.failures(from, to))?,
         Kind::Fewer => split_calls(&series.failures(from, to))?,
         Kind::Dearer => split(&series.dearer(between(series, open, to), from, to))?,
@@ -280,7 +299,7 @@ fn describe(series: &Series, kind: Kind, open: &Open) -> Option<Change> {
     let minutes = (to - since).max(1) as f64;
     let calls_an_hour = series.whole(Metric::Calls, since, to).map_or(0.0, |value| value.calls * 60.0 / minutes);
     let (before, now) = match kind {
-        Kind::Slower | Kind::SlowerTail => (open.centre.exp(), after.x.exp()),
+        Kind::Slower | Kind::SlowerTail | Kind::SlowerExtreme => (open.centre.exp(), after.x.exp()),
         // The usual value of windows lacks their dearest minutes.
         Kind::Dearer => {
             let usual = series.whole(Metric::Cost, usual_end - 24 * 60, usual_end);
@@ -296,10 +315,11 @@ fn describe(series: &Series, kind: Kind, open: &Open) -> Option<Change> {
             let extra = (now - before).max(0.0);
             calls_an_hour * extra * (1.0 + 4.0 * extra)
         }
-        Kind::Slower | Kind::SlowerTail => {
+        Kind::Slower | Kind::SlowerTail | Kind::SlowerExtreme => {
             let total = |index: fn(&(f64, f64)) -> f64| series.slow(slow_ns, since, to).iter().map(index).sum::<f64>();
             let share = total(|minute| minute.1) / total(|minute| minute.0).max(1.0);
-            let worse = (share - 0.10).max(0.0);
+            let usual = if kind == Kind::SlowerExtreme { 0.05 } else { 0.10 };
+            let worse = (share - usual).max(0.0);
             let weight = ((now / before).log2() / 3.0).clamp(0.1, 1.0);
             calls_an_hour * worse * weight * (1.0 + 4.0 * worse)
         }

@@ -1,7 +1,6 @@
 //! The minutes of a subject, and what windows of them show.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 
 /// Buckets of the logarithm of a duration per unit.
 const PER_UNIT: f64 = 64.0;
@@ -32,6 +31,8 @@ pub struct Minute {
 pub struct Series {
     first: i64,
     minutes: Vec<Cell>,
+    /// The lowest and the highest bucket of all minutes.
+    buckets: (u16, u16),
     /// Typical logarithm of a duration.
     typical_ln: f64,
     /// Half the width of the logarithm of durations from P16 to P84.
@@ -40,11 +41,13 @@ pub struct Series {
     pub(super) failed_share: f64,
     /// Cost of a request, US dollars.
     typical_cost: f64,
-    cache: RefCell<HashMap<Measured, Option<Value>>>,
+    cache: RefCell<Vec<(Windows, Ends)>>,
 }
 
-/// A metric of a window: its length, the minutes left out, its end.
-type Measured = (Metric, i64, usize, i64);
+/// Windows of a metric: their length, the minutes left out.
+type Windows = (Metric, i64, usize);
+/// By the end of the window, after the first minute: what was measured; `None`: nothing yet.
+type Ends = Vec<Option<Option<Value>>>;
 
 #[derive(Debug, Clone, Default)]
 struct Cell {
@@ -63,6 +66,8 @@ pub(super) enum Metric {
     P50,
     /// Logarithm of the duration that a tenth exceeds.
     P90,
+    /// Logarithm of the duration that a twentieth exceeds.
+    P95,
     /// Failed share.
     Errors,
     /// Number of requests.
@@ -97,8 +102,10 @@ impl Series {
             minutes.iter().fold((0.0, 0.0), |(calls, failed), cell| (calls + cell.calls, failed + cell.failed));
         let (priced, cost) =
             minutes.iter().fold((0.0, 0.0), |(priced, cost), cell| (priced + cell.priced, cost + cell.cost));
+        let all = || minutes.iter().flat_map(|cell| &cell.buckets).copied();
         let mut series = Series {
             first,
+            buckets: (all().min().unwrap_or(0), all().max().unwrap_or(0)),
             typical_ln: median(&mut means).unwrap_or(0.0),
             failed_share: if calls > 0.0 { failed / calls } else { 0.0 },
             spread: 0.0,
@@ -141,23 +148,38 @@ impl Series {
         if end - length < self.first || end > self.end() {
             return None;
         }
-        if let Some(value) = self.cache.borrow().get(&(metric, length, left_out, end)) {
-            return *value;
+        let place = (end - self.first) as usize;
+        let known = |windows: Windows| {
+            let cache = self.cache.borrow();
+            let (_, ends) = cache.iter().find(|(one, _)| *one == windows)?;
+            ends[place]
+        };
+        if let Some(value) = known((metric, length, left_out)) {
+            return value;
         }
-        let value = self.measure(metric, self.cells(end - length, end), left_out);
-        self.cache.borrow_mut().insert((metric, length, left_out, end), value);
-        value
+        // Quantiles of one window share its worst minutes and its distribution.
+        for (metric, value) in self.measure(metric, self.cells(end - length, end), left_out) {
+            let windows = (metric, length, left_out);
+            let mut cache = self.cache.borrow_mut();
+            let index = cache.iter().position(|(one, _)| *one == windows).unwrap_or_else(|| {
+                cache.push((windows, vec![None; self.minutes.len() + 1]));
+                cache.len() - 1
+            });
+            cache[index].1[place] = Some(value);
+        }
+        known((metric, length, left_out)).flatten()
     }
 
     /// The metric of all minutes of `from..to`.
     pub(super) fn whole(&self, metric: Metric, from: i64, to: i64) -> Option<Value> {
-        self.measure(metric, self.cells(from, to), 0)
+        self.measure(metric, self.cells(from, to), 0).into_iter().find(|(one, _)| *one == metric)?.1
     }
 
-    fn measure(&self, metric: Metric, cells: &[Cell], left_out: usize) -> Option<Value> {
+    /// The metric; with a quantile of durations, all of them.
+    fn measure(&self, metric: Metric, cells: &[Cell], left_out: usize) -> Vec<(Metric, Option<Value>)> {
         let excess = |cell: &Cell| match metric {
-            Metric::P50 | Metric::P90 if cell.buckets.is_empty() => 0.0,
-            Metric::P50 | Metric::P90 => cell.calls * (cell.ln_mean - self.typical_ln),
+            Metric::P50 | Metric::P90 | Metric::P95 if cell.buckets.is_empty() => 0.0,
+            Metric::P50 | Metric::P90 | Metric::P95 => cell.calls * (cell.ln_mean - self.typical_ln),
             Metric::Errors => cell.failed - cell.calls * self.failed_share,
             Metric::Calls => -cell.calls,
             Metric::Cost => cell.cost - cell.priced * self.typical_cost,
@@ -169,29 +191,34 @@ impl Series {
             let priced: f64 = kept.clone().map(|cell| cell.priced).sum();
             let cost: f64 = kept.map(|cell| cell.cost).sum();
             let is_known = priced >= CALLS_FOR_RATE && cost > 0.0;
-            return is_known.then(|| Value { x: (cost / priced).ln(), calls: priced, failed: 0.0 });
+            let value = is_known.then(|| Value { x: (cost / priced).ln(), calls: priced, failed: 0.0 });
+            return vec![(metric, value)];
         }
         let (calls, failed) =
             kept.clone().fold((0.0, 0.0), |(calls, failed), cell| (calls + cell.calls, failed + cell.failed));
-        let x = match metric {
-            Metric::P50 | Metric::P90 if calls < CALLS_FOR_QUANTILE => return None,
-            Metric::P50 => self.histogram(kept).quantile(0.5)?,
-            Metric::P90 => self.histogram(kept).quantile(0.9)?,
-            Metric::Errors if calls < CALLS_FOR_RATE => return None,
-            Metric::Errors => failed / calls,
-            Metric::Calls | Metric::Cost => calls,
-        };
-        Some(Value { x, calls, failed })
+        let value = |x: f64| Some(Value { x, calls, failed });
+        match metric {
+            Metric::P50 | Metric::P90 | Metric::P95 => {
+                let histogram = (calls >= CALLS_FOR_QUANTILE).then(|| self.histogram(kept));
+                let quantile = |q| histogram.as_ref()?.quantile(q).and_then(value);
+                let quantiles = [(Metric::P50, 0.5), (Metric::P90, 0.9), (Metric::P95, 0.95)];
+                quantiles.into_iter().map(|(metric, q)| (metric, quantile(q))).collect()
+            }
+            Metric::Errors if calls < CALLS_FOR_RATE => vec![(metric, None)],
+            Metric::Errors => vec![(metric, value(failed / calls))],
+            Metric::Calls | Metric::Cost => vec![(metric, value(calls))],
+        }
     }
 
     fn histogram<'a>(&self, cells: impl Iterator<Item = &'a Cell>) -> Histogram {
-        let mut points: Vec<(u16, f64)> = Vec::new();
+        let mut counts = vec![0.0; usize::from(self.buckets.1 - self.buckets.0) + 1];
         for cell in cells {
             let each = cell.calls / cell.buckets.len().max(1) as f64;
-            points.extend(cell.buckets.iter().map(|bucket| (*bucket, each)));
+            for bucket in &cell.buckets {
+                counts[usize::from(bucket - self.buckets.0)] += each;
+            }
         }
-        points.sort_unstable_by_key(|(bucket, _)| *bucket);
-        Histogram { points }
+        Histogram { first: self.buckets.0, counts }
     }
 
     /// Requests, and those that failed, of each minute of `from..to`.
@@ -227,21 +254,22 @@ impl Cell {
     }
 }
 
-/// Buckets with their requests, ascending; a bucket may occur several times.
+/// Requests by bucket.
 struct Histogram {
-    points: Vec<(u16, f64)>,
+    /// The bucket of the first count.
+    first: u16,
+    counts: Vec<f64>,
 }
 
 impl Histogram {
     /// The logarithm of the duration at a quantile, interpolated inside the bucket.
     fn quantile(&self, q: f64) -> Option<f64> {
-        let wanted = q * self.points.iter().map(|(_, count)| count).sum::<f64>();
+        let wanted = q * self.counts.iter().sum::<f64>();
         let mut below = 0.0;
-        for points in self.points.chunk_by(|(one, _), (other, _)| one == other) {
-            let count: f64 = points.iter().map(|(_, count)| count).sum();
+        for (place, &count) in self.counts.iter().enumerate() {
             if count > 0.0 && below + count >= wanted {
                 let inside = ((wanted - below) / count).clamp(0.0, 1.0);
-                return Some((f64::from(points[0].0) + inside) / PER_UNIT);
+                return Some((f64::from(self.first) + place as f64 + inside) / PER_UNIT);
             }
             below += count;
         }

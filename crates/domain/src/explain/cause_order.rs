@@ -14,10 +14,11 @@ const ORDER: &[&[&str]] = &[
     &["k8s.pod.name", "pod"],
     &["tenant.id", "tenant"],
     &["tenant.plan", "plan"],
+    &["cache.hit"],
     &["db.query.text", "db.statement"],
     &["db.shard", "shard"],
     &["retry.count", "http.request.resend_count"],
-    &["cache.hit"],
+    &["user.id", "enduser.id"],
 ];
 
 /// Rank of a column: a lower one is the likelier cause. The name may begin with a scope (`resource.`) or with

@@ -132,7 +132,6 @@ impl<'t> Search<'t> {
     /// Every condition on one column that enough selected requests meet, and as how many tests it counts.
     fn conditions(&self, place: usize, baseline: &Baseline, found: &mut dyn FnMut(Candidate, usize)) {
         let table = self.table;
-        let mut absent = Counts::default();
         let mut report = |predicate: Predicate, counts: Counts| {
             if counts.selected() >= SUPPORT_MIN {
                 let score = baseline.score(counts);
@@ -156,18 +155,14 @@ impl<'t> Search<'t> {
                 let mut counts = vec![Counts::default(); dictionary.len()];
                 for &request in &self.requests {
                     let request = request as usize;
-                    let own = &codes[offsets[request] as usize..offsets[request + 1] as usize];
-                    if own.is_empty() {
-                        absent.add(table.sets[request]);
-                    }
-                    for &code in own {
+                    for &code in &codes[offsets[request] as usize..offsets[request + 1] as usize] {
                         counts[code as usize].add(table.sets[request]);
                     }
                 }
+                // Not absence: a request that fails early has fewer spans below it, which explains nothing.
                 for (code, counts) in (0..).zip(&counts) {
                     report(Predicate::Is(code), *counts);
                 }
-                report(Predicate::Absent, absent);
             }
             Values::Numbers(values) => {
                 report(Predicate::Absent, self.count(|request| values[request].is_nan()));

@@ -148,6 +148,7 @@ fn effect(change: &Change) -> Effect {
     let (metric, scale) = match change.kind {
         Kind::Slower => (EffectMetric::P50, 1e-6),
         Kind::SlowerTail => (EffectMetric::P90, 1e-6),
+        Kind::SlowerExtreme => (EffectMetric::P95, 1e-6),
         Kind::Failing => (EffectMetric::ErrorRate, 1.0),
         Kind::Fewer => (EffectMetric::Calls, 1.0),
         Kind::Dearer => (EffectMetric::Cost, 1.0),

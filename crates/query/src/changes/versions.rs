@@ -16,10 +16,14 @@ use crate::{filters, plans};
 const KNOWN: i64 = 6 * HOUR;
 /// A version is new when its first row is within this time of the start of the change, nanoseconds.
 const NEW: i64 = 5 * MINUTE;
-/// Rise of a version's share of the calls that counts as going live: a rollback.
+/// Rise of a version's share of the calls around the start of the change that counts as going live: a rollback.
 const RISE: f64 = 0.1;
+/// The calls around the start that show the rise: this time before and after it, nanoseconds.
+const NEAR: i64 = 10 * MINUTE;
 
 /// Output columns.
+const NEAR_AFTER: &str = "near_after";
+const NEAR_BEFORE: &str = "near_before";
 const AFTER: &str = "after";
 const AFTER_BAD: &str = "after_bad";
 const BEFORE: &str = "before";
@@ -59,11 +63,14 @@ impl Known {
     }
 }
 
+#[derive(Clone)]
 struct Version {
     service: String,
     name: String,
     since: Served,
     before: Served,
+    /// Calls in [`NEAR`] before and after the start.
+    near: [f64; 2],
     first: i64,
 }
 
@@ -80,7 +87,7 @@ pub async fn origin(
     let to = change.recovered.unwrap_or(end).saturating_mul(MINUTE);
     let range = Range { from: since.saturating_sub(KNOWN), to: to.max(since.saturating_add(1)) };
     let bad = match change.kind {
-        Kind::Slower | Kind::SlowerTail => filters::compare("duration", Op::Gt, change.slow_ns as i64),
+        Kind::Slower | Kind::SlowerTail | Kind::SlowerExtreme => filters::compare("duration", Op::Gt, change.slow_ns as i64),
         Kind::Failing | Kind::Fewer => filters::is("is_error"),
         Kind::Dearer => {
             let value = Value::F64((change.before * change.after).max(0.0).sqrt());
@@ -88,7 +95,11 @@ pub async fn origin(
         }
     };
     let (after, before) = (filters::compare("time", Op::Ge, since), filters::compare("time", Op::Lt, since));
+    let near_before = filters::compare("time", Op::Ge, since.saturating_sub(NEAR)).and(before.clone());
+    let near_after = after.clone().and(filters::compare("time", Op::Lt, since.saturating_add(NEAR)));
     let aggregates = vec![
+        Function::Count.named(NEAR_BEFORE).only(near_before),
+        Function::Count.named(NEAR_AFTER).only(near_after),
         Function::Count.named(AFTER).only(after.clone()),
         Function::Count.named(AFTER_BAD).only(after.and(bad.clone())),
         Function::Count.named(BEFORE).only(before.clone()),
@@ -105,6 +116,7 @@ pub async fn origin(
             name: row.text("app_version").to_owned(),
             since: Served { calls: row.number(AFTER), bad: row.number(AFTER_BAD) },
             before: Served { calls: row.number(BEFORE), bad: row.number(BEFORE_BAD) },
+            near: [row.number(NEAR_BEFORE), row.number(NEAR_AFTER)],
             first: known.first(row.text("server_name"), row.text("app_version"), row.int(FIRST)),
         })
         .collect();
@@ -119,11 +131,13 @@ fn choose(versions: &[Version], kind: Kind, since: i64) -> Origin {
     let of_service = || versions.iter().filter(|version| version.service == service);
     let was = of_service().map(|version| version.before).fold(Served::default(), add);
     let all = of_service().map(|version| version.since).fold(Served::default(), add);
+    let near = [0, 1].map(|index: usize| of_service().map(|version| version.near[index]).sum::<f64>());
     let mut found: Option<(&Version, Relation)> = None;
     // Fewer calls of one version are the others' gain: traffic names no version.
     for version in of_service().filter(|version| !version.name.is_empty() && kind != Kind::Fewer) {
         let old = Served { calls: all.calls - version.since.calls, bad: all.bad - version.since.bad };
-        let rose = version.since.calls / all.calls.max(1.0) - version.before.calls / was.calls.max(1.0);
+        let share = |index: usize| version.near[index] / near[index].max(1.0);
+        let rose = share(1) - share(0);
         let is_first = version.first >= since.saturating_sub(NEW) && version.first <= since.saturating_add(NEW);
         // The first version that is known went live before everything.
         let is_new = was.calls > 0.0 && rose >= RISE && (is_first || version.before.calls > 0.0);
@@ -149,7 +163,8 @@ mod tests {
     fn version(name: &str, since: (f64, f64), before: (f64, f64), first: i64) -> Version {
         let served = |(calls, bad)| Served { calls, bad };
         let (since, before) = (served(since), served(before));
-        Version { service: "checkout".to_owned(), name: name.to_owned(), since, before, first }
+        let near = [before.calls, since.calls];
+        Version { service: "checkout".to_owned(), name: name.to_owned(), since, before, near, first }
     }
 
     #[test]
@@ -157,11 +172,16 @@ mod tests {
         let since = 1_000 * HOUR;
         let old = |calls| version("1.41.0", calls, (600.0, 6.0), since - 6 * HOUR);
         let new = |calls, first| version("1.42.0", calls, (0.0, 0.0), first);
+        // It was rolled out before the change, within the hours that are read.
+        let rolled_out = Version { near: [50.0, 100.0], ..version("1.42.0", (100.0, 90.0), (50.0, 1.0), 0) };
+        let replaced = Version { near: [50.0, 0.0], ..version("1.41.0", (0.0, 0.0), (600.0, 6.0), 0) };
         for (versions, expected) in [
             (vec![old((0.0, 0.0)), new((100.0, 90.0), since)], Some(("1.42.0", Relation::BeganWith))),
             (vec![old((500.0, 5.0)), new((60.0, 50.0), since)], Some(("1.42.0", Relation::Carries))),
             (vec![old((100.0, 90.0)), new((100.0, 90.0), since)], None),
             (vec![old((100.0, 90.0))], None),
+            (vec![rolled_out.clone(), Version { near: [0.0, 0.0], ..replaced.clone() }], None),
+            (vec![rolled_out, replaced], Some(("1.42.0", Relation::BeganWith))),
             (vec![], None),
         ] {
             let found = choose(&versions, Kind::Slower, since).version;

@@ -39,6 +39,7 @@ mod hostile;
 mod incidents;
 mod invitations;
 mod issues;
+mod judges;
 mod limits;
 mod link_tokens;
 mod listen;

@@ -1,0 +1,169 @@
+//! Incidents of the demo, sent through the front door: the Overview names what got worse, and Explain its cause.
+//!
+//! One seed by default. `TIDEWATCH_INCIDENT_SEEDS=5` judges five, `TIDEWATCH_INCIDENTS=tenant,user` only those kinds.
+
+use clap::ValueEnum;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use tidewatch_bench::demo::incident::{Effect, Incident, Question, Subject};
+use tidewatch_bench::demo::traffic::{History, Traffic};
+
+use crate::harness::{Harness, Project};
+
+const MINUTE_NS: i128 = 60_000_000_000;
+/// Largest distance of `since` from the planted time.
+const SINCE_MINUTES: i128 = 10;
+const RETRY_AFTER: std::time::Duration = std::time::Duration::from_millis(50);
+/// Largest distance of a numeric cut from the planted one.
+const CUT_TOLERANCE: f64 = 0.05;
+
+fn setting(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+fn seeds() -> std::ops::RangeInclusive<u64> {
+    1..=setting("TIDEWATCH_INCIDENT_SEEDS").map_or(1, |count| count.parse().expect("a number of seeds"))
+}
+
+fn incidents() -> Vec<Incident> {
+    let all = Incident::value_variants().iter().copied();
+    match setting("TIDEWATCH_INCIDENTS") {
+        Some(names) => all.filter(|one| names.split(',').any(|name| name == one.name())).collect(),
+        None => all.collect(),
+    }
+}
+
+fn rfc3339(time_ns: u64) -> String {
+    Timestamp::from_nanosecond(i128::from(time_ns)).expect("a time").to_string()
+}
+
+/// Sends a history of 26 hours that ends now.
+async fn plant(incident: Incident, seed: u64) -> (Harness, Project, History) {
+    let (harness, project) = Harness::with_project().await;
+    let now_ns = u64::try_from(harness.app().clock.now_ns()).expect("after 1970");
+    let history = History { now_ns, minutes: 26 * 60, rate: 3.0, seed, incident, effect: Effect::Big };
+    let mut traffic = Traffic::new(history);
+    let headers = [("Content-Type", "application/x-protobuf")];
+    loop {
+        let is_over = traffic.clock_ns() >= now_ns;
+        if is_over || traffic.shop.exports.span_count > 2000 {
+            for (signal, body) in traffic.shop.exports.take_bodies() {
+                // The history is sent as fast as the server takes it: like an exporter, again after a refusal.
+                while harness.post_otlp(signal.as_str(), &project.token, &headers, &body).await.status == 503 {
+                    tokio::time::sleep(RETRY_AFTER).await;
+                }
+            }
+        }
+        if is_over {
+            return (harness, project, history);
+        }
+        traffic.step();
+    }
+}
+
+/// What is wrong with the answer of `POST /api/overview/changes`.
+fn wrong_changes(answer: &Value, expected: Option<Subject>, planted_ns: u64) -> Option<String> {
+    let cards = answer["data"].as_array().expect("a list");
+    let sentences: Vec<&str> = cards.iter().map(|card| card["sentence"].as_str().expect("a sentence")).collect();
+    let Some(subject) = expected else {
+        return (!cards.is_empty()).then(|| format!("quiet, but {sentences:?}"));
+    };
+    let Some(card) = cards.first() else { return Some(format!("{} is not named", subject.names[0])) };
+    let name = card["name"].as_str().expect("a name");
+    if card["kind"] != subject.kind && card["kind"] != "ai_trace" && card["kind"] != "endpoint"
+        || !subject.names.contains(&name)
+    {
+        return Some(format!("{} is not first: {sentences:?}", subject.names[0]));
+    }
+    let since: Timestamp = card["since"].as_str().expect("a time").parse().expect("RFC 3339");
+    let late_ns = since.as_nanosecond() - i128::from(planted_ns);
+    (late_ns.abs() > SINCE_MINUTES * MINUTE_NS)
+        .then(|| format!("since is {} min after the planted time: {sentences:?}", late_ns / MINUTE_NS))
+}
+
+/// Whether a condition of an answer is the expected one.
+fn is_condition(found: &Value, (key, value): (&str, &str)) -> bool {
+    if found["attribute"] != key {
+        return false;
+    }
+    let text = found["value"].as_str().expect("a value");
+    match value.strip_prefix(">=") {
+        None => text == value,
+        Some(least) => {
+            let number = |text: &str| text.parse::<f64>().unwrap_or(f64::NAN);
+            (number(text) / number(least) - 1.0).abs() <= CUT_TOLERANCE
+        }
+    }
+}
+
+/// What is wrong with the answer of `POST /api/explain`.
+fn wrong_explanation(answer: &Value, expected: &tidewatch_bench::demo::incident::Expected) -> Option<String> {
+    let rows = answer["data"].as_array().expect("a list");
+    let brief = || {
+        let row = |row: &Value| {
+            format!("{}={} {:.2}", row["attribute"], row["value"], row["explained"].as_f64().unwrap_or(0.0))
+        };
+        format!(
+            "selected {} of {}, rows {:?}",
+            answer["selected"],
+            answer["baseline"],
+            rows.iter().take(3).map(row).collect::<Vec<_>>()
+        )
+    };
+    let is_expected = |row: &Value, conditions: &[(&str, &str)]| {
+        let synonyms = row["synonyms"].as_array().expect("a list");
+        conditions.iter().all(|condition| {
+            is_condition(row, *condition)
+                || row["conditions"].as_array().is_some_and(|all| all.iter().any(|one| is_condition(one, *condition)))
+                || synonyms.iter().any(|one| is_condition(one, *condition))
+        })
+    };
+    match rows.first() {
+        None if expected.rows.is_empty() => None,
+        Some(row) if expected.rows.iter().any(|conditions| is_expected(row, conditions)) => None,
+        _ => Some(brief()),
+    }
+    .or_else(|| {
+        let service = expected.own_time?;
+        let first = &answer["ownTime"][0];
+        (first["service"] != service).then(|| format!("own time of {first}, not of {service}"))
+    })
+}
+
+async fn explain(harness: &Harness, project: &Project, history: &History, question: Question) -> Value {
+    let body = json!({
+        "entity": question.entity, "name": question.name,
+        "fromDate": rfc3339(history.now_ns - history.minutes * 60_000_000_000), "toDate": rfc3339(history.now_ns),
+        "budgetMs": 10_000,
+        "selection": { "query": question.query, "fromDate": rfc3339(history.plan().at_ns) },
+    });
+    harness.query_json(project, "/api/explain", body).await
+}
+
+/// What is wrong with the answers to one incident.
+async fn judge(incident: Incident, seed: u64) -> Vec<String> {
+    let (harness, project, history) = plant(incident, seed).await;
+    let expected = incident.expected();
+    let range = json!({ "fromDate": null, "toDate": rfc3339(history.now_ns) });
+    let changes = harness.query_json(&project, "/api/overview/changes", range).await;
+    let mut wrong: Vec<String> = wrong_changes(&changes, expected.change, history.plan().at_ns).into_iter().collect();
+    if let Some(question) = expected.question {
+        let answer = explain(&harness, &project, &history, question).await;
+        wrong.extend(wrong_explanation(&answer, &expected));
+    }
+    wrong.into_iter().map(|wrong| format!("{} {seed}: {wrong}", incident.name())).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_incident_is_named_and_explained() {
+    let mut wrong = Vec::new();
+    for seed in seeds() {
+        for incident in incidents() {
+            let started = std::time::Instant::now();
+            let found = judge(incident, seed).await;
+            eprintln!("{} {seed}: {:.1?} {found:?}", incident.name(), started.elapsed());
+            wrong.extend(found);
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
