@@ -210,7 +210,7 @@ impl Exports {
         let nonce = AtomicU64::new(clock.now_ns() as u64);
         load::run(plan, |_| {
             let (nonce, clock) = (&nonce, clock.clone());
-            let mut deflater = libdeflater::Compressor::new(libdeflater::CompressionLvl::fastest());
+            let mut deflater = deflater();
             let mut plain = Vec::new();
             move |request: &mut Request| {
                 let number = nonce.fetch_add(1, Ordering::Relaxed);
@@ -226,6 +226,11 @@ impl Exports {
             }
         })
     }
+}
+
+/// A compressor of bodies. Its level 0, `fastest`, only stores.
+pub fn deflater() -> libdeflater::Compressor {
+    libdeflater::Compressor::new(libdeflater::CompressionLvl::new(1).expect("a level"))
 }
 
 /// Generates `distinct` requests of `batch` records.

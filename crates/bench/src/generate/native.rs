@@ -284,7 +284,7 @@ mod tests {
             let recording = &frame["sessionRecordings"][0];
             assert_eq!(recording["segmentIndex"], number % SEGMENTS);
             assert_eq!(frame["sessions"].is_array(), number % SEGMENTS == 0);
-            assert!((10_000..100_000).contains(&body.len()), "{} bytes", body.len());
+            assert!((10_000..150_000).contains(&body.len()), "{} bytes", body.len());
             ids.push(recording["sessionId"].to_string());
         }
         ids.dedup();

@@ -29,7 +29,7 @@ pub fn profile(number: u64, start_ns: i64) -> Vec<u8> {
         locations.clear();
         for depth in (0..FRAMES).rev() {
             // Stacks share the frames near the root.
-            let function = mix((stack >> (2 * (FRAMES - depth).min(6))) * FRAMES + depth) % FUNCTIONS;
+            let function = mix((stack >> (2 * (FRAMES - 1 - depth).min(6))) * FRAMES + depth) % FUNCTIONS;
             varint(function + 1, &mut locations);
         }
         message.message(2, |of| {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 use tidewatch_bench::generate::profiles::{PROFILES_PER_DAY, SAMPLES, profile};
 use tidewatch_bench::http::{self, Connection, Request, Target};
-use tidewatch_bench::ingest::{CALM, CALM_AT_MOST};
+use tidewatch_bench::ingest::{CALM, CALM_AT_MOST, deflater};
 use tidewatch_bench::process;
 use tidewatch_bench::query::{Read, Repeats};
 use tidewatch_limits::clock::Clock;
@@ -75,7 +75,7 @@ fn send(target: &Target, token: &str, start: i64) -> f64 {
     let (next, bytes) = (AtomicU64::new(0), AtomicU64::new(0));
     let sender = || {
         let mut connection = Connection::new(target.clone());
-        let mut deflater = libdeflater::Compressor::new(libdeflater::CompressionLvl::fastest());
+        let mut deflater = deflater();
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             if number >= PROFILES_PER_DAY {

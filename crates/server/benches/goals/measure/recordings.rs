@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tidewatch_bench::generate::native;
 use tidewatch_bench::http::{self, Request, Target};
-use tidewatch_bench::ingest::{CALM, CALM_AT_MOST};
+use tidewatch_bench::ingest::{CALM, CALM_AT_MOST, deflater};
 use tidewatch_bench::load::{self, Pace, Plan};
 use tidewatch_bench::process;
 use tidewatch_limits::clock::Clock;
@@ -35,7 +35,7 @@ pub fn measure(settings: &Settings) -> Vec<Measured> {
     let before = used();
     let outcome = load::run(&plan, |_| {
         let (clock, next, inflated, head) = (clock.clone(), &next, &inflated, &head);
-        let mut deflater = libdeflater::Compressor::new(libdeflater::CompressionLvl::fastest());
+        let mut deflater = deflater();
         let mut text = String::new();
         move |request: &mut Request| {
             native::segment(next.fetch_add(1, Ordering::Relaxed), clock.now_ns().cast_unsigned(), &mut text);
