@@ -2679,6 +2679,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/traces/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Traces of which any span meets a query, or spans that are related as the query says; summaries without attributes. */
+        post: operations["searchTraces"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health": {
         parameters: {
             query?: never;
@@ -4091,7 +4108,7 @@ export interface components {
          * @description The unit of an effect.
          * @enum {string}
          */
-        EffectMetric: "p50" | "p90" | "error_rate" | "calls" | "cost";
+        EffectMetric: "p50" | "p90" | "p95" | "error_rate" | "calls" | "cost";
         /** @description A chart of Endpoints. Buckets without requests are absent. */
         EndpointChart: {
             /** @description Names of the lines: at most five, then "Other" when there are more. */
@@ -8248,6 +8265,135 @@ export interface components {
             traceId: string;
             /** @description Kind of the entity. */
             traceType: components["schemas"]["TraceType"];
+        };
+        /**
+         * @description Orders of found traces.
+         * @enum {string}
+         */
+        TraceOrder: "start_time" | "duration" | "spans" | "errors";
+        /** @description Every found trace as a point, latest start first; the lists have the same length. */
+        TracePoints: {
+            /** @description Durations, milliseconds. */
+            durations: number[];
+            /** @description Whether any span failed. */
+            errors: boolean[];
+            /** @description Starts, milliseconds since the epoch. */
+            starts: number[];
+            /** @description Trace ids. */
+            traceIds: string[];
+        };
+        /** @description A found trace. */
+        TraceRow: {
+            /**
+             * Format: int64
+             * @description From the first start to the last end, nanoseconds.
+             */
+            duration: number;
+            /**
+             * Format: int64
+             * @description Number of spans with the status ERROR or an HTTP status of 500 and above.
+             */
+            errors: number;
+            /** @description Whether the parent of that span is not stored: the trace began elsewhere. */
+            hasMissingParent: boolean;
+            /**
+             * Format: int32
+             * @description HTTP status of that span; absent when it has none.
+             */
+            httpStatus?: number | null;
+            /** @description Name of the first span without a parent; of the first one whose parent is not stored when there is none. */
+            name: string;
+            /** @description Service of that span; empty when absent. */
+            serviceName: string;
+            /** @description Most own time first; at most 20. */
+            services: components["schemas"]["TraceService"][];
+            /**
+             * Format: int32
+             * @description OTLP kind of that span.
+             */
+            spanKind: number;
+            /**
+             * Format: int64
+             * @description Number of spans.
+             */
+            spans: number;
+            /**
+             * Format: date-time
+             * @description Start of the first span.
+             */
+            startTime: string;
+            /** @description Trace id. */
+            traceId: string;
+        };
+        /** @description `POST /api/traces/search`. */
+        TraceSearchPage: {
+            /** @description Whether every trace was found that meets the search. */
+            complete: boolean;
+            /**
+             * Format: date-time
+             * @description When not complete: every trace was found that started after this time; earlier ones may be missing.
+             */
+            completeAfter?: string | null;
+            /** @description Traces of this page. */
+            data: components["schemas"]["TraceRow"][];
+            /** @description Position of this page in the list of found traces. */
+            pagination: components["schemas"]["PageInfo"];
+            /** @description Points of the found traces on all pages. */
+            points: components["schemas"]["TracePoints"];
+        };
+        /** @description Body of `POST /api/traces/search`. */
+        TraceSearchRequest: {
+            /**
+             * Format: date-time
+             * @description Start of the range, inclusive; 24 hours before `toDate` when null. Traces that start in the range are found.
+             * @default null
+             */
+            fromDate: string | null;
+            /**
+             * Format: double
+             * @description Maximum duration of the trace in milliseconds.
+             * @default null
+             */
+            maxDurationMs: number | null;
+            /**
+             * Format: double
+             * @description Minimum duration of the trace in milliseconds.
+             * @default null
+             */
+            minDurationMs: number | null;
+            /** @default null */
+            orderBy: components["schemas"]["TraceOrder"] | null;
+            /** @default null */
+            pagination: components["schemas"]["PageRequest"] | null;
+            /**
+             * @description Query on any span, or conditions in braces: `{service:a} >> {error:true} !{db.system:*}`. A text that is no query
+             *     is 400 with its `position`. At most 4,096 bytes.
+             * @default null
+             */
+            query: string | null;
+            /** @default null */
+            sortDirection: components["schemas"]["SortDirection"] | null;
+            /**
+             * Format: date-time
+             * @description End of the range, exclusive; now when null. Spans count until one hour later.
+             * @default null
+             */
+            toDate: string | null;
+        };
+        /** @description The part of a service in a trace. */
+        TraceService: {
+            /** @description `service.name`; empty when absent. */
+            service: string;
+            /**
+             * Format: double
+             * @description Part of all own time in the trace, 0 to 1. Time in which several children run is divided among them.
+             */
+            share: number;
+            /**
+             * Format: int64
+             * @description Number of its spans.
+             */
+            spans: number;
         };
         /**
          * @description Kinds of entities.
@@ -22147,6 +22293,87 @@ export interface operations {
             };
             /** @description The object does not exist. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    searchTraces: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TraceSearchRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TraceSearchPage"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

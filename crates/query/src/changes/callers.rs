@@ -50,7 +50,7 @@ pub async fn guilty_of(executor: &Executor, project: u32, worse: &[Worse<'_>]) -
 /// Whether the change is of failures (or of durations). `None`: it is not passed on to callers.
 fn kind_of(change: &Change) -> Option<bool> {
     match change.kind {
-        Kind::Slower | Kind::SlowerTail => Some(false),
+        Kind::Slower | Kind::SlowerTail | Kind::SlowerExtreme => Some(false),
         Kind::Failing => Some(true),
         Kind::Fewer | Kind::Dearer => None,
     }

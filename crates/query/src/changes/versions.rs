@@ -87,7 +87,9 @@ pub async fn origin(
     let to = change.recovered.unwrap_or(end).saturating_mul(MINUTE);
     let range = Range { from: since.saturating_sub(KNOWN), to: to.max(since.saturating_add(1)) };
     let bad = match change.kind {
-        Kind::Slower | Kind::SlowerTail | Kind::SlowerExtreme => filters::compare("duration", Op::Gt, change.slow_ns as i64),
+        Kind::Slower | Kind::SlowerTail | Kind::SlowerExtreme => {
+            filters::compare("duration", Op::Gt, change.slow_ns as i64)
+        }
         Kind::Failing | Kind::Fewer => filters::is("is_error"),
         Kind::Dearer => {
             let value = Value::F64((change.before * change.after).max(0.0).sqrt());
