@@ -1,6 +1,7 @@
 //! Incidents of the demo, sent through the front door: the Overview names what got worse, and Explain its cause.
 //!
-//! One seed by default. `TIDEWATCH_INCIDENT_SEEDS=5` judges five, `TIDEWATCH_INCIDENTS=tenant,user` only those kinds.
+//! By default one seed of [`JUDGED`]. `TIDEWATCH_INCIDENTS=all` judges every kind, `TIDEWATCH_INCIDENTS=tenant,user`
+//! these, and `TIDEWATCH_INCIDENT_SEEDS=5` five seeds of each.
 
 use clap::ValueEnum;
 use jiff::Timestamp;
@@ -9,6 +10,9 @@ use tidewatch_bench::demo::incident::{Effect, Incident, Question, Subject};
 use tidewatch_bench::demo::traffic::{History, Traffic};
 
 use crate::harness::{Harness, Project};
+
+/// One kind for each way to be found: a new version, few slow requests, failures of a callee, nothing.
+const JUDGED: [Incident; 4] = [Incident::Release, Incident::Canary, Incident::Zone, Incident::None];
 
 const MINUTE_NS: i128 = 60_000_000_000;
 /// Largest distance of `since` from the planted time.
@@ -28,8 +32,9 @@ fn seeds() -> std::ops::RangeInclusive<u64> {
 fn incidents() -> Vec<Incident> {
     let all = Incident::value_variants().iter().copied();
     match setting("TIDEWATCH_INCIDENTS") {
+        Some(names) if names == "all" => all.collect(),
         Some(names) => all.filter(|one| names.split(',').any(|name| name == one.name())).collect(),
-        None => all.collect(),
+        None => JUDGED.to_vec(),
     }
 }
 
@@ -70,9 +75,7 @@ fn wrong_changes(answer: &Value, expected: Option<Subject>, planted_ns: u64) -> 
     };
     let Some(card) = cards.first() else { return Some(format!("{} is not named", subject.names[0])) };
     let name = card["name"].as_str().expect("a name");
-    if card["kind"] != subject.kind && card["kind"] != "ai_trace" && card["kind"] != "endpoint"
-        || !subject.names.contains(&name)
-    {
+    if !subject.names.contains(&name) || name == subject.names[0] && card["kind"] != subject.kind {
         return Some(format!("{} is not first: {sentences:?}", subject.names[0]));
     }
     let since: Timestamp = card["since"].as_str().expect("a time").parse().expect("RFC 3339");
@@ -86,7 +89,7 @@ fn is_condition(found: &Value, (key, value): (&str, &str)) -> bool {
     if found["attribute"] != key {
         return false;
     }
-    let text = found["value"].as_str().expect("a value");
+    let Some(text) = found["value"].as_str() else { return false };
     match value.strip_prefix(">=") {
         None => text == value,
         Some(least) => {
@@ -114,7 +117,7 @@ fn wrong_explanation(answer: &Value, expected: &tidewatch_bench::demo::incident:
         let synonyms = row["synonyms"].as_array().expect("a list");
         conditions.iter().all(|condition| {
             is_condition(row, *condition)
-                || row["conditions"].as_array().is_some_and(|all| all.iter().any(|one| is_condition(one, *condition)))
+                || is_condition(&row["and"], *condition)
                 || synonyms.iter().any(|one| is_condition(one, *condition))
         })
     };
@@ -154,15 +157,13 @@ async fn judge(incident: Incident, seed: u64) -> Vec<String> {
     wrong.into_iter().map(|wrong| format!("{} {seed}: {wrong}", incident.name())).collect()
 }
 
+// ANSWERS 4: every incident is named by the Overview, and explained.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_incident_is_named_and_explained() {
     let mut wrong = Vec::new();
     for seed in seeds() {
         for incident in incidents() {
-            let started = std::time::Instant::now();
-            let found = judge(incident, seed).await;
-            eprintln!("{} {seed}: {:.1?} {found:?}", incident.name(), started.elapsed());
-            wrong.extend(found);
+            wrong.extend(judge(incident, seed).await);
         }
     }
     assert_eq!(wrong, Vec::<String>::new());

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use tidewatch_domain::query_language::Relation;
 
-use super::SpanKey;
+use super::TraceSpan;
 use super::summary::Tree;
 use crate::plan::Filter;
 
@@ -60,7 +60,7 @@ impl Conditions {
     }
 
     /// Whether the condition holds for a trace. `matches`: by filter, the spans that pass it.
-    pub fn hold(&self, tree: &Tree, trace: &[u8; 16], matches: &[HashSet<([u8; 16], SpanKey)>]) -> bool {
+    pub fn hold(&self, tree: &Tree, trace: &[u8; 16], matches: &[HashSet<TraceSpan>]) -> bool {
         let passes: Vec<Vec<bool>> =
             matches.iter().map(|set| tree.keys().map(|key| set.contains(&(*trace, key))).collect()).collect();
         holds(&self.root, tree, &passes)

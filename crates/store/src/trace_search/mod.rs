@@ -216,7 +216,7 @@ fn read_matches(
     search: &TraceSearch,
     batch: &[([u8; 16], i64)],
     conditions: &Conditions,
-) -> Result<Vec<HashSet<([u8; 16], SpanKey)>>, StoreError> {
+) -> Result<Vec<HashSet<TraceSpan>>, StoreError> {
     let mut matches = Vec::new();
     for filter in conditions.filters() {
         let columns = vec!["trace_id", "span_id", "kind"];
@@ -229,6 +229,9 @@ fn read_matches(
     }
     Ok(matches)
 }
+
+/// A span of a trace.
+type TraceSpan = ([u8; 16], SpanKey);
 
 /// Identifies a span in its trace: Zipkin and B3 share one span id between caller and callee. DECISIONS 11.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
