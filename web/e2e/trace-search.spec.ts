@@ -22,7 +22,7 @@ test("conditions on several spans find a trace; a fault shows its place", async 
   await look(page, "{service:front} >> {db.system.name:postgresql}");
   await expect(table(page).getByRole("row")).toHaveCount(2);
   const row = table(page).getByRole("row").nth(1);
-  await expect(row).toContainText("1.5 s");
+  await expect(row).toContainText("1.50 s");
   // 1,000 ms of the query and 200 of reserve, 100 of it beside audit; 100 of audit, and 200 of the root.
   await expect(row.getByRole("img")).toHaveAttribute("aria-label", /^stock \d+ %, 2 spans; front \d+ %, 2 spans$/);
   await look(page, "{service:front} > {db.system.name:postgresql}");
@@ -70,7 +70,7 @@ test("a box in the scatter filters the list, by keyboard; the table has the same
   await expect(page).toHaveURL(/min=\d.*from=20|from=20.*min=\d/);
   await page.goBack();
   await page.getByRole("button", { name: "View Traces by start and duration as table" }).click();
-  await expect(page.getByRole("region", { name: "Traces by start and duration, table" })).toContainText("1.5 s");
+  await expect(page.getByRole("region", { name: "Traces by start and duration, table" })).toContainText("1.50 s");
 });
 
 test("a bounded search says from when on it is complete; the page has no axe finding", async ({ page, desk }) => {
