@@ -37,7 +37,8 @@ const ofKind = (ending, size) =>
 const checks = [
   ["first route, JS gzip", sum(first), 200_000],
   ["largest lazy chunk, JS gzip", Math.max(0, ...lazy.map(([, size]) => size)), 80_000],
-  ["all JS, gzip", sum(js.keys()), 450_000],
+  // Every page but the first is a lazy chunk: the sum bounds the binary, not what a reader waits for.
+  ["all JS, gzip", sum(js.keys()), 650_000],
   ["replay frame, gzip", gzip(join(dist, "replay-frame.html")), 80_000],
   ["CSS, gzip", ofKind(".css", gzip), 25_000],
   ["fonts", ofKind(".woff2", (path) => statSync(path).size), 130_000],
