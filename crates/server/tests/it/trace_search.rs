@@ -121,6 +121,8 @@ async fn traces_are_ordered_paged_and_selected_by_duration_and_start() {
     ] {
         assert_eq!(names(&harness.query_json(&project, PATH, body.clone()).await), expected, "{body}");
     }
+    let settings = format!("/api/projects?projectId={}", project.id);
+    harness.api("PUT", &settings, &json!({ "retentionDays": 7 })).await.expect(200);
     for (body, status) in [
         (json!({ "minDurationMs": -1 }), 422),
         (json!({ "minDurationMs": 2, "maxDurationMs": 1 }), 422),

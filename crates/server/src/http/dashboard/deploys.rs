@@ -37,6 +37,8 @@ async fn report(
     access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<DeployReport>,
 ) -> Result<Json<DeployView>, ApiError> {
+    // The answer holds the first sight of the version when its record was acknowledged.
+    app.ingest.first_versions.store(&app.control).await?;
     let actor = access.actor(&app);
     Ok(Json(deploys::report(&app.query, &actor, &access.project, request).await?))
 }
