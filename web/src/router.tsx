@@ -231,6 +231,14 @@ export interface ListSearch {
   sort?: string;
   page?: number;
 }
+/** Search of the page of one entity: what is explained, and within which condition. */
+export interface NameSearch extends ListSearch {
+  explain?: string;
+  where?: string;
+}
+function nameSearch(raw: Raw): NameSearch {
+  return { ...listSearch(raw), explain: text(raw.explain), where: text(raw.where) };
+}
 function listSearch(raw: Raw): ListSearch {
   return { q: text(raw.q), sort: text(raw.sort), page: whole(raw.page, 1) };
 }
@@ -248,8 +256,8 @@ const endpoints = createRoute({
 const endpoint = createRoute({
   getParentRoute: () => project,
   path: "/endpoints/$name",
-  validateSearch: (raw: Raw): ListSearch & { tab?: "slowest" | "latest" | "errors" } => ({
-    ...listSearch(raw),
+  validateSearch: (raw: Raw): NameSearch & { tab?: "slowest" | "latest" | "errors" } => ({
+    ...nameSearch(raw),
     tab: oneOf(raw.tab, ["slowest", "latest", "errors"]),
   }),
   component: lazyRouteComponent(() => import("./pages/endpoint/Endpoint"), "EndpointPage"),
@@ -263,7 +271,7 @@ const tasks = createRoute({
 const task = createRoute({
   getParentRoute: () => project,
   path: "/tasks/$name",
-  validateSearch: listSearch,
+  validateSearch: nameSearch,
   component: lazyRouteComponent(() => import("./pages/task/Task"), "TaskPage"),
 });
 export interface AiSearch extends ListSearch {
@@ -286,7 +294,7 @@ const ai = createRoute({
 const aiName = createRoute({
   getParentRoute: () => project,
   path: "/ai/$name",
-  validateSearch: listSearch,
+  validateSearch: nameSearch,
   component: lazyRouteComponent(() => import("./pages/aiName/AiName"), "AiNamePage"),
 });
 const aiTrace = createRoute({
@@ -356,8 +364,7 @@ const session = createRoute({
   }),
   component: lazyRouteComponent(() => import("./pages/session/Session"), "SessionPage"),
 });
-export interface SpanSearch {
-  q?: string;
+export interface SpanSearch extends NameSearch {
   service?: string;
   kind?: number;
   status?: number;
@@ -365,14 +372,13 @@ export interface SpanSearch {
   max?: number;
   attr?: string;
   all?: true;
-  sort?: string;
-  page?: number;
+  plot?: "heatmap";
 }
 const traces = createRoute({
   getParentRoute: () => project,
   path: "/traces",
   validateSearch: (raw: Raw): SpanSearch => ({
-    ...listSearch(raw),
+    ...nameSearch(raw),
     service: text(raw.service),
     kind: whole(raw.kind),
     status: whole(raw.status),
@@ -380,6 +386,7 @@ const traces = createRoute({
     max: positive(raw.max),
     attr: text(raw.attr),
     all: flag(raw.all),
+    plot: oneOf(raw.plot, ["heatmap"]),
   }),
   component: lazyRouteComponent(() => import("./pages/traces/Traces"), "TracesPage"),
 });

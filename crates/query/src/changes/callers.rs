@@ -24,7 +24,6 @@ struct Call {
     trace: [u8; 16],
     start: i64,
     end: i64,
-    is_error: bool,
 }
 
 /// By index of a subject, the index of the guilty one: its own unless a subject that it calls explains its change.
@@ -91,7 +90,7 @@ async fn added_by(
         let window = plans::Window::first(limits::CALLERS_SAMPLED / 2);
         let plan = plans::rows(subject.table, &[project], range, subject.rows(), columns(), vec![], window);
         let own: Vec<Call> = executor.run(plan).await?.rows().map(|row| call(row, index)).collect();
-        means[place] = mean(&own, is_failing);
+        means[place] = mean(&own);
         if place == 0 || own.is_empty() {
             continue;
         }
@@ -102,25 +101,24 @@ async fn added_by(
     }
     let mut callees: Vec<(usize, f64)> = calls.into_iter().collect();
     callees.sort_by_key(|(callee, _)| *callee);
-    Ok(Added { change: means[1] - means[0], callees })
+    // The failed shares of all calls are known. Those of two samples of a hundred calls differ by chance alone.
+    let change = if is_failing { change.after - change.before } else { means[1] - means[0] };
+    Ok(Added { change, callees })
 }
 
 fn columns() -> Vec<&'static str> {
-    vec!["trace_id", "time", "duration", "is_error", "name"]
+    vec!["trace_id", "time", "duration", "name"]
 }
 
 fn call(row: Row<'_>, subject: usize) -> Call {
     let start = row.int("time");
     let end = start.saturating_add(row.int("duration"));
-    Call { subject, trace: row.id16("trace_id"), start, end, is_error: row.flag("is_error") }
+    Call { subject, trace: row.id16("trace_id"), start, end }
 }
 
-/// The failed share, or the mean duration of the rows at most four times as long as nearly all.
-fn mean(calls: &[Call], is_failing: bool) -> f64 {
+/// The mean duration of the rows, each limited to four times that of nearly all.
+fn mean(calls: &[Call]) -> f64 {
     let count = calls.len().max(1) as f64;
-    if is_failing {
-        return calls.iter().filter(|call| call.is_error).count() as f64 / count;
-    }
     let mut durations: Vec<f64> = calls.iter().map(|call| (call.end - call.start) as f64).collect();
     durations.sort_unstable_by(f64::total_cmp);
     let most = durations.get(durations.len() * 99 / 100).copied().unwrap_or(0.0) * 4.0;
@@ -180,7 +178,7 @@ mod tests {
     // A row belongs to the nearest row around it: calls of a callee are not those of its caller.
     #[test]
     fn calls_below_a_callee_are_not_the_callers() {
-        let call = |subject, trace: u8, start, end| Call { subject, trace: [trace; 16], start, end, is_error: false };
+        let call = |subject, trace: u8, start, end| Call { subject, trace: [trace; 16], start, end };
         let own = [call(0, 1, 0, 100), call(0, 2, 0, 100)];
         let below =
             [call(1, 1, 10, 90), call(2, 1, 20, 80), call(2, 2, 20, 80), call(1, 3, 0, 10), call(1, 2, 90, 120)];

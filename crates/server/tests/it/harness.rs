@@ -133,6 +133,14 @@ impl Harness {
         (harness, project)
     }
 
+    /// Like [`Harness::with_project`], with a clock that the test controls.
+    pub async fn with_project_at(clock: &Arc<AtomicI64>) -> (Harness, Project) {
+        let clock = Clock::fixed(clock.clone());
+        let mut harness = Harness::start_with_clock(Arc::new(RealDisk), Arc::new(|_| {}), clock).await;
+        let project = harness.register().await;
+        (harness, project)
+    }
+
     fn running(&self) -> &Running {
         self.running.as_ref().expect("the server runs")
     }

@@ -3,6 +3,9 @@
 //! By default one seed of [`JUDGED`]. `TIDEWATCH_INCIDENTS=all` judges every kind, `TIDEWATCH_INCIDENTS=tenant,user`
 //! these, and `TIDEWATCH_INCIDENT_SEEDS=5` five seeds of each.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
 use clap::ValueEnum;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -14,6 +17,10 @@ use crate::harness::{Harness, Project};
 /// One kind for each way to be found: a new version, few slow requests, failures of a callee, nothing.
 const JUDGED: [Incident; 4] = [Incident::Release, Incident::Canary, Incident::Zone, Incident::None];
 
+/// The end of the history of seed 0. The same time gives the same history.
+const NOW_NS: i64 = 1_795_000_000_000_000_000;
+/// Between the ends of two seeds: another time of day.
+const SEED_STEP_NS: i64 = 25_500_000_000_000;
 const MINUTE_NS: i128 = 60_000_000_000;
 /// Largest distance of `since` from the planted time.
 const SINCE_MINUTES: i128 = 10;
@@ -44,8 +51,9 @@ fn rfc3339(time_ns: u64) -> String {
 
 /// Sends a history of 26 hours that ends now.
 async fn plant(incident: Incident, seed: u64) -> (Harness, Project, History) {
-    let (harness, project) = Harness::with_project().await;
-    let now_ns = u64::try_from(harness.app().clock.now_ns()).expect("after 1970");
+    let clock = Arc::new(AtomicI64::new(NOW_NS + i64::try_from(seed).expect("a small number") * SEED_STEP_NS));
+    let (harness, project) = Harness::with_project_at(&clock).await;
+    let now_ns = u64::try_from(clock.load(Ordering::Relaxed)).expect("after 1970");
     let history = History { now_ns, minutes: 26 * 60, rate: 3.0, seed, incident, effect: Effect::Big };
     let mut traffic = Traffic::new(history);
     let headers = [("Content-Type", "application/x-protobuf")];
@@ -56,6 +64,7 @@ async fn plant(incident: Incident, seed: u64) -> (Harness, Project, History) {
                 // The history is sent as fast as the server takes it: like an exporter, again after a refusal.
                 while harness.post_otlp(signal.as_str(), &project.token, &headers, &body).await.status == 503 {
                     tokio::time::sleep(RETRY_AFTER).await;
+                    clock.fetch_add(RETRY_AFTER.as_nanos() as i64, Ordering::Relaxed);
                 }
             }
         }

@@ -2,10 +2,11 @@ import { count, percent } from "../../model/format";
 import { StatusCode } from "../../parts/EntityChips";
 
 const CLASSES = [
+  { label: "unknown", from: 0, to: 200, colour: "var(--c-other)" },
   { label: "2xx success", from: 200, to: 300, colour: "var(--ok)" },
   { label: "3xx redirect", from: 300, to: 400, colour: "var(--control)" },
   { label: "4xx client error", from: 400, to: 500, colour: "var(--warn)" },
-  { label: "5xx server error", from: 500, to: 600, colour: "var(--error)" },
+  { label: "5xx server error", from: 500, to: 1000, colour: "var(--error)" },
 ];
 
 /** Distribution of responses by status: a bar by class, then each code. */

@@ -16,10 +16,11 @@ import { PageHead, Section, type StatItem, Stats } from "../../parts/Page";
 import { Pager } from "../../parts/Pager";
 import { SinceVersion } from "../../parts/SinceVersion";
 import { QueryView, SkeletonRows } from "../../parts/states";
-import type { ListSearch } from "../../router";
+import type { NameSearch } from "../../router";
 import { SearchLink } from "../../ui/SearchLink";
 import { TAB } from "../../ui/Tabs";
 import { SharedCursor } from "../../viz/cursor";
+import { Latency } from "../explain/Latency";
 import { CallsChart } from "./CallsChart";
 import { DurationChart } from "./DurationChart";
 import { ComparedNumbers } from "./deltas";
@@ -28,7 +29,8 @@ type Answer<K extends EntityKind> = PostRoutes[(typeof ENTITIES)[K]["rows"]]["an
 type Row<K extends EntityKind> = Answer<K>["data"][number];
 
 const ENTITY_NOUNS = { endpoint: "endpoint", task: "task", aiTrace: "AI trace" } as const;
-const SINCE = { endpoint: "endpoint", task: "task", aiTrace: "ai_trace" } as const;
+/** Kinds as `/api/explain` and `/api/first-version` name them. */
+const API_KINDS = { endpoint: "endpoint", task: "task", aiTrace: "ai_trace" } as const;
 const ROWS_MAX = 25;
 
 /** A tab above the rows that selects their order. */
@@ -41,7 +43,7 @@ interface Tab<Order extends string> {
 interface Props<K extends EntityKind> {
   kind: K;
   name: string;
-  search: ListSearch & { tab?: string };
+  search: NameSearch & { tab?: string };
   mono?: boolean;
   sub?: ReactNode;
   columns: Column<Row<K>, RowOrder<K>>[];
@@ -63,7 +65,9 @@ export function EntityName<K extends EntityKind>(page: Props<K>) {
   const by = tab ? tab.by : (page.fallback as RowOrder<K>);
   const { sort, body } = useListBody(search, page.columns, { by, desc: true } as Sort<RowOrder<K>>, ROWS_MAX);
   // The cast is sound: the columns' orders come from this kind's route, which tsc cannot infer from `kind`.
-  const query = usePost(ENTITIES[kind].rows, body as object, { query: { [ENTITIES[kind].field]: name } });
+  const query = usePost(ENTITIES[kind].rows, { ...body, query: search.where } as object, {
+    query: { [ENTITIES[kind].field]: name },
+  });
   if (query.error instanceof ApiError && query.error.status === 404)
     return <NeverSeen what={ENTITY_NOUNS[kind]} name={name} />;
   const nouns = rowsTitle.toLowerCase();
@@ -90,7 +94,7 @@ export function EntityName<K extends EntityKind>(page: Props<K>) {
         sub={
           <>
             {page.sub}
-            <SinceVersion kind={SINCE[kind]} name={name} />
+            <SinceVersion kind={API_KINDS[kind]} name={name} />
           </>
         }
         actions={<CompareSelect />}
@@ -113,6 +117,7 @@ export function EntityName<K extends EntityKind>(page: Props<K>) {
             </div>
           </SharedCursor>
         )}
+        <Latency entity={API_KINDS[kind]} name={name} search={search} />
         {query.data && page.more?.(query.data as Answer<K>)}
         {tabs.length ? (
           <section aria-label={rowsTitle} className="panel overflow-x-auto">

@@ -22,10 +22,12 @@ interface Props {
   query: UseQueryResult<TraceSearchPage>;
   sort: Sort<OrderOf<"/api/traces/search">>;
   filtered: boolean;
+  /** Whether the traces are plotted as points. */
+  hasPoints: boolean;
   onClear: () => void;
 }
 
-export function TraceList({ query, sort, filtered, onClear }: Props) {
+export function TraceList({ query, sort, filtered, hasPoints, onClear }: Props) {
   const search = route.useSearch();
   const patch = usePatchSearch();
   const isBrushed = search.min !== undefined || search.max !== undefined;
@@ -34,13 +36,15 @@ export function TraceList({ query, sort, filtered, onClear }: Props) {
       {(page) =>
         page.data.length ? (
           <>
-            <div className="border-line border-b p-3">
-              <TraceScatter
-                points={page.points}
-                onSelect={({ span, min, max }) =>
-                  patch({ ...absolute(span), min: min || undefined, max: Number.isFinite(max) ? max : undefined })
-                }
-              />
+            <div className="border-line border-b p-3 empty:hidden">
+              {hasPoints && (
+                <TraceScatter
+                  points={page.points}
+                  onSelect={({ span, min, max }) =>
+                    patch({ ...absolute(span), min: min || undefined, max: Number.isFinite(max) ? max : undefined })
+                  }
+                />
+              )}
               {isBrushed && (
                 <button
                   type="button"

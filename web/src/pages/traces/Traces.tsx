@@ -16,6 +16,7 @@ import { QueryBar } from "../../parts/QueryBar";
 import { QueryView } from "../../parts/states";
 import { Segmented } from "../../ui/Segmented";
 import { Select } from "../../ui/Select";
+import { Latency } from "../explain/Latency";
 import { spanColumns } from "./columns";
 import { DurationFilter } from "./DurationFilter";
 import { TraceList } from "./TraceList";
@@ -76,6 +77,9 @@ export function TracesPage() {
     search.max ||
     filters.length
   );
+  // The heatmap counts all traces of the time range.
+  const isUnfiltered = !filtered && !listsSpans;
+  const isHeatmap = isUnfiltered && (search.plot === "heatmap" || !!search.explain);
   return (
     <>
       <PageHead
@@ -134,6 +138,19 @@ export function TracesPage() {
           ]}
           onChange={(status) => patch({ status: status || undefined })}
         />
+        {isUnfiltered && (
+          <Segmented
+            label="Plot"
+            value={isHeatmap ? "heatmap" : "points"}
+            options={[
+              { value: "points", label: "Points" },
+              { value: "heatmap", label: "Heatmap" },
+            ]}
+            onChange={(value) =>
+              patch({ plot: value === "heatmap" ? value : undefined, explain: undefined, where: undefined })
+            }
+          />
+        )}
         <DurationFilter min={search.min} max={search.max} onChange={(change) => patch(change)} />
         {filters.length > 0 && (
           <FilterInput filters={filters} onChange={(next) => patch({ attr: filtersText(next) })} />
@@ -145,6 +162,11 @@ export function TracesPage() {
             Open trace {traceId.slice(0, 8)}…
           </TraceLink>
         </p>
+      )}
+      {isHeatmap && (
+        <div className="px-4 pb-4">
+          <Latency entity="trace" search={search} />
+        </div>
       )}
       <div className="mx-4 mb-6 flex gap-3 max-xl:flex-col">
         {!traceId && !hasBraces(search.q ?? "") && <Facets rows="span" query={search.q ?? ""} onSearch={look} />}
@@ -174,7 +196,7 @@ export function TracesPage() {
               }
             </QueryView>
           ) : (
-            <TraceList query={found} sort={traces.sort} filtered={filtered} onClear={clear} />
+            <TraceList query={found} sort={traces.sort} hasPoints={!isHeatmap} filtered={filtered} onClear={clear} />
           )}
         </div>
       </div>
