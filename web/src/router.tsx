@@ -390,9 +390,13 @@ const traces = createRoute({
   }),
   component: lazyRouteComponent(() => import("./pages/traces/Traces"), "TracesPage"),
 });
+const TRACE_TABS = ["flame", "spans", "map", "logs", "issues", "ai"] as const;
 export interface TraceSearch {
   span?: string;
-  tab?: "logs" | "issues";
+  tab?: (typeof TRACE_TABS)[number];
+  /** Place of the first span of a large trace. */
+  offset?: number;
+  sort?: string;
   at?: string;
   q?: string;
   min?: number;
@@ -404,7 +408,9 @@ const trace = createRoute({
   path: "/traces/$traceId",
   validateSearch: (raw: Raw): TraceSearch => ({
     span: text(raw.span),
-    tab: oneOf(raw.tab, ["logs", "issues"]),
+    tab: oneOf(raw.tab, TRACE_TABS),
+    offset: whole(raw.offset),
+    sort: text(raw.sort),
     at: text(raw.at),
     q: text(raw.q),
     min: positive(raw.min),

@@ -390,6 +390,8 @@ pub const EXPLAIN_BYTES_MAX: usize = 64 * 1024 * 1024;
 pub const HEATMAP_COLUMNS_MAX: i64 = 120;
 /// Rows of a heatmap.
 pub const HEATMAP_ROWS_MAX: usize = 48;
+/// Spans of a trace that are read for its answer in columns, earliest first.
+pub const TRACE_SPANS_MAX: usize = 500_000;
 /// Spans of one graph; further ones are only counted (`span_limit`). Spec: span, rule 4.
 pub const GRAPH_SPANS_MAX: usize = 20_000;
 

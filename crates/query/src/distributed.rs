@@ -19,6 +19,8 @@ use super::spans::SpanRecord;
 use super::tasks::Task;
 use super::time::Range;
 use super::trace::{self, Place};
+use super::views::ai::AiTraceRow;
+use super::views::issue::Occurrence;
 use super::views::span::TraceType;
 use super::views::trace::{DistributedTrace, TraceNode};
 use super::{filters, ids};
@@ -43,34 +45,92 @@ pub async fn read(
     let named = Projects::new(projects);
     let trace = trace::load(executor, &named, trace_id, window, None).await?;
     let span_projects = trace.spans.iter().map(|span| span.project).collect();
-    let found = Found::read(executor, &named, trace_id, window, span_projects).await?;
-    let mut linked = Vec::new();
-    for linked_id in linked_traces(executor, &named, &found, window).await? {
-        let span_projects = projects_of(executor, Table::Spans, &named, linked_id, window).await?;
-        linked.push(Found::read(executor, &named, linked_id, window, span_projects).await?);
-    }
-    linked.retain(|other| !other.is_empty());
-    if found.is_empty() && linked.is_empty() {
-        return Err(QueryError::not_found("nothing with this trace id is stored"));
-    }
+    let (found, linked) = with_linked(executor, &named, trace_id, window, span_projects).await?;
     let mut nodes = found.nodes(&named, &trace.spans);
     nodes.extend(linked.iter().flat_map(|other| other.nodes(&named, &[])));
     nodes.sort_by_key(|(start, _)| *start);
     let all = [&found].into_iter().chain(&linked);
     let project_numbers: BTreeSet<u32> = all.flat_map(Found::project_numbers).collect();
     let linked_trace_ids = linked.iter().map(|other| other.trace_id.to_string()).collect();
-    let mut exceptions: Vec<OccurrenceRecord> = found.exceptions.into_iter().map(|(_, exception)| exception).collect();
-    exceptions.extend(linked.into_iter().flat_map(|other| other.exceptions).map(|(_, exception)| exception));
-    exceptions.sort_by_key(|exception| exception.time);
+    let exceptions = exceptions_of(found, linked);
     Ok(DistributedTrace {
         trace_id: trace_id.to_string(),
         linked_trace_ids,
         nodes: nodes.into_iter().map(|(_, node)| node).collect(),
         projects: project_numbers.into_iter().map(|number| named.named(number)).collect(),
-        exceptions: exceptions.into_iter().map(|exception| exception.view).collect(),
+        exceptions,
         span_graph_status: trace.status.clone(),
         spans: trace.views(),
     })
+}
+
+/// What is shown with the spans of a trace.
+pub struct Relatives {
+    /// Traces that it is linked with.
+    pub linked_trace_ids: Vec<String>,
+    /// Exceptions of these traces, by time.
+    pub exceptions: Vec<Occurrence>,
+    /// AI Traces of the trace, by start.
+    pub ai_traces: Vec<AiTraceRow>,
+    /// Numbers of the projects with rows of these traces.
+    pub projects: BTreeSet<u32>,
+    /// Row id and name of the trace's entities, by kind, project and span.
+    pub entities: HashMap<(TraceType, u32, SpanId), ([u8; 16], String)>,
+}
+
+/// Reads what is shown with the spans of a trace. [`QueryError::NotFound`] as in [`read`].
+pub async fn relatives(
+    executor: &Executor,
+    projects: &Projects,
+    trace_id: TraceId,
+    window: Range,
+    span_projects: BTreeSet<u32>,
+) -> Result<Relatives, QueryError> {
+    let (found, linked) = with_linked(executor, projects, trace_id, window, span_projects).await?;
+    let (_, ai_traces) = &found.entities[2];
+    let entity = |trace_type: TraceType, row: Row<'_>| {
+        let key = (trace_type, row.int("project") as u32, row.span_id("span_id"));
+        (key, (row.id16("row_id"), row.text("name").to_owned()))
+    };
+    let of_kind = |(trace_type, answer): &(TraceType, Answer)| {
+        answer.rows().map(|row| entity(*trace_type, row)).collect::<Vec<_>>()
+    };
+    Ok(Relatives {
+        linked_trace_ids: linked.iter().map(|other| other.trace_id.to_string()).collect(),
+        ai_traces: ai_traces.rows().map(|row| AiTrace::row(row, projects.id(row.int("project") as u32))).collect(),
+        projects: [&found].into_iter().chain(&linked).flat_map(Found::project_numbers).collect(),
+        entities: found.entities.iter().flat_map(of_kind).collect(),
+        exceptions: exceptions_of(found, linked),
+    })
+}
+
+/// The rows of a trace, and of those that it is linked with. [`QueryError::NotFound`] when there is none.
+async fn with_linked(
+    executor: &Executor,
+    projects: &Projects,
+    trace_id: TraceId,
+    window: Range,
+    span_projects: BTreeSet<u32>,
+) -> Result<(Found, Vec<Found>), QueryError> {
+    let found = Found::read(executor, projects, trace_id, window, span_projects).await?;
+    let mut linked = Vec::new();
+    for linked_id in linked_traces(executor, projects, &found, window).await? {
+        let span_projects = projects_of(executor, Table::Spans, projects, linked_id, window).await?;
+        linked.push(Found::read(executor, projects, linked_id, window, span_projects).await?);
+    }
+    linked.retain(|other| !other.is_empty());
+    if found.is_empty() && linked.is_empty() {
+        return Err(QueryError::not_found("nothing with this trace id is stored"));
+    }
+    Ok((found, linked))
+}
+
+/// The exceptions of a trace and of those that it is linked with, by time.
+fn exceptions_of(found: Found, linked: Vec<Found>) -> Vec<Occurrence> {
+    let all = [found].into_iter().chain(linked).flat_map(|one| one.exceptions);
+    let mut exceptions: Vec<OccurrenceRecord> = all.map(|(_, exception)| exception).collect();
+    exceptions.sort_by_key(|exception| exception.time);
+    exceptions.into_iter().map(|exception| exception.view).collect()
 }
 
 /// The rows of one trace but its spans.

@@ -18,7 +18,8 @@
 //! - [`explain`]: what distinguishes some rows from others. [`heatmap`]: counts by time and duration.
 //! - [`profiles`]: series, flame graphs, functions and downloads of profiles.
 //! - [`export`]: the rows of a table as a file.
-//! - [`trace_search`]: traces by conditions on any span. [`trace`]: the waterfall of one trace. [`occurrences`], [`owners`]: exceptions and the entities that own them.
+//! - [`trace_search`]: traces by conditions on any span. [`trace`]: the waterfall of one trace,
+//!   [`trace_columns`]: without attributes, in columns. [`occurrences`], [`owners`]: exceptions and the entities that own them.
 //!   [`trend`], [`chart`]: time series of lists and charts.
 //!
 //! No HTTP types here. Formulas are in `domain::ranking`, order and ownership of spans in `domain::waterfall`.
@@ -72,6 +73,7 @@ pub mod tasks;
 pub mod threads;
 pub mod time;
 pub mod trace;
+pub mod trace_columns;
 pub mod trace_search;
 pub mod trend;
 pub mod versions;

@@ -85,7 +85,7 @@ pub async fn load(
 }
 
 /// Number of spans of the trace at any time, and in the window.
-async fn counts(
+pub async fn counts(
     executor: &Executor,
     projects: &[u32],
     filter: Filter,

@@ -111,6 +111,7 @@ pub fn table() -> Vec<[String; 3]> {
         row("completions of a query", COMPLETIONS_MAX.to_string(), "our own"),
         row("inner spans that a search for traces looks at", TRACE_MATCHES_MAX.to_string(), "our own"),
         row("traces that a search for traces finds about", TRACE_SEARCH_TRACES_MAX.to_string(), "our own"),
+        row("spans of a trace in columns", TRACE_SPANS_MAX.to_string(), "our own"),
         row("spans that a search for traces reads", TRACE_SEARCH_SPANS_MAX.to_string(), "our own"),
         row(
             "an explanation's samples: selected, other, earlier requests; spans",

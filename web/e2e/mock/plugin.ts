@@ -10,7 +10,7 @@ import { METRICS, metricAnswer } from "./metrics.ts";
 import { PEOPLE, Refused } from "./people.ts";
 import { demo, drops, refusals, services } from "./received.ts";
 import { SESSIONS } from "./sessions.ts";
-import { spanPage, traceAnswer, traceSearchPage } from "./spans.ts";
+import { oneSpan, spanPage, traceColumns, traceSearchPage } from "./spans.ts";
 import { SYMBOLS } from "./symbols.ts";
 import { PROJECT } from "./trace.ts";
 
@@ -43,11 +43,8 @@ const ROUTES: [string, Handler][] = [
   ["POST /api/query/complete", (body) => logCompletions(body)],
   ["POST /api/spans", (body) => spanPage(body)],
   ["POST /api/traces/search", (body) => traceSearchPage(body)],
-  ["POST /api/distributed-traces/:id", (_body, _url, parts) => traceAnswer(parts[3])],
-  [
-    "GET /api/spans/:trace/:span",
-    (_body, _url, parts) => traceAnswer(parts[3]).spans.find((span) => span.spanId === parts[4]),
-  ],
+  ["POST /api/traces/:id/columns", (_body, _url, parts) => traceColumns(parts[3])],
+  ["GET /api/spans/:trace/:span", (_body, _url, parts) => oneSpan(parts[3], parts[4])],
   ["GET /api/refusals", () => refusals()],
   ["GET /api/services", () => services()],
   ["GET /api/organizations/:id/demo", () => demo(false)],

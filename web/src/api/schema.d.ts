@@ -2696,6 +2696,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/traces/{traceId}/columns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The spans of a trace without attributes, in columns, in all projects that the user may read; at most 20,000 from a
+         *     place on.
+         */
+        post: operations["getTraceColumns"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health": {
         parameters: {
             query?: never;
@@ -3477,6 +3497,23 @@ export interface components {
         CodeRequest: {
             /** @description Six digits. */
             code: string;
+        };
+        /** @description An Endpoint, Task or AI Trace among the spans. */
+        ColumnEntity: {
+            /**
+             * Format: uuid
+             * @description Row id.
+             */
+            id: string;
+            /** @description Name. */
+            name: string;
+            /**
+             * Format: int32
+             * @description Place of its span in the columns.
+             */
+            place: number;
+            /** @description Kind of the entity. */
+            traceType: components["schemas"]["TraceType"];
         };
         /** @description Body of `POST /api/compare`. */
         CompareRequest: {
@@ -7156,6 +7193,28 @@ export interface components {
              */
             startedAt: string;
         };
+        /** @description Calls from spans of a service to spans of another. */
+        ServiceCall: {
+            /**
+             * Format: int64
+             * @description Number of child spans.
+             */
+            calls: number;
+            /**
+             * Format: int64
+             * @description Sum of the durations of the child spans, nanoseconds.
+             */
+            duration: number;
+            /**
+             * Format: int64
+             * @description Number of child spans with the status ERROR.
+             */
+            errors: number;
+            /** @description Service of the parent spans. */
+            from: string;
+            /** @description Service of the child spans. */
+            to: string;
+        };
         /** @description Log records of one service. */
         ServiceCount: {
             /**
@@ -7529,6 +7588,34 @@ export interface components {
             key: string;
             /** @description The value as a string. */
             value: string;
+        };
+        /** @description Spans in waterfall order: parents before their children, children by start. All lists have the same length. */
+        SpanColumns: {
+            /** @description Nanoseconds. */
+            durations: number[];
+            /** @description HTTP status; 0 when none. */
+            httpStatuses: number[];
+            /** @description Span ids: 16 hexadecimal digits; 32 of a native report. */
+            ids: string[];
+            /** @description OTLP kind: 0 unspecified, 1 INTERNAL, 2 SERVER, 3 CLIENT, 4 PRODUCER, 5 CONSUMER. */
+            kinds: number[];
+            /** @description Index in `names`. */
+            names: number[];
+            /**
+             * @description Own time in nanoseconds: in which no child runs. Time in which several children run is divided among them; a
+             *     child counts as far as it lies in its parent, and one that begins after it on its own.
+             */
+            own: number[];
+            /** @description How many places before the span its parent stands; 0: without a parent in the trace. */
+            parents: number[];
+            /** @description Index in `projects`. */
+            projects: number[];
+            /** @description Index in `services`. */
+            services: number[];
+            /** @description Start less that of the span before, nanoseconds; of the first span, less `startTime`. */
+            starts: number[];
+            /** @description OTLP status: 0 unset, 1 ok, 2 error. */
+            statuses: number[];
         };
         /** @description An event of a span. */
         SpanEvent: {
@@ -8122,6 +8209,28 @@ export interface components {
              */
             throughput: number;
         };
+        /** @description The part of a service, or of an operation of a service, in the trace. */
+        TimeShare: {
+            /**
+             * Format: int64
+             * @description Number of spans with the status ERROR.
+             */
+            errors: number;
+            /** @description Name of the spans; empty for all of the service. */
+            operation: string;
+            /**
+             * Format: int64
+             * @description Sum of their own time, nanoseconds.
+             */
+            own: number;
+            /** @description `service.name`; empty when absent. */
+            service: string;
+            /**
+             * Format: int64
+             * @description Number of spans.
+             */
+            spans: number;
+        };
         /** @description Access token response of RFC 6749, section 5.1. */
         TokenAnswer: {
             /** @description The access token. */
@@ -8239,6 +8348,82 @@ export interface components {
             secret: string;
             /** @description The secret as a URI: `otpauth://totp/...`. */
             uri: string;
+        };
+        /** @description `POST /api/traces/{traceId}/columns`: the spans of a trace without attributes, in the projects that the user can open. */
+        TraceColumns: {
+            /** @description AI Traces of the trace, by start. */
+            aiTraces: components["schemas"]["AiTraceRow"][];
+            /**
+             * Format: int32
+             * @description Number of ancestors before it.
+             */
+            ancestors: number;
+            /** @description Calls between services in the whole trace, most first; at most 500. */
+            calls: components["schemas"]["ServiceCall"][];
+            /**
+             * Format: int64
+             * @description From the first start to the last end of the trace, nanoseconds.
+             */
+            duration: number;
+            /** @description Entities among the spans. */
+            entities: components["schemas"]["ColumnEntity"][];
+            /**
+             * Format: int64
+             * @description Number of spans with the status ERROR in the whole trace.
+             */
+            errors: number;
+            /** @description Exceptions of these traces. */
+            exceptions: components["schemas"]["Occurrence"][];
+            /** @description Traces that are shown with this one: that of the web page that sent a request, or those of its requests. */
+            linkedTraceIds: string[];
+            /** @description Places of spans whose parent is not stored. */
+            missingParents: number[];
+            /** @description Strings of `spans.names`. */
+            names: string[];
+            /**
+             * Format: int64
+             * @description Place of the first span after the ancestors, in the trace.
+             */
+            offset: number;
+            /** @description Projects of `spans.projects`, then others with rows of the trace. */
+            projects: components["schemas"]["ProjectName"][];
+            /** @description Strings of `spans.services`. */
+            services: string[];
+            /** @description Completeness of the spans. `total` is the number of spans of the trace; `span_limit`: `spans` is a part of them. */
+            spanGraphStatus: components["schemas"]["SpanGraphStatus"];
+            /** @description The spans: at most 20,000 from `offset` on, after the ancestors of the first of them. */
+            spans: components["schemas"]["SpanColumns"];
+            /**
+             * Format: date-time
+             * @description Start of the first span of the trace; of none: the epoch.
+             */
+            startTime: string;
+            /** @description Operations of the whole trace, most own time first; at most 100. */
+            timeByOperation: components["schemas"]["TimeShare"][];
+            /** @description Services of the whole trace, most own time first. */
+            timeByService: components["schemas"]["TimeShare"][];
+            /** @description Trace id. */
+            traceId: string;
+        };
+        /** @description Body of `POST /api/traces/{traceId}/columns`. */
+        TraceColumnsRequest: {
+            /**
+             * Format: int64
+             * @description Place of the first span in waterfall order; that of `span` when null.
+             * @default null
+             */
+            offset: number | null;
+            /**
+             * Format: date-time
+             * @description Time of the trace, within 24 hours of which its spans are read; null: all time.
+             * @default null
+             */
+            recordedAt: string | null;
+            /**
+             * @description Id of a span that the answer has; ignored when `offset` is set or the trace has no such span.
+             * @default null
+             */
+            span: string | null;
         };
         /** @description One Endpoint, Task or AI Trace of a distributed trace. */
         TraceNode: {
@@ -22374,6 +22559,99 @@ export interface operations {
             };
             /** @description The credential does not permit this. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getTraceColumns: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                /** @description 32 hexadecimal digits, dashes allowed */
+                traceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TraceColumnsRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TraceColumns"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

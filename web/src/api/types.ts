@@ -60,8 +60,10 @@ export interface ChartAnswer {
 
 export type Span = Schemas["SpanView"];
 export type GraphStatus = Schemas["SpanGraphStatus"];
-export type TraceNode = Schemas["TraceNode"];
-export type TraceAnswer = Schemas["DistributedTrace"];
+export type TraceColumns = Schemas["TraceColumns"];
+export type ColumnEntity = Schemas["ColumnEntity"];
+export type TimeShare = Schemas["TimeShare"];
+export type ServiceCall = Schemas["ServiceCall"];
 export type SpanPage = Schemas["SpanPage"];
 export type TraceSearchPage = Schemas["TraceSearchPage"];
 export type TraceRow = Schemas["TraceRow"];

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { criticalPath, ownMs } from "./critical-path";
-import { buildTrace, type SpanInput } from "./waterfall";
+import type { SpanInput } from "./waterfall";
+import { buildTrace } from "./waterfall.fixture";
 
 const span = (spanId: string, parentSpanId: string, startMs: number, ms: number): SpanInput => ({
   spanId,

@@ -24,6 +24,14 @@ export function isoFromMs(ms: number): string {
   return new Date(ms).toISOString();
 }
 
+/** With nine digits of the second. */
+export function isoFromNs(ns: bigint): string {
+  const rest = ((ns % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n;
+  return new Date(Number((ns - rest) / 1_000_000n))
+    .toISOString()
+    .replace(".000Z", `.${String(rest).padStart(9, "0")}Z`);
+}
+
 const MONTH_DAY: Intl.DateTimeFormatOptions = { month: "short", day: "numeric" };
 const CLOCK: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false };
 

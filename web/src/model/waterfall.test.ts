@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { buildTrace, type SpanInput, visibleRows } from "./waterfall";
+import { type SpanInput, visibleRows } from "./waterfall";
+import { buildTrace } from "./waterfall.fixture";
 
 const span = (
   spanId: string,

@@ -16,10 +16,14 @@ interface Props {
   zoom: Zoom;
   onZoom: (zoom: Zoom) => void;
   selected: number;
+  /** A time to mark, in milliseconds after the trace's start. */
+  at?: number | null;
+  /** Instead of the words about zoom. */
+  label?: string;
 }
 const HEIGHT = 56;
 
-export function Minimap({ trace, colourOf, zoom, onZoom, selected }: Props) {
+export function Minimap({ trace, colourOf, zoom, onZoom, selected, at, label }: Props) {
   const [ref, width] = useWidth<HTMLDivElement>();
   const canvas = useRef<HTMLCanvasElement>(null);
   const theme = useTheme();
@@ -74,7 +78,9 @@ export function Minimap({ trace, colourOf, zoom, onZoom, selected }: Props) {
     <div
       ref={ref}
       role="img"
-      aria-label={`Overview of ${trace.nodes.length} spans. Zoom with w and s, pan with a and d, whole trace with 0.`}
+      aria-label={
+        label ?? `Overview of ${trace.nodes.length} spans. Zoom with w and s, pan with a and d, whole trace with 0.`
+      }
       className="relative cursor-crosshair touch-none overflow-hidden rounded-control border border-line bg-panel"
       style={{ height: HEIGHT }}
       onPointerDown={start}
@@ -88,6 +94,13 @@ export function Minimap({ trace, colourOf, zoom, onZoom, selected }: Props) {
         <div
           className="absolute inset-y-0 bg-accent/25"
           style={{ left: px(mark.startMs), width: Math.max(2, px(mark.durationMs)) }}
+        />
+      )}
+      {at !== undefined && at !== null && (
+        <div
+          data-time
+          className="absolute inset-y-0 w-0.5 bg-ink"
+          style={{ left: px(Math.min(Math.max(at, 0), total)) }}
         />
       )}
       {!whole && (

@@ -34,6 +34,7 @@ pub mod span;
 pub mod symbols;
 pub mod task;
 pub mod trace;
+pub mod trace_columns;
 pub mod trace_search;
 pub mod version;
 

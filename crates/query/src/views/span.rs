@@ -223,7 +223,7 @@ pub struct AtQuery {
 }
 
 /// Kinds of entities.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TraceType {
     /// An Endpoint.

@@ -92,6 +92,7 @@ mod symbols;
 mod tidy;
 mod times;
 mod tls;
+mod trace_columns;
 mod trace_search;
 mod traces;
 mod two_factor;

@@ -9,7 +9,8 @@ fn trace(number: u64) -> String {
     format!("{number:032x}")
 }
 
-async fn chain() -> (Harness, Project, Project) {
+/// One trace over two services and two projects: front, back.
+pub async fn chain() -> (Harness, Project, Project) {
     let (harness, front) = Harness::with_project().await;
     let back = harness.project("back").await;
     let web = [

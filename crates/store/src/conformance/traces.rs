@@ -298,7 +298,8 @@ impl<'r> Trace<'r> {
         if !self.runs(span, at) {
             return 0.0;
         }
-        let Some(parent) = self.parents[span] else { return 1.0 };
+        let begins_after = |parent: &usize| number(self.rows[span], "time") >= end(self.rows[*parent]);
+        let Some(parent) = self.parents[span].filter(|parent| !begins_after(parent)) else { return 1.0 };
         let running =
             (0..self.rows.len()).filter(|child| self.parents[*child] == Some(parent) && self.runs(*child, at));
         self.share(parent, at) / running.count() as f64

@@ -203,7 +203,11 @@ impl Tree {
             .spans
             .iter()
             .zip(&self.parents)
-            .map(|(span, parent)| explain::Span { parent: *parent, start: span.start, end: span.end() })
+            .map(|(span, parent)| {
+                // A span that begins when its parent has ended has all of its time.
+                let parent = parent.filter(|parent| span.start < self.spans[*parent].end());
+                explain::Span { parent, start: span.start, end: span.end() }
+            })
             .collect();
         let mut times: HashMap<&str, (u64, f64)> = HashMap::new();
         for (span, own) in self.spans.iter().zip(own_times(&shape)) {

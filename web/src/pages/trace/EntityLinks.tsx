@@ -1,17 +1,15 @@
 import { Link } from "@tanstack/react-router";
 import { Activity, Bot, ListChecks } from "lucide-react";
 import { useProjectId } from "../../api/hooks";
-import type { Span, TraceNode } from "../../api/types";
+import type { ColumnEntity, Span } from "../../api/types";
 
 /** Links to the endpoint, task or AI trace of this span. */
-export function EntityLinks({ span, nodes }: { span: Span; nodes: TraceNode[] | null }) {
+export function EntityLinks({ span, entities }: { span: Span; entities: ColumnEntity[] }) {
   const pid = useProjectId();
-  const own = (nodes ?? []).filter((node) => node.spanId === span.spanId);
-  const endpoint = own.find((node) => node.endpoint)?.endpoint?.endpoint ?? (span.isEndpoint ? span.entityName : null);
-  const task = own.find((node) => node.task)?.task?.taskName ?? (span.isTask ? span.entityName : null);
-  const ai = own.find((node) => node.aiTrace)?.aiTrace;
+  const named = (type: ColumnEntity["traceType"]) => entities.find((one) => one.traceType === type);
+  const [endpoint, task, ai] = [named("endpoint")?.name, named("task")?.name, named("ai_trace")];
   const project = span.projectId || pid;
-  if (!endpoint && !task && !ai && !span.isAiTrace) return null;
+  if (!endpoint && !task && !ai) return null;
   return (
     <ul className="flex flex-col gap-1.5">
       {endpoint && (
@@ -34,16 +32,15 @@ export function EntityLinks({ span, nodes }: { span: Span; nodes: TraceNode[] | 
           </Link>
         </li>
       )}
-      {(ai || (span.isAiTrace && span.entityId)) && (
+      {ai && (
         <li>
           <Link
             to="/p/$pid/ai/t/$rowId"
-            params={{ pid: project, rowId: ai?.id ?? span.entityId ?? "" }}
+            params={{ pid: project, rowId: ai.id }}
             search={{ at: span.startTime }}
             className="btn w-full justify-start!"
           >
-            <Bot size={14} aria-hidden className="text-ink2" /> AI trace{" "}
-            <span className="truncate">{ai?.traceName ?? span.entityName}</span>
+            <Bot size={14} aria-hidden className="text-ink2" /> AI trace <span className="truncate">{ai.name}</span>
           </Link>
         </li>
       )}

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { X } from "lucide-react";
 import { useEffect, useRef } from "react";
 import { useGet, useProjectId } from "../../api/hooks";
-import type { Span, TraceAnswer } from "../../api/types";
+import type { Span, TraceColumns } from "../../api/types";
 import { durationMs, durationNs, NONE, percent } from "../../model/format";
 import { exactTime, parseMs } from "../../model/time";
 import type { Node, Trace } from "../../model/waterfall";
@@ -22,7 +22,7 @@ interface Props {
   trace: Trace<Span>;
   /** Own time on the critical path in milliseconds; null if the span is not on it. */
   pathMs: number | null;
-  answer: TraceAnswer;
+  answer: TraceColumns;
   onClose: () => void;
 }
 
@@ -70,12 +70,19 @@ export function SpanDrawer({ node, trace, pathMs, answer, onClose }: Props) {
             Its parent {span.parentSpanId} is not stored: not exported yet, dropped or sampled away.
           </p>
         )}
-        <EntityLinks span={span} nodes={answer.nodes} />
+        <EntityLinks
+          span={span}
+          entities={answer.entities.filter((one) => answer.spans.ids[one.place] === span.spanId)}
+        />
         <ProfileLinks span={span} />
         {span.dbStatement && <Block title="Statement" text={span.dbStatement} />}
         <Events span={span} answer={answer} />
         <Group title="Attributes">
-          <AttributeTable attributes={span.attributes} label="Attributes" />
+          <AttributeTable
+            attributes={span.attributes}
+            label="Attributes"
+            empty={full.isPending ? "Loading…" : "None."}
+          />
         </Group>
         {span.links?.length > 0 && (
           <Group title="Links to other traces">
@@ -158,11 +165,11 @@ function Block({ title, text }: { title: string; text: string }) {
   );
 }
 
-function Events({ span, answer }: { span: Span; answer: TraceAnswer }) {
+function Events({ span, answer }: { span: Span; answer: TraceColumns }) {
   const pid = useProjectId();
   if (!span.events?.length) return null;
   const start = parseMs(span.startTime);
-  const hash = answer.exceptions?.find((one) => one.spanId === span.spanId)?.exceptionHash;
+  const hash = answer.exceptions.find((one) => one.spanId === span.spanId)?.exceptionHash;
   return (
     <Group title="Events">
       <ol className="space-y-2">

@@ -1,11 +1,16 @@
 import type { UseQueryResult } from "@tanstack/react-query";
-import { useCallback } from "react";
+import { type FocusEvent, type PointerEvent, useCallback, useState } from "react";
 import { useLogs } from "../../api/logs";
 import type { Span } from "../../api/types";
-import { isoFromMs } from "../../model/time";
+import { durationMs } from "../../model/format";
+import { isoFromMs, parseMs } from "../../model/time";
+import { runningAt } from "../../model/trace-parts";
 import type { Trace } from "../../model/waterfall";
 import { LogList } from "../../parts/LogList";
 import { Empty, QueryView } from "../../parts/states";
+import { SearchLink } from "../../ui/SearchLink";
+import { Minimap } from "../../viz/Minimap";
+import { useServiceColours } from "../../viz/useServiceColours";
 
 const DAY = 86_400_000;
 
@@ -25,6 +30,7 @@ export function TraceLogs({ trace, traceId }: { trace: Trace<Span>; traceId: str
   const more = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  const [atMs, setAt] = useState<number | null>(null);
   return (
     <div className="flex min-h-0 flex-1 flex-col [&>div]:flex [&>div]:min-h-0 [&>div]:flex-1 [&>div]:flex-col">
       <QueryView query={query as unknown as UseQueryResult<NonNullable<typeof query.data>>}>
@@ -37,17 +43,64 @@ export function TraceLogs({ trace, traceId }: { trace: Trace<Span>; traceId: str
                 SDK.
               </Empty>
             );
+          // A row of the list has its place as `data-index`.
+          const point = ({ target }: PointerEvent | FocusEvent) => {
+            const place = target instanceof Element && target.closest<HTMLElement>("[data-index]")?.dataset.index;
+            const row = place ? rows[Number(place)] : undefined;
+            if (row) setAt(parseMs(row.timestamp) - startMs);
+          };
           return (
-            <LogList
-              rows={rows}
-              total={data.pages[0].pagination.total}
-              label="Logs of this trace"
-              onEnd={more}
-              withTrace={false}
-            />
+            <>
+              <Overview trace={trace} atMs={atMs} />
+              {/* biome-ignore lint/a11y/noStaticElementInteractions: the rows inside have the roles and the keys */}
+              <div className="flex min-h-0 flex-1 flex-col" onPointerOver={point} onFocus={point}>
+                <LogList
+                  rows={rows}
+                  total={data.pages[0].pagination.total}
+                  label="Logs of this trace"
+                  onEnd={more}
+                  withTrace={false}
+                />
+              </div>
+            </>
           );
         }}
       </QueryView>
+    </div>
+  );
+}
+
+/** The trace, with the time of the log under the pointer or with the focus, and the span that ran then. */
+function Overview({ trace, atMs }: { trace: Trace<Span>; atMs: number | null }) {
+  const colourOf = useServiceColours(trace.services.map((service) => service.name));
+  const running = atMs === null ? -1 : runningAt(trace, atMs);
+  const span = trace.nodes[running]?.span;
+  return (
+    <div className="border-line border-b px-4 pt-2 pb-1">
+      <Minimap
+        trace={trace}
+        colourOf={colourOf}
+        zoom={{ from: 0, to: trace.totalMs }}
+        onZoom={() => {}}
+        selected={running}
+        at={atMs}
+        label="Overview of the trace; a line marks the time of the log under the pointer."
+      />
+      <p className="min-h-6 text-dense text-ink2">
+        {atMs === null ? (
+          "Point at a log to see when it was written, and which span ran then."
+        ) : (
+          <>
+            {atMs < 0 ? `${durationMs(-atMs)} before the trace` : `+${durationMs(atMs)}`}
+            {span ? ", during " : ", while no span ran"}
+            {span && (
+              <SearchLink change={{ tab: undefined, span: span.spanId }} className="link font-mono">
+                {span.name}
+              </SearchLink>
+            )}
+          </>
+        )}
+      </p>
     </div>
   );
 }

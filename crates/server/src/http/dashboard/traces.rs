@@ -17,11 +17,17 @@ use tidewatch_query::executor::Executor;
 use tidewatch_query::views::page::*;
 use tidewatch_query::views::span::*;
 use tidewatch_query::views::trace::*;
+use tidewatch_query::views::trace_columns::*;
 use tidewatch_query::views::trace_search::*;
-use tidewatch_query::{distributed, ids, spans, time, trace_search};
+use tidewatch_query::{distributed, ids, spans, time, trace_columns, trace_search};
 
 pub fn routes<D: Descriptions>() -> Api<D> {
-    Api::new().routes(routes!(spans)).routes(routes!(span)).routes(routes!(distributed)).routes(routes!(search))
+    Api::new()
+        .routes(routes!(spans))
+        .routes(routes!(span))
+        .routes(routes!(distributed))
+        .routes(routes!(search))
+        .routes(routes!(columns))
 }
 
 /// Spans of the project.
@@ -105,4 +111,27 @@ async fn distributed(
     let projects = access.readable_projects(&app);
     let executor = Executor::within(app.query.clone(), limits::SPANS_DEADLINE);
     Ok(Json(distributed::read(&executor, projects, trace_id, recorded_at).await?))
+}
+
+/// The spans of a trace without attributes, in columns, in all projects that the user may read; at most 20,000 from a
+/// place on.
+#[utoipa::path(
+    post,
+    path = "/api/traces/{traceId}/columns",
+    operation_id = "getTraceColumns",
+    tag = "traces",
+    params(ProjectQuery, ("traceId" = String, Path, description = "32 hexadecimal digits, dashes allowed")),
+    request_body = TraceColumnsRequest,
+    responses((status = 200, description = "Success", body = TraceColumns), Failures, NotFound)
+)]
+async fn columns(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    Path(trace_id): Path<String>,
+    JsonBody(request): JsonBody<TraceColumnsRequest>,
+) -> Result<Json<TraceColumns>, ApiError> {
+    let trace_id = ids::parse_trace(&trace_id)?;
+    let projects = access.readable_projects(&app);
+    let executor = Executor::within(app.query.clone(), limits::SPANS_DEADLINE);
+    Ok(Json(trace_columns::read(&executor, projects, trace_id, request).await?))
 }

@@ -229,6 +229,7 @@ pub const TABLE: &[Row] = &[
     row("POST", "/api/explain", Read, READS, "{}", 400),
     row("POST", "/api/heatmap", Read, READS, "{}", 400),
     row("POST", "/api/traces/search", Read, READS, "{}", 200),
+    row("POST", "/api/traces/{traceId}/columns", Read, READS, "{}", 404),
     row("POST", "/api/spans", Read, READS, "{}", 200),
     row("GET", "/api/services", Read, READS, "", 200),
     row("GET", "/api/spans/{traceId}/{spanId}", Read, READS, "", 404),
