@@ -179,7 +179,7 @@ for (const [theme, size, viewport] of [
       ["profile-flame", `/profiles/store?type=${CPU}&${RANGE}`],
       ["profile-search", `/profiles/store?type=${CPU}&q=json&by=appVersion&${RANGE}`],
       ["profile-functions", `/profiles/store?type=${CPU}&view=functions&${RANGE}`],
-      ["profile-compared", `/profiles/store?type=${CPU}&cmp=v:1.0.0&${RANGE}`],
+      ["profile-compared", `/profiles/store?type=${CPU}&baseline=v:1.0.0&${RANGE}`],
       ["profile-sandwich", `/profiles/store?type=${CPU}&fn=runtime.mallocgc&${RANGE}`],
       ["profiles-empty", "/profiles?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z"],
     ] as const) {

@@ -480,7 +480,7 @@ export interface ProfileSearch {
   by?: string;
   order?: "time";
   /** "previous" or "v:<version>": the baseline of a comparison. */
-  cmp?: string;
+  baseline?: string;
   /** A function whose callers and callees are shown. */
   fn?: string;
   trace?: string;
@@ -499,7 +499,7 @@ const profile = createRoute({
     label: text(raw.label),
     by: text(raw.by),
     order: oneOf(raw.order, ["time"]),
-    cmp: text(raw.cmp),
+    baseline: text(raw.baseline),
     fn: text(raw.fn),
     trace: text(raw.trace),
     span: text(raw.span),

@@ -49,11 +49,11 @@ export interface Baseline {
 }
 const SAME: Baseline = { fromDate: null, toDate: null, appVersion: null, serverName: null };
 
-/** The baseline that the search parameter `cmp` names: "previous" or "v:<version>"; null without one. */
-export function baselineOf(cmp: string | undefined, span: Span): Baseline | null {
-  if (cmp === "previous")
+/** The baseline that the search parameter `baseline` names: "previous" or "v:<version>"; null without one. */
+export function baselineOf(baseline: string | undefined, span: Span): Baseline | null {
+  if (baseline === "previous")
     return { ...SAME, fromDate: isoFromMs(2 * span.fromMs - span.toMs), toDate: isoFromMs(span.fromMs) };
-  return cmp?.startsWith("v:") ? { ...SAME, appVersion: cmp.slice(2) } : null;
+  return baseline?.startsWith("v:") ? { ...SAME, appVersion: baseline.slice(2) } : null;
 }
 
 /** The type that is shown when the address names none: CPU first, then what was seen last. */

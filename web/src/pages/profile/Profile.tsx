@@ -158,18 +158,18 @@ function Selected({ service, types }: { service: string; types: ProfileType[] })
               <Select
                 label="Compare with"
                 show
-                value={search.cmp ?? ""}
+                value={search.baseline ?? ""}
                 options={[
                   { value: "", label: "nothing" },
                   { value: "previous", label: "the period before" },
                   ...versions.filter(Boolean).map((one) => ({ value: `v:${one}`, label: `version ${one}` })),
                 ]}
-                onChange={(cmp) => patch({ cmp: cmp || undefined, order: undefined })}
+                onChange={(baseline) => patch({ baseline: baseline || undefined, order: undefined })}
               />
             )}
           </div>
           {view === "flame" ? (
-            <Flame selection={selection} baseline={baselineOf(search.cmp, span)} search={search} />
+            <Flame selection={selection} baseline={baselineOf(search.baseline, span)} search={search} />
           ) : (
             <Functions selection={selection} by={view} q={search.q} sort={search.sort} />
           )}
