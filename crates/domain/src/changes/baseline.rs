@@ -27,6 +27,8 @@ pub(super) struct Usual {
     pub noise: f64,
     /// 98th percentile of the last day and of other days.
     pub high: f64,
+    /// Requests of a typical window.
+    pub calls: f64,
     /// Only the last hours are known: the subject is younger than a day.
     pub is_young: bool,
 }
@@ -42,6 +44,7 @@ pub(super) fn recent(series: &Series, metric: Metric, window: Window, now: i64) 
 pub(super) fn usual(series: &Series, metric: Metric, window: Window, now: i64) -> Option<Usual> {
     let last = now - window.length - 5;
     let at = |end: i64| value(series, metric, window, end);
+    let calls = |end: i64| series.window(metric, window.length, window.left_out, end).map(|value| value.calls);
     let mut other_days = same_time(series, metric, window, now, 30);
     let has_days = other_days.len() >= WINDOWS;
     let every = if has_days { 10 } else { 5 };
@@ -61,7 +64,9 @@ pub(super) fn usual(series: &Series, metric: Metric, window: Window, now: i64) -
             noise = noise.max(deviation(of).unwrap_or(0.0));
         }
     }
-    Some(Usual { centre, noise, high, is_young: !has_days })
+    let mut calls: Vec<f64> = ends(last, now - DAY, every).filter_map(calls).collect();
+    let calls = median(&mut calls).unwrap_or(1.0);
+    Some(Usual { centre, noise, high, calls, is_young: !has_days })
 }
 
 /// The metric of all minutes of the day before the window that ends at `now`. Leaving out the worst minutes lowers

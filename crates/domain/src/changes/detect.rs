@@ -99,7 +99,7 @@ const TESTS: [Test; 14] = [
     test(Metric::Errors, (30, 8), 3.6, 5.2, ERRORS_MARGIN),
     test(Metric::Errors, (60, 14), 4.6, 5.2, ERRORS_MARGIN),
     test(Metric::Cost, (10, 4), 9.0, 12.5, LN_MARGIN),
-    test(Metric::Cost, (30, 8), 5.8, 12.5, LN_MARGIN),
+    test(Metric::Cost, (30, 8), 5.8, 8.0, LN_MARGIN),
     test(Metric::Cost, (60, 0), 4.8, 8.0, LN_MARGIN),
 ];
 
@@ -232,22 +232,34 @@ fn is_far_above(series: &Series, test: &Test, value: &Value, usual: &Usual) -> b
         Metric::P50 => value.x.exp() - usual.centre.exp() >= 5.0 * MS,
         Metric::P90 | Metric::P95 | Metric::Calls => value.x.exp() - usual.centre.exp() >= 10.0 * MS,
     };
-    if !is_enough || added < least_of(test.metric) || value.x < usual.high + test.margin {
+    if !is_enough || added < least_of(test.metric) {
         return false;
     }
     let (floor, sample) = match test.metric {
         Metric::P50 => (LATENCY_FLOOR, 1.25 * series.spread / value.calls.sqrt()),
         Metric::P90 => (LATENCY_FLOOR, 2.2 * series.spread / value.calls.sqrt()),
         Metric::P95 => (LATENCY_FLOOR, 2.7 * series.spread / value.calls.sqrt()),
-        // The noise of windows has that of their requests.
-        Metric::Cost => (LATENCY_FLOOR, 0.0),
+        Metric::Cost => (LATENCY_FLOOR, series.cost_spread / value.calls.sqrt()),
         Metric::Errors | Metric::Calls => {
             let share = usual.centre.max(0.5 / value.calls).min(0.5);
             (ERRORS_FLOOR, (share * (1.0 - share) / value.calls).sqrt())
         }
     };
+    let (noise, high) = match test.metric {
+        Metric::Cost => {
+            let beyond = beyond_chance(usual.noise, series.cost_spread / usual.calls.sqrt());
+            let narrower = beyond.hypot(sample) / usual.noise.max(floor);
+            (beyond, usual.centre + (usual.high - usual.centre) * narrower.min(1.0))
+        }
+        _ => (usual.noise, usual.high),
+    };
     let wanted = if usual.is_young { test.wanted_young } else { test.wanted };
-    added / usual.noise.max(floor).hypot(sample) >= wanted
+    value.x >= high + test.margin && added / noise.max(floor).hypot(sample) >= wanted
+}
+
+/// The noise of windows less that of their few requests, which a window with more requests does not have.
+fn beyond_chance(noise: f64, by_chance: f64) -> f64 {
+    (noise * noise - by_chance * by_chance).max(0.0).sqrt()
 }
 
 /// The usual number of requests of the window when it has far fewer.

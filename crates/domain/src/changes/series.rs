@@ -41,6 +41,8 @@ pub struct Series {
     pub(super) failed_share: f64,
     /// Cost of a request, US dollars.
     typical_cost: f64,
+    /// Standard deviation of the logarithm of the cost of a request.
+    pub(super) cost_spread: f64,
     cache: RefCell<Vec<(Windows, Ends)>>,
 }
 
@@ -110,6 +112,7 @@ impl Series {
             failed_share: if calls > 0.0 { failed / calls } else { 0.0 },
             spread: 0.0,
             typical_cost: if priced > 0.0 { cost / priced } else { 0.0 },
+            cost_spread: cost_spread(&minutes),
             cache: RefCell::default(),
             minutes,
         };
@@ -252,6 +255,19 @@ impl Cell {
         let Minute { calls, failed, priced, cost, .. } = minute;
         Cell { calls, failed: failed.min(calls), ln_mean, buckets, priced, cost }
     }
+}
+
+/// The median of a chi-squared distribution with one degree of freedom.
+const CHI_SQUARED_MEDIAN: f64 = 0.454_936;
+
+/// Standard deviation of the logarithm of the cost of a request. Only sums of minutes are known: the squared distance of
+/// a minute from the median, times its requests, has that variance. A median of them ignores hours that differ.
+fn cost_spread(minutes: &[Cell]) -> f64 {
+    let priced = || minutes.iter().filter(|cell| cell.priced > 0.0 && cell.cost > 0.0);
+    let ln_cost = |cell: &Cell| (cell.cost / cell.priced).ln();
+    let Some(middle) = median(&mut priced().map(ln_cost).collect::<Vec<f64>>()) else { return 0.0 };
+    let mut squares: Vec<f64> = priced().map(|cell| cell.priced * (ln_cost(cell) - middle).powi(2)).collect();
+    median(&mut squares).map_or(0.0, |square| (square / CHI_SQUARED_MEDIAN).sqrt())
 }
 
 /// Requests by bucket.

@@ -216,3 +216,32 @@ fn dearer_calls_are_found() {
     let sentence = sentence(&card, |_| "09:04".to_owned());
     assert!(sentence.starts_with("assistant costs 2.5 times more per call ($0.020 -> $0.050) since"), "{sentence}");
 }
+
+// A night of few calls, whose costs differ by chance, does not hide what busy hours show.
+#[test]
+fn dearer_calls_are_found_after_a_quiet_night() {
+    let (mut found, mut in_time, mut by_chance) = (0, 0, 0);
+    for seed in 0..20 {
+        let mut generated = day(seed, 1.0);
+        let mut series = |after: f64| {
+            let minutes = (START - 26 * 60..START + 45).map(|minute| {
+                let (calls, factor): (f64, f64) = match minute {
+                    minute if minute < START - 60 => (0.3, 1.0),
+                    minute if minute < START => (3.0, 1.0),
+                    _ => (3.0, after),
+                };
+                let whole = calls as usize + usize::from(generated.random.f64() < calls.fract());
+                let cost: f64 = (0..whole).map(|_| 0.02 * factor * (0.7 * generated.normal()).exp()).sum();
+                Minute { calls: whole as f64, priced: whole as f64, cost, ..Minute::default() }
+            });
+            Series::new(START - 26 * 60, minutes.collect())
+        };
+        let dearer = |series: &Series| changes(series).into_iter().find(|change| change.kind == Kind::Dearer);
+        if let Some(change) = dearer(&series(2.8)) {
+            found += 1;
+            in_time += usize::from(change.since.abs_diff(START) <= 10);
+        }
+        by_chance += usize::from(dearer(&series(1.0)).is_some());
+    }
+    assert!(found >= 18 && in_time >= 16 && by_chance == 0, "{found} found, {in_time} in time, {by_chance} by chance");
+}
