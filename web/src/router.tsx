@@ -231,13 +231,18 @@ export interface ListSearch {
   sort?: string;
   page?: number;
 }
-/** Search of the page of one entity: what is explained, and within which condition. */
-export interface NameSearch extends ListSearch {
+/** What is explained, and within which condition. */
+interface ExplainSearch {
   explain?: string;
   where?: string;
 }
+function explainSearch(raw: Raw): ExplainSearch {
+  return { explain: text(raw.explain), where: text(raw.where) };
+}
+/** Search of the page of one entity. */
+export interface NameSearch extends ListSearch, ExplainSearch {}
 function nameSearch(raw: Raw): NameSearch {
-  return { ...listSearch(raw), explain: text(raw.explain), where: text(raw.where) };
+  return { ...listSearch(raw), ...explainSearch(raw) };
 }
 function listSearch(raw: Raw): ListSearch {
   return { q: text(raw.q), sort: text(raw.sort), page: whole(raw.page, 1) };
@@ -316,7 +321,11 @@ const issues = createRoute({
 const issue = createRoute({
   getParentRoute: () => project,
   path: "/issues/$hash",
-  validateSearch: (raw: Raw): { event?: number; raw?: true } => ({ event: whole(raw.event, 1), raw: flag(raw.raw) }),
+  validateSearch: (raw: Raw): ExplainSearch & { event?: number; raw?: true } => ({
+    ...explainSearch(raw),
+    event: whole(raw.event, 1),
+    raw: flag(raw.raw),
+  }),
   component: lazyRouteComponent(() => import("./pages/issue/Issue"), "IssuePage"),
 });
 export interface SessionsSearch extends ListSearch {
@@ -419,7 +428,7 @@ const trace = createRoute({
   }),
   component: lazyRouteComponent(() => import("./pages/trace/Trace"), "TracePage"),
 });
-export interface LogSearch {
+export interface LogSearch extends ExplainSearch {
   q?: string;
   in?: "attribute";
   level?: string;
@@ -432,6 +441,7 @@ const logs = createRoute({
   getParentRoute: () => project,
   path: "/logs",
   validateSearch: (raw: Raw): LogSearch => ({
+    ...explainSearch(raw),
     q: text(raw.q),
     in: oneOf(raw.in, ["attribute"]),
     level: text(raw.level),

@@ -1,13 +1,36 @@
 import { describe, expect, it } from "vitest";
-import { heatStep, parseSelection, selectionBody, selectionText, spikeOf } from "./selection";
+import { changeSelection, heatStep, parseSelection, selectionBody, selectionText, spikeOf } from "./selection";
 
 describe("selections", () => {
   it("are read from the URL as they are written", () => {
-    for (const text of ["slow", "errors", "version:1.42.0 (a, b)", "0,60000,1000,2000"]) {
+    for (const text of [
+      "slow",
+      "errors",
+      "version:1.42.0 (a, b)",
+      "0,60000,1000,2000",
+      "errors:0,60000",
+      "time:0,60000",
+    ]) {
       const parsed = parseSelection(text);
       expect(parsed && selectionText(parsed)).toBe(text);
     }
-    for (const text of [undefined, "", "fast", "version:", "1,2,3", "5,5,1,2", "0,1,2,2", "0,1,x,2", "0,1,2,3,4"])
+    for (const text of [
+      undefined,
+      "",
+      "fast",
+      "version:",
+      "1,2,3",
+      "5,5,1,2",
+      "0,1,2,2",
+      "0,1,x,2",
+      "0,1,2,3,4",
+      "time:",
+      "time:5",
+      "time:5,5",
+      "errors:0,1,2,3",
+      "slow:0,1",
+      "0,1",
+    ])
       expect(parseSelection(text)).toBeNull();
   });
 
@@ -23,6 +46,46 @@ describe("selections", () => {
         toDate: "1970-01-01T00:01:00.000Z",
       },
     );
+  });
+});
+
+describe("the rows of a change", () => {
+  const since = "2026-11-24T09:04:00Z";
+  const [fromMs, nowMs] = [Date.parse(since), Date.parse(since) + 1_800_000];
+  const card = (metric: string, more = {}) =>
+    changeSelection(
+      {
+        kind: "endpoint",
+        since,
+        recovered: null,
+        slowMs: null,
+        effects: [{ metric, before: 1, after: 2, since }],
+        ...more,
+      } as never,
+      nowMs,
+    );
+
+  it("are those slower than usual, the failed ones, or all", () => {
+    expect(card("p50", { slowMs: 250 })).toEqual({
+      kind: "box",
+      box: { fromMs, toMs: nowMs, fromNs: 250e6, toNs: Number.MAX_SAFE_INTEGER },
+    });
+    expect(card("error_rate", { slowMs: 250 })).toEqual({ kind: "errors", time: { fromMs, toMs: nowMs } });
+    expect(card("cost", { kind: "ai_trace" })).toEqual({ kind: "time", time: { fromMs, toMs: nowMs } });
+    for (const found of [card("p95", { slowMs: 1 }), card("error_rate"), card("cost")])
+      expect(found && parseSelection(selectionText(found))).toEqual(found);
+  });
+
+  it("end when the change does", () => {
+    expect(card("error_rate", { recovered: "2026-11-24T09:10:00Z" })).toMatchObject({
+      time: { toMs: fromMs + 360_000 },
+    });
+  });
+
+  it("are none of a service, an issue or missing calls", () => {
+    expect(card("calls")).toBeNull();
+    expect(card("p50", { kind: "service", slowMs: 1 })).toBeNull();
+    expect(card("p50", { kind: "issue", effects: [] })).toBeNull();
   });
 });
 

@@ -1,16 +1,24 @@
-// What is explained: a preset, a version, or a box of the heatmap. One URL parameter.
+// What is explained: a preset, a version, a time, or a box of the heatmap. One URL parameter.
+import type { ChangeCard } from "../api/types";
 import { quoted } from "./query";
+import { parseMs } from "./time";
 
-/** A box of time and duration; ends excluded. */
-export interface Box {
+/** A time; its end excluded. */
+export interface TimeBox {
   fromMs: number;
   toMs: number;
+}
+
+/** A box of time and duration; ends excluded. */
+export interface Box extends TimeBox {
   fromNs: number;
   toNs: number;
 }
 export type Selection =
   | { kind: "slow" }
-  | { kind: "errors" }
+  | { kind: "errors"; time?: TimeBox }
+  /** All rows of a time, against as long before it. */
+  | { kind: "time"; time: TimeBox }
   | { kind: "version"; version: string }
   | { kind: "box"; box: Box };
 
@@ -23,21 +31,25 @@ const SPIKE_DEVIATIONS = 3;
 const SPIKE_ROWS = 5;
 
 /**
- * The selection of a URL parameter: "slow", "errors", "version:" and a version, or "fromMs,toMs,fromNs,toNs"; null if
- * it is none.
+ * The selection of a URL parameter: "slow", "errors", "errors:" or "time:" and "fromMs,toMs", "version:" and a version,
+ * or "fromMs,toMs,fromNs,toNs"; null if it is none.
  */
 export function parseSelection(text: string | undefined): Selection | null {
   if (text === "slow" || text === "errors") return { kind: text };
   if (text?.startsWith(VERSION) && text !== VERSION) return { kind: "version", version: text.slice(VERSION.length) };
-  const numbers = (text ?? "").split(",").map(Number);
+  const [, kind, rest] = /^(?:(errors|time):)?(.*)$/s.exec(text ?? "") ?? [];
+  const numbers = rest.split(",").map(Number);
   const [fromMs, toMs, fromNs, toNs] = numbers;
-  if (numbers.length !== 4 || !numbers.every(Number.isSafeInteger) || fromMs >= toMs || fromNs >= toNs) return null;
-  return { kind: "box", box: { fromMs, toMs, fromNs, toNs } };
+  if (!numbers.every(Number.isSafeInteger) || fromMs >= toMs) return null;
+  if (kind) return numbers.length === 2 ? { kind: kind as "errors" | "time", time: { fromMs, toMs } } : null;
+  return numbers.length === 4 && fromNs < toNs ? { kind: "box", box: { fromMs, toMs, fromNs, toNs } } : null;
 }
 
 export function selectionText(selection: Selection): string {
   if (selection.kind === "version") return VERSION + selection.version;
-  if (selection.kind !== "box") return selection.kind;
+  if (selection.kind === "slow") return selection.kind;
+  if (selection.kind !== "box")
+    return selection.time ? `${selection.kind}:${selection.time.fromMs},${selection.time.toMs}` : selection.kind;
   const { fromMs, toMs, fromNs, toNs } = selection.box;
   return [fromMs, toMs, fromNs, toNs].join(",");
 }
@@ -45,15 +57,33 @@ export function selectionText(selection: Selection): string {
 /** The `selection` of a request. `slowNs`: the edge of "slow"; null while there is none. */
 export function selectionBody(selection: Selection, slowNs: number | null, isTrace: boolean) {
   const always = { fromDate: null, toDate: null };
-  if (selection.kind === "errors") return { ...always, query: isTrace ? "error:true" : "status:error" };
+  if (selection.kind === "errors")
+    return { ...(selection.time ? dates(selection.time) : always), query: isTrace ? "error:true" : "status:error" };
+  if (selection.kind === "time") return { ...dates(selection.time), query: null };
   if (selection.kind === "slow") return { ...always, query: `duration>=${slowNs ?? 0}ns` };
   if (selection.kind === "version") return { ...always, query: `version:${quoted(selection.version)}` };
-  const { fromMs, toMs, fromNs, toNs } = selection.box;
-  return {
-    query: `duration>=${fromNs}ns duration<${toNs}ns`,
-    fromDate: new Date(fromMs).toISOString(),
-    toDate: new Date(toMs).toISOString(),
-  };
+  return { ...dates(selection.box), query: `duration>=${selection.box.fromNs}ns duration<${selection.box.toNs}ns` };
+}
+
+function dates({ fromMs, toMs }: TimeBox) {
+  return { fromDate: new Date(fromMs).toISOString(), toDate: new Date(toMs).toISOString() };
+}
+
+/** Longer than any duration, in nanoseconds: 104 days. */
+export const LONGEST_NS = Number.MAX_SAFE_INTEGER;
+
+/** The rows that got worse with a change, up to `nowMs` while it lasts; null when there is nothing to explain. */
+export function changeSelection(
+  card: Pick<ChangeCard, "kind" | "effects" | "since" | "recovered" | "slowMs">,
+  nowMs: number,
+): Selection | null {
+  const worst = card.effects[0]?.metric;
+  if (!worst || worst === "calls" || card.kind === "service" || card.kind === "issue") return null;
+  const fromMs = parseMs(card.since);
+  const time = { fromMs, toMs: Math.max(card.recovered ? parseMs(card.recovered) : nowMs, fromMs + 60_000) };
+  if (worst === "error_rate") return { kind: "errors", time };
+  if (worst === "cost" || !card.slowMs) return { kind: "time", time };
+  return { kind: "box", box: { ...time, fromNs: Math.round(card.slowMs * 1e6), toNs: LONGEST_NS } };
 }
 
 /** Cells of time and duration as `/api/heatmap` answers them. */

@@ -62,15 +62,18 @@ impl Sets {
         let on = Range { from, to: to.max(from.saturating_add(1)) };
         let query = selection.query.as_deref().unwrap_or("").trim();
         let kind = row_kind(request.entity);
+        let is_issue = request.entity == ExplainEntity::Issue;
+        // Of an Issue the requests are compared, not the exceptions.
+        let within = if is_issue { Filter::True } else { language::filter(kind, request.query.as_deref())? };
         let budget = request.budget_ms.map_or(limits::EXPLAIN_BUDGET, Duration::from_millis);
         let before_from = view.from.max(on.from.saturating_sub(DAY));
         let mut sets = Sets {
             table: kind.table(),
-            filter: named(request)?.and(language::filter(kind, request.query.as_deref())?),
+            filter: named(request)?.and(within),
             band: language::filter(kind, Some(query))?,
             on,
             before: (before_from < on.from).then_some(Range { from: before_from, to: on.from }),
-            is_time: query.is_empty() && request.entity != ExplainEntity::Issue,
+            is_time: query.is_empty() && !is_issue,
             is_named: request.name.as_deref().is_some_and(|name| !name.is_empty()),
             defining: Defining::of(&parse(query, language::LIMITS)?),
             budget: budget.min(limits::EXPLAIN_BUDGET_MAX),
@@ -78,8 +81,8 @@ impl Sets {
         if sets.is_time {
             sets.before = Some(Range { from: on.from.saturating_sub(on.length()), to: on.from });
         }
-        if request.entity == ExplainEntity::Issue {
-            sets.of_failing_requests(executor, project, view).await?;
+        if is_issue {
+            sets.of_failing_requests(executor, project, view, request.query.as_deref()).await?;
         }
         Ok(sets)
     }
@@ -109,8 +112,15 @@ impl Sets {
         sets
     }
 
-    /// Replaces the exceptions of an Issue by the requests, or runs of Tasks, in whose traces they are.
-    async fn of_failing_requests(&mut self, executor: &Executor, project: u32, view: Range) -> Result<(), QueryError> {
+    /// Replaces the exceptions of an Issue by the requests, or runs of Tasks, in whose traces they are, and that pass
+    /// the query.
+    async fn of_failing_requests(
+        &mut self,
+        executor: &Executor,
+        project: u32,
+        view: Range,
+        query: Option<&str>,
+    ) -> Result<(), QueryError> {
         let filter = self.filter.clone().and(self.band.clone());
         let window = Window::first(limits::TRACE_MATCHES_MAX);
         let order = vec![plans::descending("time")];
@@ -119,7 +129,8 @@ impl Sets {
         let traces: BTreeSet<[u8; 16]> =
             found.rows().map(|row| row.id16("trace_id")).filter(|id| *id != [0; 16]).collect();
         let band = filters::ids("trace_id", traces);
-        for table in [Table::Endpoints, Table::Tasks] {
+        for kind in [RowKind::Endpoint, RowKind::Task] {
+            let table = kind.table();
             let window = Window::first(limits::EXPLAIN_SELECTED_MAX);
             let plan = plans::rows(
                 table,
@@ -134,7 +145,7 @@ impl Sets {
             let names: BTreeSet<String> = answer.rows().map(|row| row.text("name").to_owned()).collect();
             let names: Vec<String> = names.into_iter().take(ISSUE_NAMES_MAX).collect();
             self.table = table;
-            self.filter = filters::strings("name", &names);
+            self.filter = filters::strings("name", &names).and(language::filter(kind, query)?);
             self.is_named = names.len() == 1;
             if !names.is_empty() {
                 break;

@@ -219,6 +219,10 @@ async fn requests_of_an_issue_and_errors_of_callers() {
         .await;
     assert_eq!((&answer["selected"], &answer["baseline"]), (&json!(20), &json!(40)), "{answer}");
     assert_eq!(first(&answer), ("record", "flag.new_price", "on"), "{answer}");
+    // The query filters the requests, not the exceptions.
+    let within = json!({ "entity": "issue", "name": hash, "query": "-flag.new_price:on", "budgetMs": 8000 });
+    let answer = harness.query_json(&project, "/api/explain", within).await;
+    assert_eq!((&answer["selected"], &answer["baseline"]), (&json!(0), &json!(40)), "{answer}");
 
     let wrong = |body: Value| harness.query(&project, "/api/explain", body);
     wrong(json!({ "entity": "endpoint", "selection": { "query": "duration>" } })).await.expect(400);

@@ -2,14 +2,11 @@
 import { useState } from "react";
 import { usePost } from "../../api/hooks";
 import type { PostRoutes } from "../../api/routes";
-import { durationMs, durationNs, percent, plural } from "../../model/format";
-import { type Selection, selectionBody } from "../../model/selection";
-import { dateTime } from "../../model/time";
+import { durationMs, percent, plural } from "../../model/format";
 import { Section } from "../../parts/Page";
 import { useRange } from "../../parts/range";
 import { QueryView, SkeletonRows } from "../../parts/states";
 import { Breakable } from "../../ui/Breakable";
-import type { ExplainedEntity } from "./Latency";
 
 type Answer = PostRoutes["/api/explain"]["answer"];
 type Row = Answer["data"][number];
@@ -18,33 +15,29 @@ type Condition = Row["synonyms"][number];
 /** Milliseconds of the second attempt, when the first was partial. */
 const PATIENCE_MS = 8000;
 
+type Request = PostRoutes["/api/explain"]["body"];
+
 interface Props {
-  entity: ExplainedEntity;
+  entity: Request["entity"];
   name?: string;
-  selection: Selection;
-  slowNs: number | null;
+  selection?: Request["selection"];
+  /** The selection in words. */
+  words: string;
   /** Only rows that pass this query are compared. */
   where?: string;
-  onClose: () => void;
+  onClose?: () => void;
   onWhere: (where: string | undefined) => void;
 }
 
-export function Explain({ entity, name, selection, slowNs, where, onClose, onWhere }: Props) {
+export function Explain({ entity, name, selection, words, where, onClose, onWhere }: Props) {
   const { body } = useRange();
   const [budgetMs, setBudget] = useState<number | undefined>(undefined);
-  const query = usePost("/api/explain", {
-    ...body,
-    entity,
-    name,
-    query: where,
-    selection: selectionBody(selection, slowNs, entity === "trace"),
-    budgetMs,
-  });
+  const query = usePost("/api/explain", { ...body, entity, name, query: where, selection, budgetMs });
   return (
     <Section title="What explains it">
       <div className="space-y-4">
         <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
-          <span className="font-medium">{selectionWords(selection, slowNs)}</span>
+          <span className="font-medium">{words}</span>
           {where && (
             <span className="inline-flex min-w-0 items-center gap-2 rounded-control border border-line px-2 text-dense">
               <code className="min-w-0 truncate">{where}</code>
@@ -53,9 +46,11 @@ export function Explain({ entity, name, selection, slowNs, where, onClose, onWhe
               </button>
             </span>
           )}
-          <button type="button" className="btn ml-auto" onClick={onClose}>
-            Close
-          </button>
+          {onClose && (
+            <button type="button" className="btn ml-auto" onClick={onClose}>
+              Close
+            </button>
+          )}
         </p>
         <QueryView query={query} skeleton={<SkeletonRows rows={3} />}>
           {(answer) => (
@@ -69,14 +64,6 @@ export function Explain({ entity, name, selection, slowNs, where, onClose, onWhe
       </div>
     </Section>
   );
-}
-
-function selectionWords(selection: Selection, slowNs: number | null): string {
-  if (selection.kind === "errors") return "Failed";
-  if (selection.kind === "version") return `Version ${selection.version}`;
-  if (selection.kind === "slow") return `Slow: ${durationNs(slowNs)} and more`;
-  const { fromMs, toMs, fromNs, toNs } = selection.box;
-  return `${dateTime(fromMs).replace(/:\d\d$/, "")} to ${dateTime(toMs).replace(/:\d\d$/, "")}, ${durationNs(fromNs)} to ${durationNs(toNs)}`;
 }
 
 function conditionWords({ attribute, relation, value, scope, service }: Condition): string {

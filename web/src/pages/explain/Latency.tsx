@@ -2,7 +2,15 @@
 import { usePost } from "../../api/hooks";
 import type { PostRoutes } from "../../api/routes";
 import { count, durationNs, plural } from "../../model/format";
-import { parseSelection, type Selection, selectionText, spikeOf } from "../../model/selection";
+import {
+  LONGEST_NS,
+  parseSelection,
+  type Selection,
+  selectionBody,
+  selectionText,
+  spikeOf,
+  type TimeBox,
+} from "../../model/selection";
 import { dateTime, parseMs } from "../../model/time";
 import { usePatchSearch } from "../../parts/listSearch";
 import { useRange } from "../../parts/range";
@@ -11,7 +19,7 @@ import { ChartFigure } from "../../viz/ChartFigure";
 import { Heatmap } from "../../viz/Heatmap";
 import { Explain } from "./Explain";
 
-export type ExplainedEntity = "endpoint" | "task" | "ai_trace" | "trace";
+type ExplainedEntity = "endpoint" | "task" | "ai_trace" | "trace";
 
 interface Props {
   entity: ExplainedEntity;
@@ -105,8 +113,8 @@ export function Latency({ entity, name, search }: Props) {
         <Explain
           entity={entity}
           name={name}
-          selection={selection}
-          slowNs={query.data.slowNs ?? null}
+          selection={selectionBody(selection, query.data.slowNs ?? null, entity === "trace")}
+          words={selectionWords(selection, query.data.slowNs ?? null)}
           where={search.where}
           onClose={() => patch({ explain: undefined, where: undefined })}
           onWhere={(where) => patch({ where })}
@@ -114,4 +122,20 @@ export function Latency({ entity, name, search }: Props) {
       )}
     </section>
   );
+}
+
+function selectionWords(selection: Selection, slowNs: number | null): string {
+  if (selection.kind === "version") return `Version ${selection.version}`;
+  if (selection.kind === "slow") return `Slow: ${durationNs(slowNs)} and more`;
+  if (selection.kind === "errors") return selection.time ? `Failed, ${timeWords(selection.time)}` : "Failed";
+  if (selection.kind === "time") return `All, ${timeWords(selection.time)}`;
+  const { fromNs, toNs } = selection.box;
+  const durations =
+    toNs === LONGEST_NS ? `${durationNs(fromNs)} and more` : `${durationNs(fromNs)} to ${durationNs(toNs)}`;
+  return `${timeWords(selection.box)}, ${durations}`;
+}
+
+function timeWords({ fromMs, toMs }: TimeBox): string {
+  const minute = (ms: number) => dateTime(ms).replace(/:\d\d$/, "");
+  return `${minute(fromMs)} to ${minute(toMs)}`;
 }

@@ -1,5 +1,5 @@
 import { getRouteApi } from "@tanstack/react-router";
-import { Archive, ArchiveRestore, ChevronLeft, ChevronRight, Waypoints } from "lucide-react";
+import { Archive, ArchiveRestore, ChevronLeft, ChevronRight, SearchCheck, Waypoints } from "lucide-react";
 import { useArchive } from "../../api/archive";
 import { usePost } from "../../api/hooks";
 import type { IssueDetail } from "../../api/types";
@@ -16,6 +16,7 @@ import { PageHead, Section } from "../../parts/Page";
 import { QueryView, SkeletonRows } from "../../parts/states";
 import { Chip } from "../../ui/Chip";
 import { SearchLink } from "../../ui/SearchLink";
+import { ALL_EVENTS, Causes } from "./Causes";
 import { Recording } from "./Recording";
 import { Stack } from "./Stack";
 import { Tags } from "./Tags";
@@ -41,6 +42,9 @@ export function IssuePage() {
 function Detail({ detail, event }: { detail: IssueDetail; event: number }) {
   const { group, pagination } = detail;
   const archive = useArchive();
+  const search = route.useSearch();
+  const patch = usePatchSearch();
+  const explain = () => patch({ explain: search.explain ? undefined : ALL_EVENTS, where: undefined });
   const occurrence = detail.occurrences?.[0];
   const toggle = () => archive.mutate({ hashes: [group.exceptionHash], archive: !group.archived });
   useKeys({ e: toggle });
@@ -57,15 +61,21 @@ function Detail({ detail, event }: { detail: IssueDetail; event: number }) {
           </>
         }
         actions={
-          <button type="button" className="btn" onClick={toggle} title="Hidden from the list until it happens again">
-            {group.archived ? <ArchiveRestore size={14} aria-hidden /> : <Archive size={14} aria-hidden />}
-            {group.archived ? "Bring back" : "Archive"}
-          </button>
+          <>
+            <button type="button" className="btn" aria-pressed={!!search.explain} onClick={explain}>
+              <SearchCheck size={14} aria-hidden /> Explain
+            </button>
+            <button type="button" className="btn" onClick={toggle} title="Hidden from the list until it happens again">
+              {group.archived ? <ArchiveRestore size={14} aria-hidden /> : <Archive size={14} aria-hidden />}
+              {group.archived ? "Bring back" : "Archive"}
+            </button>
+          </>
         }
       />
       <div className="grid gap-4 px-4 pb-6 xl:grid-cols-[minmax(0,1fr)_320px]">
         <div className="min-w-0 space-y-4">
           <EventBar event={event} total={pagination.total} at={occurrence?.recordedAt} />
+          <Causes hash={group.exceptionHash} search={search} />
           <Stack group={group} occurrence={occurrence} />
           {(occurrence?.hasRecording || occurrence?.sessionId) && (
             <Recording key={occurrence.id} occurrence={occurrence} title={group.title} />

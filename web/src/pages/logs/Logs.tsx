@@ -1,10 +1,12 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
+import { SearchCheck } from "lucide-react";
 import { useCallback } from "react";
 import { usePost } from "../../api/hooks";
 import { useLogs } from "../../api/logs";
 import type { LogBody } from "../../api/routes";
 import { count } from "../../model/format";
+import { logSelection } from "../../model/log-selection";
 import { filtersText, parseFilters, scoped } from "../../model/search";
 import { asTraceId } from "../../model/traceid";
 import { SEVERITY_NUMBER } from "../../model/words";
@@ -19,6 +21,7 @@ import { useRange } from "../../parts/range";
 import { QueryView, SkeletonBox } from "../../parts/states";
 import { Segmented } from "../../ui/Segmented";
 import { Select } from "../../ui/Select";
+import { Causes } from "./Causes";
 import { Histogram } from "./Histogram";
 
 const route = getRouteApi("/p/$pid/logs");
@@ -108,6 +111,16 @@ export function LogsPage() {
           </button>
         )}
         <span className="flex-1" />
+        <button
+          type="button"
+          className="btn"
+          aria-pressed={!!search.explain}
+          disabled={!logSelection(search)}
+          title="What the found records share that others of the same minutes lack"
+          onClick={() => patch({ explain: search.explain ? undefined : "found", where: undefined })}
+        >
+          <SearchCheck size={14} aria-hidden /> Explain
+        </button>
         <Segmented
           label="Order"
           value={search.asc ? "asc" : "desc"}
@@ -118,6 +131,7 @@ export function LogsPage() {
           onChange={(value) => patch({ asc: value === "asc" || undefined })}
         />
       </Toolbar>
+      <Causes search={search} />
       <div className="flex min-h-0 flex-1 border-line border-t max-xl:flex-col">
         <Facets fills rows="log" query={search.q ?? ""} onSearch={look} />
         <div className="flex min-h-0 min-w-0 flex-1 flex-col [&>div]:flex [&>div]:min-h-0 [&>div]:flex-1 [&>div]:flex-col">

@@ -4,6 +4,8 @@ import { TrendingUp } from "lucide-react";
 import { usePost, useProjectId } from "../../api/hooks";
 import type { ChangeCard } from "../../api/types";
 import { count } from "../../model/format";
+import { changeSelection, selectionText } from "../../model/selection";
+import { parseMs } from "../../model/time";
 import { Ago } from "../../parts/Ago";
 import { Section } from "../../parts/Page";
 import { useRange } from "../../parts/range";
@@ -54,6 +56,7 @@ function Change({ card }: { card: ChangeCard }) {
             {card.service && `${card.service} · `}
             {open ? "began " : "recovered "}
             <Ago at={card.recovered ?? card.since} />
+            <Why card={card} />
           </p>
         </div>
       </div>
@@ -61,14 +64,48 @@ function Change({ card }: { card: ChangeCard }) {
   );
 }
 
-/** Opens the subject's page from half an hour before the change to its end. */
-function Subject({ card, text }: { card: ChangeCard; text: string }) {
-  const pid = useProjectId();
+const PAGES = {
+  endpoint: "/p/$pid/endpoints/$name",
+  task: "/p/$pid/tasks/$name",
+  ai_trace: "/p/$pid/ai/$name",
+} as const;
+
+/** From half an hour before the change to its end. */
+function useTimes(card: ChangeCard) {
   const { span } = useRange();
   const since = Date.parse(card.since);
   const from = new Date(since - 30 * 60_000).toISOString();
   const to = card.recovered ?? new Date(Math.max(span.toMs, since + 60_000)).toISOString();
-  const search = { from, to } as never;
+  return { from, to };
+}
+
+/** Opens the subject's page with the explanation of the rows that got worse. */
+function Why({ card }: { card: ChangeCard }) {
+  const pid = useProjectId();
+  const times = useTimes(card);
+  const selection = changeSelection(card, parseMs(times.to));
+  if (!selection || card.kind === "issue" || card.kind === "service") return null;
+  return (
+    <>
+      {" · "}
+      <Link
+        to={PAGES[card.kind]}
+        params={{ pid, name: card.name }}
+        search={{ ...times, explain: selectionText(selection) } as never}
+        className="link"
+        aria-label={`Why? ${card.name}`}
+      >
+        Why?
+      </Link>
+    </>
+  );
+}
+
+/** Opens the subject's page at the time of the change. */
+function Subject({ card, text }: { card: ChangeCard; text: string }) {
+  const pid = useProjectId();
+  const times = useTimes(card);
+  const search = times as never;
   const className = "font-medium link [overflow-wrap:anywhere]";
   if (card.kind === "issue")
     return (
@@ -86,19 +123,14 @@ function Subject({ card, text }: { card: ChangeCard; text: string }) {
       <Link
         to="/p/$pid/traces"
         params={{ pid }}
-        search={{ ...(search as object), service: card.service || undefined } as never}
+        search={{ ...times, service: card.service || undefined } as never}
         className={className}
       >
         {text}
       </Link>
     );
-  const page = {
-    endpoint: "/p/$pid/endpoints/$name",
-    task: "/p/$pid/tasks/$name",
-    ai_trace: "/p/$pid/ai/$name",
-  } as const;
   return (
-    <Link to={page[card.kind]} params={{ pid, name: card.name }} search={search} className={className}>
+    <Link to={PAGES[card.kind]} params={{ pid, name: card.name }} search={search} className={className}>
       {text}
     </Link>
   );
