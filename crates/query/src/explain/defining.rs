@@ -44,9 +44,14 @@ fn is_usage(key: &str) -> bool {
     key.contains("token") || key.contains("cost")
 }
 
-/// Whether the attribute tells how a row failed.
-pub fn is_failure(key: &str) -> bool {
+/// Whether the attribute tells how a row failed. Codes of success do not.
+pub fn is_failure(key: &str, value: &str) -> bool {
     FAILURES.contains(&key)
+        && match key {
+            "http.response.status_code" | "http.status_code" => value.starts_with(['4', '5']),
+            "rpc.grpc.status_code" => value != "0",
+            _ => true,
+        }
 }
 
 impl Defining {

@@ -205,7 +205,7 @@ impl Sampled {
         let mut found = BTreeSet::new();
         for (_, encoded) in &self.encoded {
             wire::for_each_attribute_text(encoded, |key, value| {
-                if defining::is_failure(key) {
+                if defining::is_failure(key, &value) {
                     found.insert((key.to_owned(), value.into_owned()));
                 }
             });

@@ -124,27 +124,26 @@ impl Sets {
         let filter = self.filter.clone().and(self.band.clone());
         let window = Window::first(limits::TRACE_MATCHES_MAX);
         let order = vec![plans::descending("time")];
-        let plan = plans::rows(Table::Exceptions, &[project], view, filter, vec!["trace_id"], order, window);
+        let columns = vec!["trace_id", "owner_kind", "owner_name"];
+        let plan = plans::rows(Table::Exceptions, &[project], view, filter, columns, order, window);
         let found = executor.run(plan).await?;
         let traces: BTreeSet<[u8; 16]> =
             found.rows().map(|row| row.id16("trace_id")).filter(|id| *id != [0; 16]).collect();
+        let owners = |kind: i64| -> BTreeSet<String> {
+            found
+                .rows()
+                .filter(|row| row.int("owner_kind") == kind)
+                .map(|row| row.text("owner_name").to_owned())
+                .collect()
+        };
+        let owners = [(RowKind::Endpoint, owners(1)), (RowKind::Task, owners(2))];
+        let is_owned = owners.iter().any(|(_, names)| !names.is_empty());
         let band = filters::ids("trace_id", traces);
-        for kind in [RowKind::Endpoint, RowKind::Task] {
-            let table = kind.table();
-            let window = Window::first(limits::EXPLAIN_SELECTED_MAX);
-            let plan = plans::rows(
-                table,
-                &[project],
-                view,
-                band.clone(),
-                vec!["name"],
-                vec![plans::descending("time")],
-                window,
-            );
-            let answer = executor.run(plan).await?;
-            let names: BTreeSet<String> = answer.rows().map(|row| row.text("name").to_owned()).collect();
+        for (kind, owners) in owners {
+            // Exceptions whose owners arrived in other requests: every request of their traces.
+            let names = if is_owned { owners } else { names_in(executor, project, kind, view, &band).await? };
             let names: Vec<String> = names.into_iter().take(ISSUE_NAMES_MAX).collect();
-            self.table = table;
+            self.table = kind.table();
             self.filter = filters::strings("name", &names).and(language::filter(kind, query)?);
             self.is_named = names.len() == 1;
             if !names.is_empty() {
@@ -154,6 +153,21 @@ impl Sets {
         self.band = band;
         Ok(())
     }
+}
+
+/// Names of the rows in a band.
+async fn names_in(
+    executor: &Executor,
+    project: u32,
+    kind: RowKind,
+    view: Range,
+    band: &Filter,
+) -> Result<BTreeSet<String>, QueryError> {
+    let window = Window::first(limits::EXPLAIN_SELECTED_MAX);
+    let order = vec![plans::descending("time")];
+    let plan = plans::rows(kind.table(), &[project], view, band.clone(), vec!["name"], order, window);
+    let answer = executor.run(plan).await?;
+    Ok(answer.rows().map(|row| row.text("name").to_owned()).collect())
 }
 
 fn row_kind(entity: ExplainEntity) -> RowKind {

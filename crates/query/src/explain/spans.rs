@@ -316,7 +316,7 @@ impl Below {
         let (resource, scope) = own.own.clone().unwrap_or_default();
         let mut failures = Vec::new();
         wire::for_each_attribute_text(&own.attributes, |key, value| {
-            if defining::is_failure(key) {
+            if defining::is_failure(key, &value) {
                 failures.push((key.to_owned(), value.into_owned()));
             }
         });

@@ -75,6 +75,7 @@ function conditionWords({ attribute, relation, value, scope, service }: Conditio
 
 function Causes({ answer, where, onWhere }: { answer: Answer; where?: string; onWhere: (where: string) => void }) {
   if (answer.selected < 5) return <p>{plural(answer.selected, "row")} selected: 5 are needed.</p>;
+  if (!answer.baseline && !answer.before) return <p>All rows of these minutes are selected: no others to compare.</p>;
   if (!answer.data.length)
     return (
       <p>No attribute tells these {answer.selected.toLocaleString("en-US")} from the others of the same minutes.</p>
