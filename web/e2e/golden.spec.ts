@@ -103,8 +103,9 @@ for (const [by, hold] of HANDS) {
     await hand.take(fresh.getByRole("link", { name: "shop.orders.TotalMismatch" }));
 
     await expect(page.getByRole("heading", { level: 1 })).toHaveText("shop.orders.TotalMismatch");
-    const line = page.getByRole("region", { name: "Stack trace" }).getByText("look here first").locator("..");
-    await expect(line).toContainText("/app/orders/totals.py:41");
+    const line = page.getByText("look here first").locator("xpath=..");
+    await expect(line).toContainText("verify_total/app/orders/totals.py:41");
+    await expect(page.getByText("raise TotalMismatch(")).toBeVisible();
     await hand.take(page.getByRole("link", { name: "View trace" }));
     const drawer = page.getByRole("complementary", { name: "Span POST /orders" });
     await expect(drawer).toContainText("shop.orders.TotalMismatch");
@@ -119,7 +120,7 @@ for (const [by, hold] of HANDS) {
     await enter(page, prompt);
     await page.goto(at(prompt));
     const dearer = changes(page).filter({ hasText: "more per call" });
-    await expect(dearer).toContainText("support-assistant costs");
+    await expect(dearer).toContainText(/^support-assistant .*costs 2\.\d times more per call/);
     await expectStart(dearer, INCIDENT_MINUTES);
     await hand.take(dearer.getByRole("link", { name: "Why? support-assistant" }));
 
@@ -128,7 +129,21 @@ for (const [by, hold] of HANDS) {
     const dearest = page.getByRole("table", { name: "Calls" }).getByRole("row").nth(1);
     await hand.take(dearest.getByRole("link").first());
     await expect(page.getByRole("heading", { level: 1 })).toHaveText("support-assistant");
-    await expect(page.getByText("Output", { exact: true }).first()).toBeVisible();
+    await expect(page.getByRole("list", { name: "Conversation" })).toContainText("You help customers");
     expect(hand.steps).toBe(2);
   });
 }
+
+test("an issue and the logs of a query are explained", async ({ page, release }) => {
+  await enter(page, release);
+  await page.goto(at(release, "/issues"));
+  await page.getByRole("link", { name: "shop.orders.TotalMismatch", exact: true }).click();
+  await page.getByRole("button", { name: "Explain" }).click();
+  const causes = page.getByRole("list", { name: "Causes" }).getByRole("listitem");
+  await expect(causes.first()).toContainText("1.42.0");
+  await page.goto(at(release, "/logs?q=total+mismatch"));
+  await page.getByRole("button", { name: "Explain" }).click();
+  await expect(causes.first()).toContainText("checkout");
+  await page.getByRole("button", { name: "Close" }).click();
+  await expect(causes).toHaveCount(0);
+});

@@ -2,9 +2,17 @@ import { ChevronLeft, ChevronRight } from "lucide-react";
 import type { Pagination } from "../api/types";
 import { count } from "../model/format";
 import { SearchLink } from "../ui/SearchLink";
+import { type Question, TableExport } from "./TableExport";
+
+interface Props {
+  pagination: Pagination;
+  noun: string;
+  /** The request of the list: it can be exported. */
+  question?: Question;
+}
 
 /** "21–40 of 1,284" with links to the adjacent pages. */
-export function Pager({ pagination, noun }: { pagination: Pagination; noun: string }) {
+export function Pager({ pagination, noun, question }: Props) {
   const { page, pageSize, total, totalPages } = pagination;
   const first = (page - 1) * pageSize + 1;
   return (
@@ -14,17 +22,25 @@ export function Pager({ pagination, noun }: { pagination: Pagination; noun: stri
           ? `No ${noun}`
           : `${count(first)}–${count(Math.min(total, page * pageSize))} of ${count(total)} ${noun}`}
       </span>
-      {totalPages > 1 && (
-        <span className="flex gap-1">
-          <Step to={page - 1} disabled={page <= 1} label="Previous page" icon={<ChevronLeft size={14} aria-hidden />} />
-          <Step
-            to={page + 1}
-            disabled={page >= totalPages}
-            label="Next page"
-            icon={<ChevronRight size={14} aria-hidden />}
-          />
-        </span>
-      )}
+      <span className="flex gap-1">
+        {question && total > 0 && <TableExport question={question} noun={noun} />}
+        {totalPages > 1 && (
+          <>
+            <Step
+              to={page - 1}
+              disabled={page <= 1}
+              label="Previous page"
+              icon={<ChevronLeft size={14} aria-hidden />}
+            />
+            <Step
+              to={page + 1}
+              disabled={page >= totalPages}
+              label="Next page"
+              icon={<ChevronRight size={14} aria-hidden />}
+            />
+          </>
+        )}
+      </span>
     </nav>
   );
 }

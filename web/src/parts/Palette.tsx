@@ -1,22 +1,33 @@
-// Command palette (Ctrl K): pages, projects, endpoints, issues, or a pasted trace id.
+// Command palette (Ctrl K): pages, projects, whatever has a name in the project, actions, or a pasted trace id.
 import { Dialog } from "@base-ui/react/dialog";
 import { useNavigate } from "@tanstack/react-router";
 import {
   Activity,
+  Bot,
   Building2,
+  ChartLine,
+  FileCode,
   FolderOpen,
   Hash,
+  Link as LinkIcon,
+  ListChecks,
   type LucideIcon,
+  Moon,
   Plus,
   Search,
+  Server,
+  Sun,
   TriangleAlert,
   UserRound,
 } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useBundle } from "../api/account";
-import { usePost, useProjectId } from "../api/hooks";
+import { useGet, usePost, useProjectId } from "../api/hooks";
 import { mayCreateProject } from "../model/roles";
 import { asTraceId } from "../model/traceid";
+import { copyText } from "../ui/Copy";
+import { showToast } from "../ui/Toasts";
+import { setTheme } from "../ui/theme";
 import { NAV, NAV_LOW } from "./nav";
 import { useRange } from "./range";
 
@@ -25,6 +36,18 @@ const PLACES = [
   { to: "/account", label: "Account", icon: UserRound },
   { to: "/organization", label: "Organization", icon: Building2 },
 ] as const;
+
+/** What the palette does without leaving the page. */
+const ACTIONS = [
+  { id: "light", label: "Use the light theme", icon: Sun, run: () => setTheme("light") },
+  { id: "dark", label: "Use the dark theme", icon: Moon, run: () => setTheme("dark") },
+  {
+    id: "link",
+    label: "Copy a link to this page",
+    icon: LinkIcon,
+    run: async () => showToast((await copyText(location.href)) ? "Copied." : "The browser refused to copy."),
+  },
+];
 
 interface Choice {
   id: string;
@@ -80,9 +103,9 @@ function Body({ onOpenChange, onNewProject }: Props) {
           aria-expanded
           aria-controls="palette-list"
           aria-activedescendant={chosen ? `palette-${chosen.id}` : undefined}
-          aria-label="Jump to a page, project, endpoint, issue or trace id"
+          aria-label="Jump to a page, project, name or trace id"
           className="h-11 flex-1 bg-transparent outline-none"
-          placeholder="Page, project, endpoint, issue, or paste a trace id"
+          placeholder="Page, project, endpoint, task, issue, service, metric, or paste a trace id"
           value={text}
           onChange={(event) => setText(event.target.value)}
           onKeyDown={(event) => {
@@ -129,7 +152,6 @@ function useChoices(text: string, onNewProject: () => void): Choice[] {
   const pid = useProjectId();
   const bundle = useBundle();
   const navigate = useNavigate();
-  const { body } = useRange();
   const query = text.trim();
   const [settled, setSettled] = useState("");
   useEffect(() => {
@@ -138,9 +160,7 @@ function useChoices(text: string, onNewProject: () => void): Choice[] {
   }, [query]);
   const traceId = asTraceId(query);
   const look = settled.length >= 2 && !traceId;
-  const top = { ...body, search: settled, pagination: { page: 1, pageSize: 6 } };
-  const endpoints = usePost("/api/endpoints/grouped", top, { enabled: look }).data?.data;
-  const issues = usePost("/api/exception-stack-traces", top, { enabled: look }).data?.data;
+  const found = useFound(settled, look);
   return useMemo(() => {
     const has = (label: string) => label.toLowerCase().includes(query.toLowerCase());
     const out: Choice[] = [];
@@ -179,26 +199,78 @@ function useChoices(text: string, onNewProject: () => void): Choice[] {
           icon: place.icon,
           run: () => navigate({ to: place.to }),
         });
+    if (has("Symbol files"))
+      out.push({
+        id: "symbols",
+        label: "Symbol files",
+        kind: "Settings",
+        icon: FileCode,
+        run: () => navigate({ to: "/p/$pid/settings/symbols", params: { pid } }),
+      });
+    for (const action of ACTIONS) if (query && has(action.label)) out.push({ ...action, kind: "Action" });
     if (has("New project") && mayCreateProject(bundle?.organizations))
       out.push({ id: "new", label: "New project…", kind: "", icon: Plus, run: onNewProject });
     if (look && settled === query) {
-      for (const [i, row] of (endpoints ?? []).entries())
-        out.push({
-          id: `endpoint-${i}`,
-          label: row.endpoint,
-          kind: "Endpoint",
-          icon: Activity,
-          run: () => navigate({ to: "/p/$pid/endpoints/$name", params: { pid, name: row.endpoint } }),
-        });
-      for (const row of issues ?? [])
-        out.push({
-          id: `issue-${row.exceptionHash}`,
-          label: row.title,
-          kind: "Issue",
-          icon: TriangleAlert,
-          run: () => navigate({ to: "/p/$pid/issues/$hash", params: { pid, hash: row.exceptionHash } }),
-        });
+      out.push(...found);
     }
     return out;
-  }, [query, settled, look, traceId, pid, bundle, endpoints, issues, navigate, onNewProject]);
+  }, [query, settled, look, traceId, pid, bundle, found, navigate, onNewProject]);
+}
+
+/** Rows of each kind. */
+const FOUND_MAX = 6;
+
+/** Endpoints, tasks, AI traces, issues, services and metrics whose names contain the text. */
+function useFound(text: string, enabled: boolean): Choice[] {
+  const pid = useProjectId();
+  const navigate = useNavigate();
+  const { body } = useRange();
+  const top = { ...body, search: text, pagination: { page: 1, pageSize: FOUND_MAX } };
+  const endpoints = usePost("/api/endpoints/grouped", top, { enabled }).data?.data;
+  const tasks = usePost("/api/tasks/grouped", top, { enabled }).data?.data;
+  const aiTraces = usePost("/api/ai-traces/grouped", top, { enabled }).data?.data;
+  const issues = usePost("/api/exception-stack-traces", top, { enabled }).data?.data;
+  const services = useGet("/api/services", { enabled }).data?.services;
+  const metrics = useGet("/api/metrics/discover", {
+    enabled,
+    query: { from: body.fromDate, to: body.toDate },
+  }).data?.metrics;
+  return useMemo(() => {
+    const named = (name: string) => name.toLowerCase().includes(text.toLowerCase());
+    const choice = (kind: string, icon: LucideIcon) => (label: string, run: () => void, key: string) => ({
+      id: `${kind}-${key}`.replace(/[^\w-]/g, "_"),
+      label,
+      kind,
+      icon,
+      run,
+    });
+    const [endpoint, task, ai] = [choice("Endpoint", Activity), choice("Task", ListChecks), choice("AI trace", Bot)];
+    const [issue, service, metric] = [
+      choice("Issue", TriangleAlert),
+      choice("Service", Server),
+      choice("Metric", ChartLine),
+    ];
+    const first = <T,>(rows: T[] | null | undefined, nameOf: (row: T) => string) =>
+      (rows ?? []).filter((row) => named(nameOf(row))).slice(0, FOUND_MAX);
+    return [
+      ...(endpoints ?? []).map(({ endpoint: name }, i) =>
+        endpoint(name, () => navigate({ to: "/p/$pid/endpoints/$name", params: { pid, name } }), `${i}`),
+      ),
+      ...(tasks ?? []).map(({ taskName: name }, i) =>
+        task(name, () => navigate({ to: "/p/$pid/tasks/$name", params: { pid, name } }), `${i}`),
+      ),
+      ...(aiTraces ?? []).map(({ traceName: name }, i) =>
+        ai(name, () => navigate({ to: "/p/$pid/ai/$name", params: { pid, name } }), `${i}`),
+      ),
+      ...(issues ?? []).map(({ title, exceptionHash: hash }) =>
+        issue(title, () => navigate({ to: "/p/$pid/issues/$hash", params: { pid, hash } }), hash),
+      ),
+      ...first(services, (row) => row.name).map(({ name }, i) =>
+        service(name, () => navigate({ to: "/p/$pid/traces", params: { pid }, search: { service: name } }), `${i}`),
+      ),
+      ...first(metrics, (row) => row.name).map(({ name }, i) =>
+        metric(name, () => navigate({ to: "/p/$pid/metrics", params: { pid }, search: { name } }), `${i}`),
+      ),
+    ];
+  }, [text, pid, endpoints, tasks, aiTraces, issues, services, metrics, navigate]);
 }

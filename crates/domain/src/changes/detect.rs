@@ -235,31 +235,39 @@ fn is_far_above(series: &Series, test: &Test, value: &Value, usual: &Usual) -> b
     if !is_enough || added < least_of(test.metric) {
         return false;
     }
-    let (floor, sample) = match test.metric {
-        Metric::P50 => (LATENCY_FLOOR, 1.25 * series.spread / value.calls.sqrt()),
-        Metric::P90 => (LATENCY_FLOOR, 2.2 * series.spread / value.calls.sqrt()),
-        Metric::P95 => (LATENCY_FLOOR, 2.7 * series.spread / value.calls.sqrt()),
-        Metric::Cost => (LATENCY_FLOOR, series.cost_spread / value.calls.sqrt()),
+    // Standard deviation by chance of a window with this many requests.
+    let by_chance = |calls: f64| match test.metric {
+        Metric::P50 => 1.25 * series.spread / calls.sqrt(),
+        Metric::P90 => 2.2 * series.spread / calls.sqrt(),
+        Metric::P95 => 2.7 * series.spread / calls.sqrt(),
+        Metric::Cost => series.cost_spread / calls.sqrt(),
         Metric::Errors | Metric::Calls => {
-            let share = usual.centre.max(0.5 / value.calls).min(0.5);
-            (ERRORS_FLOOR, (share * (1.0 - share) / value.calls).sqrt())
+            let share = usual.centre.max(0.5 / calls).min(0.5);
+            (share * (1.0 - share) / calls).sqrt()
         }
     };
+    let (sample, floor) = match test.metric {
+        Metric::P50 | Metric::P90 | Metric::P95 => (by_chance(value.calls), LATENCY_FLOOR),
+        // The noise of windows has that of their requests.
+        Metric::Cost => (0.0, LATENCY_FLOOR),
+        Metric::Errors | Metric::Calls => (by_chance(value.calls), ERRORS_FLOOR),
+    };
     let (noise, high) = match test.metric {
-        Metric::Cost => {
-            let beyond = beyond_chance(usual.noise, series.cost_spread / usual.calls.sqrt());
-            let narrower = beyond.hypot(sample) / usual.noise.max(floor);
-            (beyond, usual.centre + (usual.high - usual.centre) * narrower.min(1.0))
+        Metric::Errors | Metric::Calls => (usual.noise, usual.high),
+        _ => {
+            let noise = of_more_requests(usual.noise, by_chance(usual.calls), by_chance(value.calls));
+            let narrower = if usual.noise > 0.0 { noise / usual.noise } else { 1.0 };
+            (noise, usual.centre + (usual.high - usual.centre) * narrower)
         }
-        _ => (usual.noise, usual.high),
     };
     let wanted = if usual.is_young { test.wanted_young } else { test.wanted };
     value.x >= high + test.margin && added / noise.max(floor).hypot(sample) >= wanted
 }
 
-/// The noise of windows less that of their few requests, which a window with more requests does not have.
-fn beyond_chance(noise: f64, by_chance: f64) -> f64 {
-    (noise * noise - by_chance * by_chance).max(0.0).sqrt()
+/// The noise that windows would have with as many requests as the judged one, when they had fewer: `of_few` and
+/// `of_more` are the noise by chance.
+fn of_more_requests(noise: f64, of_few: f64, of_more: f64) -> f64 {
+    if of_more >= of_few { noise } else { (noise * noise - of_few * of_few).max(0.0).sqrt().hypot(of_more).min(noise) }
 }
 
 /// The usual number of requests of the window when it has far fewer.

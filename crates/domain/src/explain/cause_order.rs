@@ -2,6 +2,8 @@
 
 /// Keys, or beginnings of keys that end with a dot, from the likeliest cause to the least.
 const ORDER: &[&[&str]] = &[
+    // Rows of several services: a version that all rows of a service have tells no more than the service.
+    &["service.name"],
     &["service.version", "app.version"],
     &["feature_flag.", "flag."],
     &["app.client.version", "client.version", "telemetry.client.version"],

@@ -30,6 +30,16 @@ const OUTCOME_KEYS: &[&str] = &[
     "severity_text",
     "gen_ai.response.finish_reasons",
 ];
+/// What a model call produced: its amount follows from the request, like the duration.
+const PRODUCED: &[&str] = &[
+    "gen_ai.usage.output_tokens",
+    "gen_ai.usage.completion_tokens",
+    "gen_ai.usage.total_tokens",
+    "gen_ai.usage.output_tokens.reasoning",
+    "gen_ai.usage.input_cost",
+    "gen_ai.usage.output_cost",
+    "gen_ai.usage.total_cost",
+];
 /// Attributes that tell how a row failed.
 const FAILURES: &[&str] = &[
     "error.type",
@@ -85,6 +95,7 @@ impl Defining {
     /// Whether the attribute is no candidate.
     pub fn has(&self, key: &str) -> bool {
         OUTCOME_KEYS.contains(&key)
+            || PRODUCED.contains(&key)
             || key.starts_with("exception.")
             || key
                 .rsplit('.')

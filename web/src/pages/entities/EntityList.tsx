@@ -65,7 +65,8 @@ export function EntityList<K extends EntityKind>(page: Props<K>) {
   const { sort, body } = useListBody(search, columns, page.fallback);
   // The cast is sound: the columns' orders come from this kind's route, which tsc cannot infer from `kind`.
   const query = search.q ?? "";
-  const list = usePost(ENTITIES[kind].groups, { ...body, search: "", query, ...page.body } as object);
+  const request = { ...body, search: "", query, ...page.body } as object;
+  const list = usePost(ENTITIES[kind].groups, request);
   const { data: rows } = (list.data ?? {}) as { data?: Row<K>[] | null };
   const compared = useCompared(kind, (rows ?? []).map(page.nameOf), query);
   const look = (q: string) => patch({ q: q || undefined });
@@ -113,7 +114,11 @@ export function EntityList<K extends EntityKind>(page: Props<K>) {
                     sort={sort}
                   />
                   <EstimatedNote of={data} className="border-line border-t px-3 py-2" />
-                  <Pager pagination={pagination} noun={page.noun} />
+                  <Pager
+                    pagination={pagination}
+                    noun={page.noun}
+                    question={{ route: ENTITIES[kind].groups, body: request }}
+                  />
                 </>
               ) : (
                 <NoData

@@ -65,9 +65,12 @@ export function EntityName<K extends EntityKind>(page: Props<K>) {
   const by = tab ? tab.by : (page.fallback as RowOrder<K>);
   const { sort, body } = useListBody(search, page.columns, { by, desc: true } as Sort<RowOrder<K>>, ROWS_MAX);
   // The cast is sound: the columns' orders come from this kind's route, which tsc cannot infer from `kind`.
-  const query = usePost(ENTITIES[kind].rows, { ...body, query: search.where } as object, {
+  const question = {
+    route: ENTITIES[kind].rows,
     query: { [ENTITIES[kind].field]: name },
-  });
+    body: { ...body, query: search.where } as object,
+  };
+  const query = usePost(question.route, question.body, { query: question.query });
   if (query.error instanceof ApiError && query.error.status === 404)
     return <NeverSeen what={ENTITY_NOUNS[kind]} name={name} />;
   const nouns = rowsTitle.toLowerCase();
@@ -78,7 +81,7 @@ export function EntityName<K extends EntityKind>(page: Props<K>) {
         return data?.length ? (
           <>
             <DataTable label={rowsTitle} columns={page.columns} rows={data} rowKey={(row) => row.id} sort={sort} />
-            <Pager pagination={pagination} noun={nouns} />
+            <Pager pagination={pagination} noun={nouns} question={question} />
           </>
         ) : (
           <NoData what={nouns} about={page.about} />

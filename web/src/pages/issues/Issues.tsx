@@ -39,13 +39,17 @@ export function IssuesPage() {
   const { sort, body } = useListBody(search, shown, { by: "last_seen", desc: true });
   const query = search.q ?? "";
   const look = (q: string) => patch({ q: q || undefined });
-  const list = usePost("/api/exception-stack-traces", {
-    ...body,
-    search: "",
-    query,
-    searchType: search.type ?? "all",
-    includeArchived: !!search.archived,
-  });
+  const question = {
+    route: "/api/exception-stack-traces" as const,
+    body: {
+      ...body,
+      search: "",
+      query,
+      searchType: search.type ?? ("all" as const),
+      includeArchived: !!search.archived,
+    },
+  };
+  const list = usePost(question.route, question.body);
   const apply = (on: boolean) => {
     archive.mutate({ hashes: [...picked], archive: on });
     setPicked(new Set());
@@ -128,7 +132,7 @@ export function IssuesPage() {
                     rowClass={(row) => (row.archived ? "opacity-70" : "")}
                   />
                   <EstimatedNote of={rows} className="border-line border-t px-3 py-2" />
-                  <Pager pagination={page.pagination} noun="issues" />
+                  <Pager pagination={page.pagination} noun="issues" question={question} />
                 </>
               );
             }}

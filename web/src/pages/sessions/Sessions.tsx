@@ -12,7 +12,7 @@ import { SearchBox } from "../../ui/SearchBox";
 import { Segmented } from "../../ui/Segmented";
 import { Select } from "../../ui/Select";
 import { COLUMNS } from "./columns";
-import { useSessions } from "./useSessions";
+import { sessionsQuestion, useSessions } from "./useSessions";
 
 const route = getRouteApi("/p/$pid/sessions");
 
@@ -31,7 +31,8 @@ export function SessionsPage() {
   const patch = usePatchSearch();
   const attributes = parseFilters(search.attr);
   const { sort, body } = useListBody(search, COLUMNS, { by: "started_at", desc: true });
-  const query = useSessions(search, body);
+  const question = sessionsQuestion(search, body);
+  const query = useSessions(question);
   const length = LENGTHS.find((one) => one.min === search.min && one.max === search.max);
   const isFiltered = !!(
     search.q ||
@@ -96,7 +97,7 @@ export function SessionsPage() {
             page.data.length ? (
               <>
                 <DataTable label="Sessions" columns={COLUMNS} rows={page.data} rowKey={(row) => row.id} sort={sort} />
-                <Pager pagination={page.pagination} noun="sessions" />
+                <Pager pagination={page.pagination} noun="sessions" question={question} />
               </>
             ) : (
               <NoData

@@ -6,8 +6,8 @@ import type { SessionsSearch } from "../../router";
 
 type Body = PostRoutes["/api/sessions"]["body"];
 
-export function useSessions(search: SessionsSearch, list: Body) {
-  const { every } = useRange();
+/** The request of the list. */
+export function sessionsQuestion(search: SessionsSearch, list: Body) {
   const body: Body = {
     ...list,
     user: search.user,
@@ -18,5 +18,10 @@ export function useSessions(search: SessionsSearch, list: Body) {
     hasErrors: search.errors,
     attributeFilters: parseFilters(search.attr),
   };
-  return usePost("/api/sessions", body, { every: every ? every * 1000 : undefined });
+  return { route: "/api/sessions" as const, body };
+}
+
+export function useSessions({ route, body }: ReturnType<typeof sessionsQuestion>) {
+  const { every } = useRange();
+  return usePost(route, body, { every: every ? every * 1000 : undefined });
 }

@@ -13,6 +13,7 @@ import { usePatchSearch } from "../../parts/listSearch";
 import { NoData } from "../../parts/NoData";
 import { Pager } from "../../parts/Pager";
 import { QueryView } from "../../parts/states";
+import type { Question } from "../../parts/TableExport";
 import { TraceScatter } from "./TraceScatter";
 import { traceColumns } from "./traceColumns";
 
@@ -20,6 +21,7 @@ const route = getRouteApi("/p/$pid/traces");
 
 interface Props {
   query: UseQueryResult<TraceSearchPage>;
+  question: Question;
   sort: Sort<OrderOf<"/api/traces/search">>;
   filtered: boolean;
   /** Whether the traces are plotted as points. */
@@ -27,7 +29,7 @@ interface Props {
   onClear: () => void;
 }
 
-export function TraceList({ query, sort, filtered, hasPoints, onClear }: Props) {
+export function TraceList({ query, question, sort, filtered, hasPoints, onClear }: Props) {
   const search = route.useSearch();
   const patch = usePatchSearch();
   const isBrushed = search.min !== undefined || search.max !== undefined;
@@ -63,7 +65,7 @@ export function TraceList({ query, sort, filtered, hasPoints, onClear }: Props) 
               rowKey={(row) => row.traceId}
               sort={sort}
             />
-            <Pager pagination={page.pagination} noun="traces" />
+            <Pager pagination={page.pagination} noun="traces" question={question} />
           </>
         ) : (
           <>

@@ -34,9 +34,9 @@ export function TracesPage() {
   const { search: _text, ...tracesBody } = traces.body;
   const traceId = asTraceId(search.q ?? "");
   const listsSpans = !!search.all || !!traceId;
-  const query = usePost(
-    "/api/spans",
-    {
+  const ofSpans = {
+    route: "/api/spans" as const,
+    body: {
       ...rest,
       query: traceId ? undefined : search.q,
       traceId: traceId ?? undefined,
@@ -47,13 +47,13 @@ export function TracesPage() {
       maxDurationMs: search.max,
       attributeFilters: filters,
     },
-    { enabled: listsSpans },
-  );
-  const found = usePost(
-    "/api/traces/search",
-    { ...tracesBody, query: traceQuery(search), minDurationMs: search.min, maxDurationMs: search.max },
-    { enabled: !listsSpans },
-  );
+  };
+  const query = usePost(ofSpans.route, ofSpans.body, { enabled: listsSpans });
+  const ofTraces = {
+    route: "/api/traces/search" as const,
+    body: { ...tracesBody, query: traceQuery(search), minDurationMs: search.min, maxDurationMs: search.max },
+  };
+  const found = usePost(ofTraces.route, ofTraces.body, { enabled: !listsSpans });
   const known = useGet("/api/services").data?.services ?? [];
   const look = (q: string) => patch({ q: q || undefined });
   const names = [...known.map((one) => one.name), ...(query.data?.services ?? []), search.service ?? ""];
@@ -183,7 +183,7 @@ export function TracesPage() {
                       rowKey={(row) => row.traceId + row.spanId}
                       sort={sort}
                     />
-                    <Pager pagination={page.pagination} noun="spans" />
+                    <Pager pagination={page.pagination} noun="spans" question={ofSpans} />
                   </>
                 ) : (
                   <NoData
@@ -196,7 +196,14 @@ export function TracesPage() {
               }
             </QueryView>
           ) : (
-            <TraceList query={found} sort={traces.sort} hasPoints={!isHeatmap} filtered={filtered} onClear={clear} />
+            <TraceList
+              query={found}
+              question={ofTraces}
+              sort={traces.sort}
+              hasPoints={!isHeatmap}
+              filtered={filtered}
+              onClear={clear}
+            />
           )}
         </div>
       </div>
