@@ -141,7 +141,7 @@ test("an issue and the logs of a query are explained", async ({ page, release })
   await page.getByRole("button", { name: "Explain" }).click();
   const causes = page.getByRole("list", { name: "Causes" }).getByRole("listitem");
   await expect(causes.first()).toContainText("1.42.0");
-  await page.goto(at(release, "/logs?q=total+mismatch"));
+  await page.goto(at(release, "/logs?q=cannot+place"));
   await page.getByRole("button", { name: "Explain" }).click();
   await expect(causes.first()).toContainText("checkout");
   await page.getByRole("button", { name: "Close" }).click();

@@ -1,4 +1,5 @@
 // Lists and statistics: searches, errors, rates, shares, costs.
+import { readFileSync } from "node:fs";
 import { at, expect, test } from "./support/fixtures.ts";
 
 test("traces are found by the service or an attribute of any of their spans", async ({ page, desk }) => {
@@ -92,4 +93,51 @@ test("tool runs are not model calls; costs have four digits; the conversation is
   const calls = page.getByRole("table", { name: "Calls of the conversation" });
   await expect(calls.locator("tbody").getByRole("row")).toHaveCount(6);
   await expect(calls.getByText("tool run")).toHaveCount(3);
+});
+
+test("a list is exported as CSV, JSON and as a command", async ({ page, shop }) => {
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"], { origin: shop.url });
+  await page.goto(at(shop, "/endpoints"));
+  const choose = async (name: string) => {
+    await page.getByRole("button", { name: "Export the list" }).click();
+    await page.getByRole("menuitem", { name }).click();
+  };
+  const saved = async (name: string) => {
+    const download = page.waitForEvent("download");
+    await choose(name);
+    return readFileSync(await (await download).path(), "utf8");
+  };
+  const [head, ...lines] = (await saved("Download CSV")).trimEnd().split("\r\n");
+  expect(head).toContain("endpoint,");
+  expect(lines).toHaveLength(4);
+  expect(lines.some((line) => line.includes("POST /checkout"))).toBe(true);
+  expect(JSON.parse(await saved("Download JSON"))).toHaveLength(4);
+  await choose("Copy as curl");
+  await expect(page.getByText("It needs a personal token")).toBeVisible();
+  const command = await page.evaluate(() => navigator.clipboard.readText());
+  expect(command).toContain(`curl '${shop.url}/api/endpoints/grouped?projectId=${shop.project}'`);
+});
+
+test("the palette finds a task, a service and a metric, and acts", async ({ page, shop }) => {
+  await page.goto(at(shop));
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Overview");
+  const look = async (text: string) => {
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: /Jump to/ }).fill(text);
+  };
+  for (const [text, kind, heading] of [
+    ["order.placed", "Task", "order.placed process"],
+    ["fraud", "AI trace", "fraud-check"],
+    ["queue.l", "Metric", "Metrics"],
+  ]) {
+    await look(text);
+    await page
+      .getByRole("option", { name: new RegExp(`${kind}$`) })
+      .first()
+      .click();
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText(heading);
+  }
+  await look("dark theme");
+  await page.keyboard.press("Enter");
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
 });
