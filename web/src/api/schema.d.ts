@@ -1031,6 +1031,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/logs/tail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Log records as they are stored, as server-sent events. An event `logs` holds the records since the previous one, the
+         *     latest 50 at most, and the number of those left out; there are at most four events per second. The stream ends with
+         *     an event `end`, whose data is `{"reason": "signed_out" | "stopping" | "time"}`. A user may have four tails at once;
+         *     more are 503. Needs the header `Accept: text/event-stream`.
+         */
+        get: operations["tailLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/me": {
         parameters: {
             query?: never;
@@ -5545,6 +5567,21 @@ export interface components {
              * @default null
              */
             toDate: string | null;
+        };
+        /** @description An event of a live tail. */
+        LiveLogs: {
+            /** @description Records that were stored since the previous event, by time, the latest last. */
+            data: components["schemas"]["LogView"][];
+            /**
+             * Format: int64
+             * @description Records that the query was not evaluated on, because they came faster than they were read.
+             */
+            missed: number;
+            /**
+             * Format: int64
+             * @description Records that pass the query and are left out, because there were more than one event holds.
+             */
+            skipped: number;
         };
         /** @description Selects records whose attribute equals a value. */
         LogAttributeFilter: {
@@ -13623,6 +13660,88 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LogHistogram"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    tailLogs: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+                /**
+                 * @description Query in the query language; every record passes when it is absent. A text that is no query is 400 with its
+                 *     `position`.
+                 */
+                query?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events; the data of an event `logs` */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["LiveLogs"];
                 };
             };
             /** @description The request is malformed. */

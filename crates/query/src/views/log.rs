@@ -139,6 +139,17 @@ pub struct LogListRequest {
     pub pagination: Option<PageRequest>,
 }
 
+/// An event of a live tail.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct LiveLogs {
+    /// Records that were stored since the previous event, by time, the latest last.
+    pub data: Vec<LogView>,
+    /// Records that pass the query and are left out, because there were more than one event holds.
+    pub skipped: u64,
+    /// Records that the query was not evaluated on, because they came faster than they were read.
+    pub missed: u64,
+}
+
 /// One bucket of the histogram.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct LogBucket {

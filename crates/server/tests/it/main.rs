@@ -44,6 +44,7 @@ mod limits;
 mod link_tokens;
 mod listen;
 mod log_exceptions;
+mod log_tail;
 mod logs;
 mod mail;
 mod mailbox;

@@ -167,6 +167,7 @@ pub const TABLE: &[Row] = &[
     row("POST", "/api/login", Nothing, NoPerson, "{}", 401),
     row("POST", "/api/logs", Read, READS, "{}", 200),
     row("POST", "/api/logs/histogram", Read, READS, "{}", 200),
+    row("GET", "/api/logs/tail", Read, READS, "", 400),
     row("POST", "/api/query/complete", Read, READS, r#"{"rows":"log"}"#, 200),
     row("POST", "/api/query/facets", Read, READS, r#"{"rows":"log"}"#, 200),
     row("PUT", "/api/me", Person, WRITES, "{}", 200),
