@@ -427,6 +427,9 @@ export interface LogSearch {
   trace?: string;
   attr?: string;
   asc?: true;
+  live?: true;
+  cols?: string;
+  view?: "patterns";
 }
 const logs = createRoute({
   getParentRoute: () => project,
@@ -439,6 +442,9 @@ const logs = createRoute({
     trace: text(raw.trace),
     attr: text(raw.attr),
     asc: flag(raw.asc),
+    live: flag(raw.live),
+    cols: text(raw.cols),
+    view: oneOf(raw.view, ["patterns"]),
   }),
   component: lazyRouteComponent(() => import("./pages/logs/Logs"), "LogsPage"),
 });

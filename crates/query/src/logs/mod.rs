@@ -1,16 +1,19 @@
-//! Logs: the list and its histogram; [`live`] tails. Spec: logs mapping; WIRE 8.4.
+//! Logs: the list and its histogram; [`live`] tails; the records [`around`] one; [`patterns`]. Spec: logs mapping; WIRE 8.4.
 
+pub mod around;
 pub mod live;
+pub mod patterns;
 
 use std::collections::{BTreeMap, HashMap};
 
-use tidewatch_store::plan::{AttributeScope, Filter, Function, Key, Op, Order, Value};
+use tidewatch_store::plan::{AttributeScope, Filter, Function, Key, Op, Order, Plan, Value};
 use tidewatch_store::tables::Table;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::answer::Row;
 use crate::error::QueryError;
 use crate::executor::Executor;
+use crate::export;
 use crate::language::{self, RowKind};
 use crate::page::{self, Paging};
 use crate::plans::{self, Window};
@@ -126,6 +129,13 @@ fn attribute_filter(condition: &LogAttributeFilter) -> Filter {
         LogScope::Log => within(AttributeScope::Record),
         LogScope::Any => Filter::Any(ALL_SCOPES.map(within).to_vec()),
     }
+}
+
+/// The plan of an export: all records that pass the filters of `request`, with all columns, in any order. Pages and
+/// orders are ignored. Fails like [`list`].
+pub fn export_plan(projects: &Projects, request: &LogListRequest, now_ns: i64) -> Result<Plan, QueryError> {
+    let Conditions { range, service, others } = conditions(request, now_ns)?;
+    Ok(Plan { filter: service.and(others), ..export::plan(Table::Logs, projects.numbers(), range) })
 }
 
 /// `POST /api/logs`. `projects`: the requested one, or all that the caller may read.
