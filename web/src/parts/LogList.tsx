@@ -257,6 +257,7 @@ function Line({
 
 function Details({ row, onColumn, onFilter }: { row: LogRow } & Pick<Props, "onColumn" | "onFilter">) {
   const json = jsonBody(row.body);
+  const projectId = useProjectId();
   const [isRaw, setRaw] = useState(false);
   const [isAround, setAround] = useState(false);
   return (
@@ -270,9 +271,11 @@ function Details({ row, onColumn, onFilter }: { row: LogRow } & Pick<Props, "onC
                 <Braces size={14} aria-hidden /> JSON
               </button>
             )}
-            <button type="button" className="btn" aria-expanded={isAround} onClick={() => setAround(!isAround)}>
-              <UnfoldVertical size={14} aria-hidden /> {isAround ? "Hide" : "Show"} surrounding lines
-            </button>
+            {row.project.id === projectId && (
+              <button type="button" className="btn" aria-expanded={isAround} onClick={() => setAround(!isAround)}>
+                <UnfoldVertical size={14} aria-hidden /> {isAround ? "Hide" : "Show"} surrounding lines
+              </button>
+            )}
             <CopyButton text={row.body} label="Copy the message" />
           </span>
         </div>

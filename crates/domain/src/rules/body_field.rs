@@ -29,7 +29,7 @@ pub fn body_field<'b>(body: &'b str, path: &str) -> Option<Cow<'b, str>> {
 pub fn body_paths(body: &str, count: usize) -> Vec<String> {
     let mut paths = Vec::new();
     if is_object(body) {
-        list(body, "", LISTED_DEPTH_MAX, count, &mut paths);
+        list(body, None, LISTED_DEPTH_MAX, count, &mut paths);
     }
     paths
 }
@@ -149,15 +149,15 @@ impl<'j> Visitor<'j> for Elements<'_> {
     }
 }
 
-fn list(json: &str, prefix: &str, depth: usize, count: usize, paths: &mut Vec<String>) {
+fn list(json: &str, prefix: Option<&str>, depth: usize, count: usize, paths: &mut Vec<String>) {
     let Ok(fields) = serde_json::from_str::<Listed<'_>>(json) else { return };
     for (key, value) in fields.0 {
         if paths.len() >= count {
             return;
         }
-        let path = if prefix.is_empty() { key } else { format!("{prefix}.{key}") };
+        let path = prefix.map_or_else(|| key.clone(), |prefix| format!("{prefix}.{key}"));
         match value.get().as_bytes().first() {
-            Some(b'{') if depth > 1 => list(value.get(), &path, depth - 1, count, paths),
+            Some(b'{') if depth > 1 => list(value.get(), Some(&path), depth - 1, count, paths),
             Some(b'{' | b'[' | b'n') | None => {}
             Some(_) if path.is_empty() => {}
             Some(_) => paths.push(path),
