@@ -125,7 +125,7 @@ function Heads({ columns, withDate, withTrace }: { columns: string[]; withDate?:
   return (
     <div role="rowgroup" className="sticky top-0 z-10 border-line border-b bg-bg text-dense text-ink2 max-sm:hidden">
       <div role="row" className="flex min-h-7 items-center gap-x-2 px-3">
-        <span role="columnheader" className={`${withDate ? "w-45" : "w-29"} shrink-0 pl-7`}>
+        <span role="columnheader" className={`${withDate ? "w-41" : "w-29"} shrink-0 pl-7`}>
           Time
         </span>
         <span role="columnheader" className="w-18 shrink-0">

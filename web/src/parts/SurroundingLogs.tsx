@@ -67,7 +67,7 @@ function Line({ row, isCurrent }: { row: LogRow; isCurrent?: boolean }) {
   return (
     <li
       aria-current={isCurrent || undefined}
-      className={`flex gap-2 px-2 py-0.5 max-sm:flex-wrap ${isCurrent ? "bg-accentsoft font-medium" : ""}`}
+      className={`flex items-start gap-x-2 px-2 py-0.5 max-sm:flex-wrap ${isCurrent ? "bg-accentsoft font-medium" : ""}`}
     >
       <time
         dateTime={row.timestamp}
@@ -76,7 +76,7 @@ function Line({ row, isCurrent }: { row: LogRow; isCurrent?: boolean }) {
       >
         {clockMs(parseMs(row.timestamp))}
       </time>
-      <span className="w-18 shrink-0">
+      <span className="flex w-18 shrink-0">
         <SeverityMark text={row.severityText} number={row.severityNumber} />
       </span>
       <span className="min-w-0 flex-1 font-mono text-dense [overflow-wrap:anywhere] max-sm:basis-full">

@@ -92,7 +92,7 @@ function Pattern({ pattern, mark, onAdd }: { pattern: LogPattern; mark: string; 
         <span className="shrink-0">
           <Sparkline points={pattern.trend} span={span} tone={isError ? "error" : "accent"} label="Records" />
         </span>
-        <span className="w-18 shrink-0">
+        <span className="flex w-18 shrink-0">
           <SeverityMark text={pattern.severityText} number={pattern.severityNumber} />
         </span>
         <button
