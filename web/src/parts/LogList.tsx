@@ -263,7 +263,7 @@ function Details({ row, onColumn, onFilter }: { row: LogRow } & Pick<Props, "onC
   return (
     <div className="grid gap-4 border-accent border-l-2 bg-panel px-4 py-3 lg:grid-cols-2" role="cell">
       <section className="min-w-0 lg:col-span-2">
-        <div className="flex items-center justify-between">
+        <div className="flex flex-wrap items-center justify-between gap-x-3">
           <h3 className="font-semibold">Message</h3>
           <span className="flex flex-wrap items-center gap-1">
             {json && (
