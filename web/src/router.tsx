@@ -436,6 +436,9 @@ export interface LogSearch extends ExplainSearch {
   trace?: string;
   attr?: string;
   asc?: true;
+  live?: true;
+  cols?: string;
+  view?: "patterns";
 }
 const logs = createRoute({
   getParentRoute: () => project,
@@ -449,6 +452,9 @@ const logs = createRoute({
     trace: text(raw.trace),
     attr: text(raw.attr),
     asc: flag(raw.asc),
+    live: flag(raw.live),
+    cols: text(raw.cols),
+    view: oneOf(raw.view, ["patterns"]),
   }),
   component: lazyRouteComponent(() => import("./pages/logs/Logs"), "LogsPage"),
 });

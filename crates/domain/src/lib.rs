@@ -14,6 +14,7 @@
 //! - [`encode`]: encodes OTLP export requests.
 //! - [`changes`]: what got worse in a subject, since when and with which version, from its minutes.
 //! - [`explain`]: ranks the attributes that distinguish some requests from others.
+//! - [`patterns`]: patterns of log lines.
 //! - [`query_language`]: the language of searches and rules, and its meaning on one row.
 //! - [`ranking`] and [`waterfall`]: statistics and trees that queries compute from stored rows.
 
@@ -26,6 +27,7 @@ pub mod decode;
 pub mod encode;
 pub mod explain;
 pub mod model;
+pub mod patterns;
 pub mod project;
 pub mod query_language;
 pub mod ranking;

@@ -28,6 +28,7 @@ use tokio::sync::oneshot;
 use super::enrichment::EnrichmentSource;
 use super::error::ExportError;
 use super::first_versions::FirstVersions;
+use super::live_logs::LiveLogs;
 use super::outcome::{Refused, RejectReason};
 use super::pipeline::{self, Prepared};
 use super::prices::{self, PriceTable};
@@ -47,6 +48,7 @@ pub struct DurableStore {
     lake: Arc<Lake>,
     enrichment: EnrichmentSource,
     first_versions: Arc<FirstVersions>,
+    live_logs: Arc<LiveLogs>,
     /// Counts of what the replay at start set aside, by reason.
     set_aside: BTreeMap<Reason, u64>,
 }
@@ -151,9 +153,10 @@ impl DurableStore {
             first_versions.add(first_versions.unknown(&prepared.rows, header.received_ns));
             Ok(prepared)
         };
+        let live_logs = Arc::new(LiveLogs::default());
         let on_durable = |lake: Arc<Lake>| {
-            let first_versions = first_versions.clone();
-            move |pending: Pending, outcome| on_durable(&lake, &first_versions, pending, outcome)
+            let (first_versions, live_logs) = (first_versions.clone(), live_logs.clone());
+            move |pending: Pending, outcome| on_durable((&lake, &first_versions, &live_logs), pending, outcome)
         };
         let replay = Replay { lake_options: &lake_options, journal: &options, prepare: &prepare, clock: &clock };
         let Replayed { lake, journal, report, set_aside } = replay.open(on_durable)?;
@@ -173,7 +176,7 @@ impl DurableStore {
                 tracing::warn!(%error, "cannot trim the journal: {error}");
             }
         });
-        Ok(DurableStore { journal, lake, enrichment, first_versions, set_aside })
+        Ok(DurableStore { journal, lake, enrichment, first_versions, live_logs, set_aside })
     }
 
     /// Inputs of the rules besides the request.
@@ -184,6 +187,11 @@ impl DurableStore {
     /// The lake, for queries and maintenance.
     pub fn lake(&self) -> &Arc<Lake> {
         &self.lake
+    }
+
+    /// The log records of new requests.
+    pub fn live_logs(&self) -> &Arc<LiveLogs> {
+        &self.live_logs
     }
 
     /// Heartbeats of the journal's thread and of the lake's threads.
@@ -301,16 +309,26 @@ fn budget(settings: &DurableStoreOptions) -> DiskBudget {
     DiskBudget { bytes_max: set(settings.disk_bytes_max), free_min: set(settings.disk_free_min), free: Some(free) }
 }
 
-/// Called on the journal's thread, in the journal's order: applies the rows, which makes them visible, and then
-/// completes the request.
-fn on_durable(lake: &Lake, first_versions: &FirstVersions, pending: Pending, outcome: Result<Position, AppendError>) {
+/// Called on the journal's thread, in the journal's order: applies the rows, which makes them visible, completes the
+/// request, and shows its log records to live tails.
+fn on_durable(
+    (lake, first_versions, live_logs): (&Lake, &FirstVersions, &LiveLogs),
+    pending: Pending,
+    outcome: Result<Position, AppendError>,
+) {
     let Pending { rows, versions, request_key, received_ns, acknowledge } = pending;
+    let mut new_logs = None;
     let outcome = outcome.map(|position| {
-        lake.apply(position, request_key, received_ns, rows);
+        lake.apply_observed(position, request_key, received_ns, rows, &mut |rows, is_duplicate| {
+            new_logs = live_logs.copy(rows, is_duplicate);
+        });
         first_versions.add(versions);
     });
     // A client that has disconnected retries, and the retry is recognized by its request key.
     let _ = acknowledge.send(outcome);
+    if let Some(logs) = new_logs {
+        live_logs.publish(logs);
+    }
 }
 
 /// The refusal for a failed append. Never 500: clients keep the data and retry. OTLP.md, row "Retryable".

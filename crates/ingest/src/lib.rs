@@ -2,6 +2,7 @@
 //!   [`replay`]: the replay of the journal at start; [`set_aside`]: records that a replay cannot use.
 //! - [`origins`]: web pages that may send with a project's token. [`refusals`], [`rejection_log`], [`hints`],
 //!   [`metrics`]: what operators and members see of it.
+//!   [`live_logs`]: new log records for live tails.
 //! - [`enrichment`]: inputs of the rules besides the request; [`prices`]: of AI calls; [`symbols`]: of stack traces.
 //!   [`record`], [`request_attributes`]: the format of a journal record. [`coding`]: content encodings. [`outcome`],
 //!   [`error`]: why something is not stored.
@@ -16,6 +17,7 @@ pub mod enrichment;
 pub mod error;
 pub mod first_versions;
 pub mod hints;
+pub mod live_logs;
 pub mod metrics;
 pub mod origins;
 pub mod outcome;

@@ -56,6 +56,17 @@ impl TelemetryStore for Lake {
         answer.inspect_err(|error| suspect_sources(&sources, error))
     }
 
+    fn query_page_of(
+        &self,
+        rows: Vec<RecordBatch>,
+        memory: &RequestMemory,
+        plan: &Plan,
+        deadline: Instant,
+    ) -> Result<(RecordBatch, u64), StoreError> {
+        let sources: Vec<Source> = rows.into_iter().map(Source::Memory).collect();
+        scan::run_page(plan, &sources, deadline, self.shared.options.rollups.query_rows_min, memory)
+    }
+
     fn cursor(&self, plan: &Plan) -> Result<Box<dyn Cursor>, StoreError> {
         Ok(Box::new(RowCursor::new(plan, self.sources(plan))?))
     }

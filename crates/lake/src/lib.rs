@@ -162,7 +162,20 @@ impl Lake {
     /// call to call (a position that was already applied is ignored). `request_key` identifies the body and its project
     /// ([`NO_KEY`]: no key); `received_ns` is the time of acceptance. The same calls store the same rows, live or
     /// replayed. Never waits for disk writes; see [`Lake::is_behind`].
-    pub fn apply(&self, position: Position, request_key: u128, received_ns: i64, mut rows: Rows) -> Applied {
+    pub fn apply(&self, position: Position, request_key: u128, received_ns: i64, rows: Rows) -> Applied {
+        self.apply_observed(position, request_key, received_ns, rows, &mut |_, _| {})
+    }
+
+    /// Like [`Lake::apply`]. Calls `observe` with the rows just before they are stored, and with whether a record, by
+    /// index, was received before; not for a position that was already applied.
+    pub fn apply_observed(
+        &self,
+        position: Position,
+        request_key: u128,
+        received_ns: i64,
+        mut rows: Rows,
+        observe: &mut dyn FnMut(&Rows, &dyn Fn(usize) -> bool),
+    ) -> Applied {
         // A clock that was set back must not make new rows look old.
         let received_until = received_ns.max(self.shared.latest_trusted.load(Ordering::Relaxed));
         let mut dedup = self.shared.dedup.lock();
@@ -205,6 +218,7 @@ impl Lake {
             |record: &usize| rows.fates[*record] == tidewatch_store::columns::Fate::Kept && !is_duplicate(*record);
         self.shared.highest_project.fetch_max(rows.project, Ordering::Relaxed);
         let applied = Applied { stored: (0..records).filter(is_stored).count(), duplicates: count };
+        observe(&rows, &is_duplicate);
 
         let mut state = self.shared.state.lock();
         state.newest_received = state.newest_received.max(Some(received_ns));

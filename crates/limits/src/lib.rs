@@ -342,6 +342,50 @@ pub const CALLERS_SAMPLED: usize = 200;
 pub const CALLEES_READ_MAX: usize = 5000;
 /// Deadline of every other dashboard query.
 pub const LIST_DEADLINE: Duration = seconds(10);
+/// Bodies of log records whose JSON is read for the names of fields.
+pub const BODIES_LISTED_MAX: usize = 500;
+/// Fields of one of these bodies.
+pub const BODY_PATHS_MAX: usize = 50;
+/// Log records that patterns are made of.
+pub const PATTERN_RECORDS_MAX: u64 = 500_000;
+/// Time after which patterns are made of the records so far.
+pub const PATTERN_BUDGET: Duration = seconds(5);
+/// Patterns that are distinguished; records of further ones are counted together.
+pub const PATTERNS_MAX: usize = 1000;
+/// Distinct words at one place of the tree of patterns.
+pub const PATTERN_BRANCHES_MAX: usize = 64;
+/// Patterns in one answer, the most frequent ones.
+pub const PATTERNS_LISTED_MAX: usize = 200;
+/// Bytes of the example of a pattern.
+pub const PATTERN_EXAMPLE_BYTES_MAX: usize = 2000;
+/// Points of the trend of a pattern.
+pub const PATTERN_TREND_POINTS_MAX: i64 = 48;
+/// Log records before and after a record in one answer, each.
+pub const LOGS_AROUND_MAX: usize = 100;
+/// Default of [`LOGS_AROUND_MAX`].
+pub const LOGS_AROUND_DEFAULT: usize = 20;
+/// Log records of one nanosecond that are put in order; of more, some.
+pub const LOGS_AROUND_SAME_TIME_MAX: usize = 2000;
+/// Live tails of logs; more get 503.
+pub const LIVE_TAILS_MAX: usize = 64;
+/// Live tails of one user; more get 503.
+pub const LIVE_TAILS_PER_USER_MAX: usize = 4;
+/// Minimum time between two events of a live tail.
+pub const LIVE_TAIL_PAUSE: Duration = Duration::from_millis(250);
+/// Log records in one event of a live tail, the latest ones; further ones are counted.
+pub const LIVE_TAIL_RECORDS_MAX: usize = 50;
+/// Size of the records in one event of a live tail, bytes; records beyond it are counted.
+pub const LIVE_TAIL_EVENT_BYTES_MAX: usize = MIB;
+/// Log records that live tails have not read yet, bytes over all projects; the oldest are discarded and counted.
+pub const LIVE_TAIL_BYTES_MAX: usize = 16 * MIB;
+/// Requests whose log records live tails have not read yet, over all projects.
+pub const LIVE_TAIL_BATCHES_MAX: usize = 4096;
+/// Log records of one request that live tails read, bytes; the rest is counted.
+pub const LIVE_TAIL_REQUEST_BYTES_MAX: usize = MIB;
+/// Interval at which a live tail checks that its user may still read the project.
+pub const LIVE_TAIL_CHECK: Duration = seconds(5);
+/// Total time of a live tail.
+pub const LIVE_TAIL_MAX: Duration = minutes(4 * 60);
 /// Length of a query of the query language, bytes.
 pub const QUERY_TEXT_BYTES_MAX: usize = 4096;
 /// Terms of a query of the query language.

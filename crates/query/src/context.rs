@@ -86,6 +86,18 @@ impl QueryContext {
         self.scan(deadline, move |store| store.query_page(&memory, &plan, deadline)).await
     }
 
+    /// Like [`QueryContext::run_page`] over `rows` instead of the stored ones.
+    pub async fn run_page_of(
+        &self,
+        rows: Vec<RecordBatch>,
+        memory: Arc<RequestMemory>,
+        plan: Plan,
+        deadline: Instant,
+    ) -> Result<(RecordBatch, u64), QueryError> {
+        let plan = retention::within_retention(&self.control, plan, self.retention_ns());
+        self.scan(deadline, move |store| store.query_page_of(rows, &memory, &plan, deadline)).await
+    }
+
     /// Finds traces on a query thread; fails like [`QueryContext::run`].
     pub async fn find_traces(
         &self,

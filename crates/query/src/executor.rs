@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use arrow::array::RecordBatch;
 use tidewatch_store::plan::Plan;
 use tidewatch_store::query_memory::RequestMemory;
 use tidewatch_store::trace_search::{Found, TraceSearch};
@@ -37,6 +38,12 @@ impl Executor {
     /// Runs a plan of rows. Returns one page of rows, and the number of rows on all pages.
     pub async fn page(&self, plan: Plan) -> Result<(Answer, u64), QueryError> {
         let (answer, total) = self.context.run_page(self.memory.clone(), plan, self.deadline).await?;
+        Ok((Answer::new(answer), total))
+    }
+
+    /// Like [`Executor::page`] over `rows` instead of the stored ones.
+    pub async fn page_of(&self, rows: Vec<RecordBatch>, plan: Plan) -> Result<(Answer, u64), QueryError> {
+        let (answer, total) = self.context.run_page_of(rows, self.memory.clone(), plan, self.deadline).await?;
         Ok((Answer::new(answer), total))
     }
 

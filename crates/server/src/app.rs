@@ -12,6 +12,7 @@ use tokio::sync::Semaphore;
 
 use crate::config::Config;
 use crate::demos::Demos;
+use crate::live_tails::LiveTails;
 use crate::missing_accounts;
 use crate::quotas::Quotas;
 use crate::reserve::Reserve;
@@ -122,6 +123,8 @@ pub struct App {
     pub hints: Arc<Hints>,
     /// Recent refused exports.
     pub refusals: Refusals,
+    /// Open live tails of logs.
+    pub live_tails: Arc<LiveTails>,
     /// Loads of demo data.
     pub demos: Demos,
     /// Dependencies of queries.
@@ -232,6 +235,7 @@ impl App {
             rejection_log: RejectionLog::default(),
             hints,
             refusals: Refusals::default(),
+            live_tails: Arc::default(),
             demos: Demos::default(),
             logins: Logins::new(&key),
             sso,

@@ -23,7 +23,7 @@
 //!   disk.
 //! - [`logging`], [`own_traces`]: log lines and spans of the server itself.
 //! - [`symbols_cli`]: `tidewatch symbols`: uploads, and inspection of symbol files without a server.
-//! - [`demo`], [`demos`]: demo data that the server loads itself, and its progress.
+//! - [`demo`], [`demos`]: demo data that the server loads itself, and its progress. [`live_tails`]: open tails of logs.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -42,6 +42,7 @@ pub mod first_versions;
 pub mod http;
 pub mod limits_table;
 pub mod listen;
+pub mod live_tails;
 pub mod log_throttle;
 pub mod logging;
 pub mod missing_accounts;

@@ -107,6 +107,11 @@ pub async fn serve_routes(
             let _ = stopped.wait_for(|stop| *stop).await;
         }));
     }
+    let (live_tails, mut tails_stopped) = (app.live_tails.clone(), stopped.clone());
+    tokio::spawn(async move {
+        let _ = tails_stopped.wait_for(|stop| *stop).await;
+        live_tails.close();
+    });
     let resolving = tokio::spawn(resymbolicate::run(app.clone(), stopped.clone()));
     let versions = tokio::spawn(first_versions::run(app.clone(), stopped.clone()));
     let persisting = tokio::spawn(persist::run(app.symbols.clone(), stopped.clone()));

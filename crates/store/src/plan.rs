@@ -188,6 +188,9 @@ pub enum AttributeScope {
     RecordThenResource,
     /// The column `event_attributes`, of tables that have it.
     Event,
+    /// The column `body`, of tables that have it: the key is the path of a field in its JSON object
+    /// ([`tidewatch_domain::rules::body_field`]). Not for [`Filter::AnyAttributeContains`].
+    Body,
     /// The columns `event_attributes`, `attributes`, `scope_attributes` and `resource`, as far as the table has them: the
     /// first one that has the attribute.
     Nearest,

@@ -65,6 +65,16 @@ pub trait TelemetryStore: Send + Sync {
         deadline: Instant,
     ) -> Result<(RecordBatch, u64), StoreError>;
 
+    /// Like [`TelemetryStore::query_page`] over `rows` instead of the stored ones: batches of
+    /// [`memory_schema`](crate::memory_schema).
+    fn query_page_of(
+        &self,
+        rows: Vec<RecordBatch>,
+        memory: &RequestMemory,
+        plan: &Plan,
+        deadline: Instant,
+    ) -> Result<(RecordBatch, u64), StoreError>;
+
     /// Opens a cursor over all rows that pass `plan`. Fails with [`StoreError::BadPlan`] when the plan has an order,
     /// limit or offset.
     fn cursor(&self, plan: &Plan) -> Result<Box<dyn Cursor>, StoreError>;

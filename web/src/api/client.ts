@@ -27,6 +27,8 @@ interface Call {
   anonymous?: boolean;
   /** The body holds a password or code: a 401 means that it is wrong, not that the session expired. */
   challenge?: boolean;
+  /** Media type of the response, if not JSON. */
+  accept?: string;
   /** Secret of a mailed link, sent in the header `link-token`. */
   linkToken?: string;
 }
@@ -57,6 +59,11 @@ export async function requestBytes(path: string, query: Call["query"], signal?: 
   return answer.arrayBuffer();
 }
 
+/** A response of server-sent events. */
+export function openStream(path: string, query: Call["query"], signal: AbortSignal): Promise<Response> {
+  return send("GET", path, { query, signal, accept: "text/event-stream" });
+}
+
 /** Downloads a file, with POST if there is a body. Its name comes from Content-Disposition, otherwise it is `fallback`. */
 export async function download(path: string, query: Call["query"], fallback: string, body?: unknown): Promise<void> {
   const answer = await send(body === undefined ? "GET" : "POST", path, { query, body });
@@ -76,6 +83,7 @@ export function saveAs(url: string, name: string): void {
 
 async function send(method: string, path: string, call: Call, isRetry = false): Promise<Response> {
   const headers: Record<string, string> = {};
+  if (call.accept) headers.accept = call.accept;
   if (call.linkToken) headers["link-token"] = call.linkToken;
   if (call.body !== undefined) headers["content-type"] = "application/json";
   const answer = await fetchResponse(path + queryText(call.query), {

@@ -1014,6 +1014,44 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/logs/around": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The log records before and after one, of the same service and, if it names one, the same instance. */
+        post: operations["logsAround"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/logs/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Exports the log records that pass the filters as a file, with the columns of `GET /api/export`. Each record appears
+         *     once, in no particular order, as stored when the export started. If the export fails, the server closes the
+         *     connection before the end of the body.
+         */
+        post: operations["exportFilteredLogs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/logs/histogram": {
         parameters: {
             query?: never;
@@ -1025,6 +1063,48 @@ export interface paths {
         put?: never;
         /** Number of log records over time by severity, and by service. */
         post: operations["histogramLogs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/logs/patterns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The patterns of the log records that pass the filters, the most frequent first: what their bodies have in common, with
+         *     a query for each. Made of a sample when there are many records; the answer says so.
+         */
+        post: operations["listLogPatterns"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/logs/tail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Log records as they are stored, as server-sent events. An event `logs` holds the records since the previous one, the
+         *     latest 50 at most, and the number of those left out; there are at most four events per second. The stream ends with
+         *     an event `end`, whose data is `{"reason": "signed_out" | "stopping" | "time"}`. A user may have four tails at once;
+         *     more are 503. Needs the header `Accept: text/event-stream`.
+         */
+        get: operations["tailLogs"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -5546,6 +5626,66 @@ export interface components {
              */
             toDate: string | null;
         };
+        /** @description An event of a live tail. */
+        LiveLogs: {
+            /** @description Records that were stored since the previous event, by time, the latest last. */
+            data: components["schemas"]["LogView"][];
+            /**
+             * Format: int64
+             * @description Records that the query was not evaluated on, because they came faster than they were read.
+             */
+            missed: number;
+            /**
+             * Format: int64
+             * @description Records that pass the query and are left out, because there were more than one event holds.
+             */
+            skipped: number;
+        };
+        /** @description The records around one, oldest first. */
+        LogAround: {
+            /** @description The records after it, the earliest first. */
+            after: components["schemas"]["LogView"][];
+            /** @description The records before it, the latest last. */
+            before: components["schemas"]["LogView"][];
+            /** @description The `service.instance.id` of all these records; null when they are of the whole service. */
+            instance?: string | null;
+            /** @description Whether there are later records, within 31 days. */
+            moreAfter: boolean;
+            /** @description Whether there are earlier records, within 31 days. */
+            moreBefore: boolean;
+            /** @description The record. */
+            record: components["schemas"]["LogView"];
+        };
+        /** @description Body of `POST /api/logs/around`. */
+        LogAroundRequest: {
+            /**
+             * @description Number of records before and after it, each; 20 when null.
+             * @default null
+             */
+            count: number | null;
+            /**
+             * Format: uuid
+             * @description `id` of the record.
+             * @default
+             */
+            id: string;
+            /**
+             * @description Only records with the `service.instance.id` of the record, if it has one.
+             * @default true
+             */
+            sameInstance: boolean;
+            /**
+             * @description `serviceName` of the record.
+             * @default
+             */
+            serviceName: string;
+            /**
+             * Format: date-time
+             * @description `timestamp` of the record.
+             * @default
+             */
+            timestamp: string;
+        };
         /** @description Selects records whose attribute equals a value. */
         LogAttributeFilter: {
             /** @description Key of the attribute. */
@@ -5664,6 +5804,77 @@ export interface components {
          * @enum {string}
          */
         LogOrder: "timestamp";
+        /** @description A pattern of log records. */
+        LogPattern: {
+            /**
+             * Format: int64
+             * @description Number of records; estimated if the answer is.
+             */
+            count: number;
+            /** @description The body of one record, cut when it is long. */
+            example: string;
+            /**
+             * Format: date-time
+             * @description Time of the first record that was read.
+             */
+            firstSeen: string;
+            /**
+             * Format: date-time
+             * @description Time of the last record that was read.
+             */
+            lastSeen: string;
+            /** @description What the bodies have in common: `<num>`, `<id>`, `<hex>` and `<ip>` are variables, `<*>` is any word. */
+            pattern: string;
+            /** @description Query in the query language that finds the records. */
+            query: string;
+            /** @description The services of the records that were read, by name; at most 5. */
+            services: string[];
+            /** @description Number of records by severity text; "" when unknown. */
+            severities: {
+                [key: string]: number;
+            };
+            /**
+             * Format: int32
+             * @description A severity number of that text.
+             */
+            severityNumber: number;
+            /** @description The most frequent severity text. */
+            severityText: string;
+            /**
+             * Format: double
+             * @description Share of all records, 0 to 1.
+             */
+            share: number;
+            /** @description Number of records over time. */
+            trend: components["schemas"]["TrendPoint"][];
+        };
+        /** @description `POST /api/logs/patterns`. */
+        LogPatterns: {
+            /** @description The most frequent patterns. */
+            data: components["schemas"]["LogPattern"][];
+            /** @description Whether fewer records were read than pass the filters: counts are estimated. */
+            estimated: boolean;
+            /**
+             * Format: int64
+             * @description Number of patterns that are not listed, as far as they are distinguished.
+             */
+            more: number;
+            /**
+             * Format: int64
+             * @description Number of records of patterns that are not listed.
+             */
+            others: number;
+            /**
+             * Format: int64
+             * @description Number of records that were read.
+             */
+            read: number;
+            /**
+             * Format: int64
+             * @description Number of records that pass the filters; estimated if the answer is.
+             */
+            records: number;
+        };
         /**
          * @description Where an attribute of a log record is looked up.
          * @enum {string}
@@ -13600,6 +13811,170 @@ export interface operations {
             };
         };
     };
+    logsAround: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LogAroundRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogAround"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    exportFilteredLogs: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+                /** @description `ndjson` or `csv`; `ndjson` when absent. */
+                format?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LogListRequest"];
+            };
+        };
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     histogramLogs: {
         parameters: {
             query: {
@@ -13623,6 +13998,169 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LogHistogram"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listLogPatterns: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LogListRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogPatterns"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    tailLogs: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+                /**
+                 * @description Query in the query language; every record passes when it is absent. A text that is no query is 400 with its
+                 *     `position`.
+                 */
+                query?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events; the data of an event `logs` */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["LiveLogs"];
                 };
             };
             /** @description The request is malformed. */

@@ -80,6 +80,7 @@ export type PromotedCount = Schemas["PromotedCount"];
 export type DemoView = Schemas["DemoView"];
 
 export type LogRow = Schemas["LogView"];
+export type LogPattern = Schemas["LogPattern"];
 export type LogHistogram = Schemas["LogHistogram"];
 export type QueryRows = Schemas["RowKind"];
 export type FacetAnswer = Schemas["Facets"];

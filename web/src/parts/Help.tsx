@@ -36,6 +36,14 @@ const GROUPS: [string, [string, string][]][] = [
       ["Esc", "Close the span"],
     ],
   ],
+  [
+    "Logs",
+    [
+      ["l", "Live on, off"],
+      ["p", "Pause, resume the live list"],
+      ["f", "Follow the live list"],
+    ],
+  ],
   ["Issue", [["n p", "Next, previous occurrence"]]],
   [
     "Session",

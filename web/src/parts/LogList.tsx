@@ -1,17 +1,20 @@
 // Log records as dense, virtualised rows that expand in place.
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { ChevronRight, Waypoints } from "lucide-react";
+import { Braces, ChevronRight, UnfoldVertical, Waypoints } from "lucide-react";
 import { type RefObject, useEffect, useRef, useState } from "react";
 import { useProjectId } from "../api/hooks";
 import type { LogRow } from "../api/types";
 import { prettyJson } from "../model/content";
+import { cellOf, jsonBody } from "../model/log-columns";
 import { clockMs, dateTime, exactTime, parseMs } from "../model/time";
 import { CopyButton } from "../ui/Copy";
 import { AttributeTable } from "./AttributeTable";
+import { JsonTree } from "./JsonTree";
 import { LongText } from "./LongText";
 import { TraceLink } from "./occurrenceColumns";
 import { ServiceName } from "./ServiceName";
 import { SeverityMark } from "./SeverityMark";
+import { SurroundingLogs } from "./SurroundingLogs";
 
 interface Props {
   rows: LogRow[];
@@ -21,24 +24,53 @@ interface Props {
   onEnd?: () => void;
   withTrace?: boolean;
   withDate?: boolean;
+  /** Attributes, and fields of bodies, that are shown in columns. */
+  columns?: string[];
+  /** Adds or removes a column. */
+  onColumn?: (key: string) => void;
+  /** Adds a field and its value to the query. */
+  onFilter?: (key: string, value: string) => void;
+  /** Identifies a row; its id when absent. */
+  rowKey?: (row: LogRow & { number: number }) => string | number;
+  /** The list stays at its end while rows are added. */
+  follows?: boolean;
+  /** Called when the user scrolls away from the end. */
+  onScrollUp?: () => void;
 }
 
-export function LogList({ rows, label, total, onEnd, withTrace = true, withDate }: Props) {
+export function LogList({
+  rows,
+  label,
+  total,
+  onEnd,
+  withTrace = true,
+  withDate,
+  columns = [],
+  onColumn,
+  onFilter,
+  rowKey,
+  follows,
+  onScrollUp,
+}: Props) {
   const scroller = useRef<HTMLDivElement>(null);
-  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const keyOf = (row: LogRow) => (rowKey ? rowKey(row as LogRow & { number: number }) : row.id);
+  const [open, setOpen] = useState<ReadonlySet<string | number>>(new Set());
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => 28,
     overscan: 20,
-    getItemKey: (index) => rows[index].id,
+    getItemKey: (index) => keyOf(rows[index]),
   });
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => {
     if (onEnd && last >= rows.length - 30) onEnd();
   }, [last, rows.length, onEnd]);
-  const toggle = (id: string) =>
+  useEffect(() => {
+    if (follows && rows.length) virtual.scrollToIndex(rows.length - 1, { align: "end" });
+  }, [follows, rows, virtual]);
+  const toggle = (id: string | number) =>
     setOpen((old) => {
       const next = new Set(old);
       if (!next.delete(id)) next.add(id);
@@ -52,7 +84,11 @@ export function LogList({ rows, label, total, onEnd, withTrace = true, withDate 
       aria-label={label}
       aria-rowcount={total}
       tabIndex={0}
+      onWheel={(event) => event.deltaY < 0 && onScrollUp?.()}
+      onKeyDown={(event) => ["ArrowUp", "PageUp", "Home"].includes(event.key) && onScrollUp?.()}
+      onTouchMove={() => onScrollUp?.()}
     >
+      {columns.length > 0 && <Heads columns={columns} withDate={withDate} withTrace={withTrace} />}
       <div className="relative" role="rowgroup" style={{ height: virtual.getTotalSize() }}>
         {items.map((item) => {
           const row = rows[item.index];
@@ -68,10 +104,13 @@ export function LogList({ rows, label, total, onEnd, withTrace = true, withDate 
             >
               <Line
                 row={row}
-                open={open.has(row.id)}
-                onToggle={() => toggle(row.id)}
+                open={open.has(keyOf(row))}
+                onToggle={() => toggle(keyOf(row))}
                 withTrace={withTrace}
                 withDate={withDate}
+                columns={columns}
+                onColumn={onColumn}
+                onFilter={onFilter}
               />
             </div>
           );
@@ -81,18 +120,59 @@ export function LogList({ rows, label, total, onEnd, withTrace = true, withDate 
   );
 }
 
+/** The names of the columns, above the rows; on phones each value has its name. */
+function Heads({ columns, withDate, withTrace }: { columns: string[]; withDate?: boolean; withTrace: boolean }) {
+  return (
+    <div role="rowgroup" className="sticky top-0 z-10 border-line border-b bg-bg text-dense text-ink2 max-sm:hidden">
+      <div role="row" className="flex min-h-7 items-center gap-x-2 px-3">
+        <span role="columnheader" className={`${withDate ? "w-41" : "w-29"} shrink-0 pl-7`}>
+          Time
+        </span>
+        <span role="columnheader" className="w-18 shrink-0">
+          Severity
+        </span>
+        <span role="columnheader" className="w-28 shrink-0">
+          Service
+        </span>
+        {columns.map((key) => (
+          <span key={key} role="columnheader" className={`${COLUMN} font-mono`} title={key}>
+            {key}
+          </span>
+        ))}
+        <span role="columnheader" className="min-w-0 flex-1">
+          Message
+        </span>
+        {withTrace && (
+          <span role="columnheader" className="w-7 shrink-0">
+            <span className="sr-only">Trace</span>
+          </span>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** Width of an added column. */
+const COLUMN = "w-36 shrink-0 truncate";
+
 function Line({
   row,
   open,
   onToggle,
   withTrace,
   withDate,
+  columns,
+  onColumn,
+  onFilter,
 }: {
   row: LogRow;
   open: boolean;
   onToggle: () => void;
   withTrace: boolean;
   withDate?: boolean;
+  columns: string[];
+  onColumn?: (key: string) => void;
+  onFilter?: (key: string, value: string) => void;
 }) {
   const ms = parseMs(row.timestamp);
   const projectId = useProjectId();
@@ -132,6 +212,21 @@ function Line({
             {row.project.name}
           </span>
         )}
+        {columns.map((key) => {
+          const value = cellOf(row, key);
+          return (
+            <span key={key} role="cell" className={`${COLUMN} font-mono text-dense max-sm:w-auto`} title={value}>
+              {value ? (
+                <>
+                  <span className="text-ink2 sm:hidden">{key} </span>
+                  {value.slice(0, 200)}
+                </>
+              ) : (
+                <span className="text-ink2 max-sm:hidden">–</span>
+              )}
+            </span>
+          );
+        })}
         {/* biome-ignore lint/a11y/useKeyWithClickEvents: the button at the start of the row does the same by keyboard */}
         <span
           role="cell"
@@ -155,22 +250,44 @@ function Line({
           </span>
         )}
       </div>
-      {open && <Details row={row} />}
+      {open && <Details row={row} onColumn={onColumn} onFilter={onFilter} />}
     </>
   );
 }
 
-function Details({ row }: { row: LogRow }) {
+function Details({ row, onColumn, onFilter }: { row: LogRow } & Pick<Props, "onColumn" | "onFilter">) {
+  const json = jsonBody(row.body);
+  const projectId = useProjectId();
+  const [isRaw, setRaw] = useState(false);
+  const [isAround, setAround] = useState(false);
   return (
     <div className="grid gap-4 border-accent border-l-2 bg-panel px-4 py-3 lg:grid-cols-2" role="cell">
       <section className="min-w-0 lg:col-span-2">
-        <div className="flex items-center justify-between">
+        <div className="flex flex-wrap items-center justify-between gap-x-3">
           <h3 className="font-semibold">Message</h3>
-          <CopyButton text={row.body} label="Copy the message" />
+          <span className="flex flex-wrap items-center gap-1">
+            {json && (
+              <button type="button" className="btn" aria-pressed={isRaw} onClick={() => setRaw(!isRaw)}>
+                <Braces size={14} aria-hidden /> JSON
+              </button>
+            )}
+            {row.project.id === projectId && (
+              <button type="button" className="btn" aria-expanded={isAround} onClick={() => setAround(!isAround)}>
+                <UnfoldVertical size={14} aria-hidden /> {isAround ? "Hide" : "Show"} surrounding lines
+              </button>
+            )}
+            <CopyButton text={row.body} label="Copy the message" />
+          </span>
         </div>
-        <pre className="max-h-80 overflow-auto font-mono text-dense" tabIndex={0}>
-          <LongText text={prettyJson(row.body)} />
-        </pre>
+        {json && !isRaw ? (
+          <div className="max-h-80 overflow-auto" tabIndex={0} role="region" aria-label="Message as a tree">
+            <JsonTree value={json} path="body" onColumn={onColumn} onFilter={onFilter} />
+          </div>
+        ) : (
+          <pre className="max-h-80 overflow-auto font-mono text-dense" tabIndex={0}>
+            <LongText text={prettyJson(row.body)} />
+          </pre>
+        )}
         <p className="mt-1 text-dense text-ink2">
           {exactTime(row.timestamp)}
           {row.scopeName && ` · ${row.scopeName}`}
@@ -185,6 +302,7 @@ function Details({ row }: { row: LogRow }) {
           )}
         </p>
       </section>
+      {isAround && <SurroundingLogs row={row} />}
       <section className="min-w-0">
         <h3 className="mb-1 font-semibold">Attributes</h3>
         <AttributeTable attributes={{ ...row.scopeAttributes, ...row.logAttributes }} label="Log attributes" />

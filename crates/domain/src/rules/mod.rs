@@ -15,6 +15,7 @@
 //! metrics and logs; [`profile_type`] and [`profile_stack`] are for profiles; [`session`] and [`recording_logs`] are for sessions; [`record_time`] is for all signals.
 
 pub mod ai_trace;
+pub mod body_field;
 pub mod classify;
 pub mod client_sampling;
 pub mod drop_reason;

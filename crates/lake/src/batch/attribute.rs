@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use arrow::array::{Array, BooleanBufferBuilder, Int64Array, RecordBatch};
 use arrow::buffer::BooleanBuffer;
 use memchr::memmem::Finder;
+use tidewatch_domain::rules::body_field::body_field;
 use tidewatch_domain::wire;
 
 use super::cells::{Cells, cells};
@@ -27,6 +28,7 @@ enum OpenPlace<'a> {
     Own(Cells<'a>),
     Encoded(Cells<'a>),
     Text(Cells<'a>),
+    Json(Cells<'a>),
 }
 
 impl OpenPlace<'_> {
@@ -38,12 +40,15 @@ impl OpenPlace<'_> {
         passes: &dyn Fn(&str) -> bool,
     ) -> (BooleanBuffer, BooleanBuffer) {
         let cells = match self {
-            OpenPlace::Own(cells) | OpenPlace::Encoded(cells) | OpenPlace::Text(cells) => cells,
+            OpenPlace::Own(cells) | OpenPlace::Encoded(cells) | OpenPlace::Text(cells) | OpenPlace::Json(cells) => {
+                cells
+            }
         };
         let passes_of = |bytes: &[u8]| match self {
             OpenPlace::Own(_) => Some(passes(&String::from_utf8_lossy(bytes))),
             OpenPlace::Encoded(_) => wire::attribute_text(bytes, key).map(|text| passes(&text)),
             OpenPlace::Text(_) => (!bytes.is_empty()).then(|| passes(&String::from_utf8_lossy(bytes))),
+            OpenPlace::Json(_) => field_of(bytes, key).map(|text| passes(&text)),
         };
         let rows = pending.len();
         let mut has = BooleanBufferBuilder::new(rows);
@@ -91,6 +96,11 @@ impl OpenPlace<'_> {
     }
 }
 
+/// The field of a JSON object.
+fn field_of<'a>(body: &'a [u8], key: &str) -> Option<Cow<'a, str>> {
+    body_field(std::str::from_utf8(body).ok()?, key)
+}
+
 /// The rows of `pending` that are not null.
 fn present<'p>(array: &'p dyn Array, pending: &'p BooleanBuffer) -> impl Iterator<Item = usize> + 'p {
     pending.set_indices().filter(|row| array.is_valid(*row))
@@ -103,6 +113,7 @@ impl<'a> AttributeReader<'a> {
             let name = place.column().name;
             match place {
                 Place::Text(_) => open.push(OpenPlace::Text(cells(batch, name)?)),
+                Place::Json(_) => open.push(OpenPlace::Json(cells(batch, name)?)),
                 Place::Encoded(_) => {
                     let own = batch.column_by_name(&format!("{name}.{key}"));
                     if let Some(own) = own {
@@ -122,6 +133,7 @@ impl<'a> AttributeReader<'a> {
         self.places.iter().find_map(|place| match place {
             OpenPlace::Own(cells) => own_text(cells, row),
             OpenPlace::Encoded(cells) => wire::attribute_text(cells.bytes(row), &self.key),
+            OpenPlace::Json(cells) => field_of(cells.bytes(row), &self.key),
             OpenPlace::Text(cells) => {
                 let bytes = cells.bytes(row);
                 (!bytes.is_empty()).then(|| String::from_utf8_lossy(bytes))

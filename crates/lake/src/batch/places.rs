@@ -16,12 +16,14 @@ pub(crate) enum Place {
     Encoded(&'static Column),
     /// A text column that holds only this attribute; an empty string means absent.
     Text(&'static Column),
+    /// A text column of JSON objects, in which the attribute is a field; see [`tidewatch_domain::rules::body_field`].
+    Json(&'static Column),
 }
 
 impl Place {
     pub fn column(self) -> &'static Column {
         match self {
-            Place::Encoded(column) | Place::Text(column) => column,
+            Place::Encoded(column) | Place::Text(column) | Place::Json(column) => column,
         }
     }
 }
@@ -35,6 +37,7 @@ pub(crate) fn places(table: Table, scope: AttributeScope, key: &str) -> Result<V
         AttributeScope::Resource => vec![encoded("resource")?],
         AttributeScope::Scope => vec![encoded("scope_attributes")?],
         AttributeScope::Event => vec![encoded("event_attributes")?],
+        AttributeScope::Body => vec![find(table, "body").map(|(_, column)| Place::Json(column))?],
         AttributeScope::Nearest => {
             let nearest_first = ["event_attributes", "attributes", "scope_attributes", "resource"];
             let of_table = |name| table.column(name).map(|(_, column)| Place::Encoded(column));

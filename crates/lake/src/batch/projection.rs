@@ -30,7 +30,7 @@ impl Projection {
     pub fn attribute(&mut self, places: &[Place], key: &str) {
         for place in places {
             match place {
-                Place::Text(column) => self.column(column.name),
+                Place::Text(column) | Place::Json(column) => self.column(column.name),
                 Place::Encoded(column) => {
                     let attribute = (column.name, key.to_owned());
                     if !self.attributes.contains(&attribute) {

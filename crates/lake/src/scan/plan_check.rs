@@ -319,6 +319,9 @@ pub(crate) fn check_filter(table: Table, filter: &Filter) -> Result<Test, StoreE
         Filter::AttributeNumber { scope, key, op, value } => {
             attribute(table, *scope, key, AttributeCondition::Number(*op, *value))?
         }
+        Filter::AnyAttributeContains { scope: AttributeScope::Body, .. } => {
+            return bad("a body is searched as a text".to_owned());
+        }
         Filter::AnyAttributeContains { scope, needle } => {
             let places = places(table, *scope, "")?;
             Test::AnyAttributeContains { places, needle: Needle::new(needle, true) }

@@ -123,9 +123,13 @@ impl Operand {
         let missing = |what: &str| Err(in_query(field.position, format!("{} have no {what}", kind.noun())));
         let one = |scope| Ok(Operand::Attributes(vec![(scope, field.key.clone())]));
         match field.scope {
-            None => Ok(match kind.field(&field.key) {
-                Some(known) => Operand::of_source(known.source),
-                None => Operand::Attributes(vec![(AttributeScope::Nearest, field.key.clone())]),
+            None => Ok(match (kind.field(&field.key), kind.body_path(&field.key)) {
+                (Some(known), _) => Operand::of_source(known.source),
+                (None, Some(path)) => Operand::Attributes(vec![
+                    (AttributeScope::Body, path.to_owned()),
+                    (AttributeScope::Nearest, field.key.clone()),
+                ]),
+                (None, None) => Operand::Attributes(vec![(AttributeScope::Nearest, field.key.clone())]),
             }),
             Some(Scope::Record) if has("event_attributes") => Ok(Operand::Attributes(
                 [AttributeScope::Event, AttributeScope::Record].map(|scope| (scope, field.key.clone())).to_vec(),

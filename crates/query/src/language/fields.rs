@@ -322,6 +322,13 @@ impl RowKind {
         self.fields().iter().find(|field| field.names.contains(&name))
     }
 
+    /// The path in the JSON object of a body that a name such as `body.user.id` stands for; `None` for other names, and
+    /// for rows without a body.
+    pub fn body_path(self, name: &str) -> Option<&str> {
+        let path = name.strip_prefix("body.").filter(|path| !path.is_empty());
+        path.filter(|_| self == RowKind::Log)
+    }
+
     /// The fields whose values lists count beside their rows.
     pub fn facets(self) -> &'static [&'static str] {
         match self {

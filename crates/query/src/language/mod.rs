@@ -9,7 +9,7 @@
 
 mod compile;
 pub mod fields;
-mod sample;
+pub(crate) mod sample;
 pub mod values;
 
 use tidewatch_domain::query_language::{Expr, ParseLimits, TraceExpr, parse, parse_trace};
@@ -62,7 +62,10 @@ pub fn is_selective(query: Option<&str>) -> bool {
             Expr::All(operands) | Expr::Any(operands) => operands.iter().any(selects),
             Expr::Not(operand) => selects(operand),
             Expr::Text(_) => false,
-            Expr::Has(_) | Expr::Compare { .. } => true,
+            // Every body is read.
+            Expr::Has(field) | Expr::Compare { field, .. } => {
+                field.scope.is_some() || RowKind::Log.body_path(&field.key).is_none()
+            }
         }
     }
     parse(query.unwrap_or(""), LIMITS).is_ok_and(|expr| selects(&expr))

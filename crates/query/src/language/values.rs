@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use tidewatch_accounts::Project;
-use tidewatch_domain::query_language::{Field as NamedField, Position, Scope};
+use tidewatch_domain::query_language::{Field as NamedField, Pattern, Position, Scope};
+use tidewatch_domain::rules::body_field::body_paths;
 use tidewatch_limits as limits;
 use tidewatch_store::plan::{AttributeScope, Filter, Function, KeySource, Op};
 use tidewatch_store::tables::{Kind, Table};
@@ -168,6 +169,13 @@ impl Rows<'_> {
             let sources = super::compile::sources(self.kind, &named)?;
             return Ok(sources.into_iter().map(|source| (source, Filter::True, &[][..])).collect());
         }
+        if let (None, Some(path)) = (known, self.kind.body_path(field)) {
+            let nearest = filters::not(Filter::has_attribute(AttributeScope::Body, path));
+            return Ok(vec![
+                (attribute(AttributeScope::Body, path), Filter::True, &[]),
+                (attribute(AttributeScope::Nearest, field), nearest, &[]),
+            ]);
+        }
         let Some(known) = known else {
             return Ok(vec![(attribute(AttributeScope::Nearest, field), Filter::True, &[])]);
         };
@@ -227,10 +235,28 @@ impl Rows<'_> {
                 }
             }
         }
+        for path in self.body_paths(sample).await? {
+            *counts.entry(format!("body.{path}")).or_default() += 1;
+        }
         let counted = counts.into_iter().map(|(value, rows)| CountedValue { value, count: sample.scaled(rows) });
         let mut keys: Vec<CountedValue> = counted.collect();
         keys.sort_by(|left, right| right.count.cmp(&left.count).then_with(|| left.value.cmp(&right.value)));
         Ok(keys)
+    }
+
+    /// The paths of the fields in bodies that are JSON objects, of some rows; a path as often as a body has it.
+    async fn body_paths(&self, sample: &Sample) -> Result<Vec<String>, QueryError> {
+        if self.kind != RowKind::Log {
+            return Ok(Vec::new());
+        }
+        let pattern = Pattern::with_wildcards(vec!["{".to_owned(), "}".to_owned()]);
+        let is_object = Filter::Matches { column: "body", pattern, ignore_case: false };
+        let filter = sample.filter.clone().and(is_object);
+        let window = Window::first(limits::BODIES_LISTED_MAX);
+        let projects = [self.project];
+        let plan = plans::rows(self.table(), &projects, self.range, filter, vec!["body"], vec![], window);
+        let answer = self.executor.run(plan).await?;
+        Ok(answer.rows().flat_map(|row| body_paths(row.text("body"), limits::BODY_PATHS_MAX)).collect())
     }
 
     /// The most frequent values of one field.

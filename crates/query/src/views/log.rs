@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::AttributeMap;
-use super::page::{OrderBy, PageRequest, SortDirection};
+use super::page::{OrderBy, PageRequest, SortDirection, TrendPoint};
 use super::span::ProjectName;
 
 /// One log record.
@@ -137,6 +137,111 @@ pub struct LogListRequest {
     pub query: Option<String>,
     /// The page; the first 20 records when null.
     pub pagination: Option<PageRequest>,
+}
+
+/// A pattern of log records.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LogPattern {
+    /// What the bodies have in common: `<num>`, `<id>`, `<hex>` and `<ip>` are variables, `<*>` is any word.
+    pub pattern: String,
+    /// Query in the query language that finds the records.
+    pub query: String,
+    /// Number of records; estimated if the answer is.
+    pub count: u64,
+    /// Share of all records, 0 to 1.
+    pub share: f64,
+    /// Time of the first record that was read.
+    #[schema(format = DateTime)]
+    pub first_seen: String,
+    /// Time of the last record that was read.
+    #[schema(format = DateTime)]
+    pub last_seen: String,
+    /// Number of records by severity text; "" when unknown.
+    pub severities: BTreeMap<String, u64>,
+    /// The most frequent severity text.
+    pub severity_text: String,
+    /// A severity number of that text.
+    pub severity_number: u8,
+    /// The services of the records that were read, by name; at most 5.
+    pub services: Vec<String>,
+    /// The body of one record, cut when it is long.
+    pub example: String,
+    /// Number of records over time.
+    pub trend: Vec<TrendPoint>,
+}
+
+/// `POST /api/logs/patterns`.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LogPatterns {
+    /// The most frequent patterns.
+    pub data: Vec<LogPattern>,
+    /// Number of records that pass the filters; estimated if the answer is.
+    pub records: u64,
+    /// Number of records that were read.
+    pub read: u64,
+    /// Whether fewer records were read than pass the filters: counts are estimated.
+    pub estimated: bool,
+    /// Number of records of patterns that are not listed.
+    pub others: u64,
+    /// Number of patterns that are not listed, as far as they are distinguished.
+    pub more: u64,
+}
+
+/// Body of `POST /api/logs/around`.
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct LogAroundRequest {
+    /// `id` of the record.
+    #[schema(format = "uuid")]
+    pub id: String,
+    /// `timestamp` of the record.
+    #[schema(format = DateTime)]
+    pub timestamp: String,
+    /// `serviceName` of the record.
+    pub service_name: String,
+    /// Only records with the `service.instance.id` of the record, if it has one.
+    pub same_instance: bool,
+    /// Number of records before and after it, each; 20 when null.
+    #[schema(minimum = 1, maximum = 100)]
+    pub count: Option<usize>,
+}
+
+impl Default for LogAroundRequest {
+    fn default() -> LogAroundRequest {
+        let (id, timestamp, service_name) = Default::default();
+        LogAroundRequest { id, timestamp, service_name, same_instance: true, count: None }
+    }
+}
+
+/// The records around one, oldest first.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LogAround {
+    /// The records before it, the latest last.
+    pub before: Vec<LogView>,
+    /// The record.
+    pub record: LogView,
+    /// The records after it, the earliest first.
+    pub after: Vec<LogView>,
+    /// Whether there are earlier records, within 31 days.
+    pub more_before: bool,
+    /// Whether there are later records, within 31 days.
+    pub more_after: bool,
+    /// The `service.instance.id` of all these records; null when they are of the whole service.
+    pub instance: Option<String>,
+}
+
+/// An event of a live tail.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct LiveLogs {
+    /// Records that were stored since the previous event, by time, the latest last.
+    pub data: Vec<LogView>,
+    /// Records that pass the query and are left out, because there were more than one event holds.
+    pub skipped: u64,
+    /// Records that the query was not evaluated on, because they came faster than they were read.
+    pub missed: u64,
 }
 
 /// One bucket of the histogram.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::plan::{AttributeScope, Filter, Function, Key, KeySource, Op, Plan, Shape, Value};
 use crate::tables::Table;
+use tidewatch_domain::rules::body_field::body_field;
 use tidewatch_domain::wire::for_each_attribute_text;
 
 use super::rows::{Cell, Row, value_of};
@@ -219,6 +220,7 @@ impl Columns {
             AttributeScope::Resource => vec!["resource"],
             AttributeScope::Scope => vec!["scope_attributes"],
             AttributeScope::Event => vec!["event_attributes"],
+            AttributeScope::Body => Vec::new(),
             AttributeScope::Nearest => {
                 let mut columns = vec!["event_attributes", "attributes", "scope_attributes", "resource"];
                 columns.retain(|column| self.has(column));
@@ -236,17 +238,16 @@ impl Columns {
         };
         match scope {
             AttributeScope::RecordThenResource => {
-                if let Some(own) = within("attributes") {
-                    return Some(own);
-                }
-                if key == "server_name"
-                    && self.has("server_name")
-                    && let Cell::Text(name) = self.get(row, "server_name")
-                    && !name.is_empty()
-                {
-                    return Some(name.clone());
-                }
-                if self.has("resource") { within("resource") } else { None }
+                let of_column = || match self.get(row, "server_name") {
+                    Cell::Text(name) if key == "server_name" && !name.is_empty() => Some(name.clone()),
+                    _ => None,
+                };
+                let own = within("attributes").or_else(|| if self.has("server_name") { of_column() } else { None });
+                own.or_else(|| if self.has("resource") { within("resource") } else { None })
+            }
+            AttributeScope::Body => {
+                let Cell::Text(body) = self.get(row, "body") else { return None };
+                body_field(body, key).map(|field| field.into_owned())
             }
             scope => self.encoded(scope).into_iter().find_map(within),
         }

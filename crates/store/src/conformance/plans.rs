@@ -106,6 +106,8 @@ pub(super) fn filter(table: Table, rows: &[Row], depth: usize, dice: &mut Dice) 
                 return Filter::AnyAttributeContains { scope, needle };
             }
             let key = (*dice.pick(&KEYS)).to_owned();
+            let is_of_body = table.column("body").is_some() && dice.once_in(4);
+            let scope = if is_of_body { AttributeScope::Body } else { scope };
             match dice.below(4) {
                 0 => return Filter::AttributeMatches { scope, key, pattern: pattern(dice) },
                 1 => {

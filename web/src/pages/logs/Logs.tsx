@@ -1,17 +1,21 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { SearchCheck } from "lucide-react";
-import { useCallback } from "react";
+import { Radio, SearchCheck } from "lucide-react";
+import { useCallback, useMemo, useState } from "react";
+import { ApiError } from "../../api/client";
 import { usePost } from "../../api/hooks";
 import { useLogs } from "../../api/logs";
 import type { LogBody } from "../../api/routes";
 import { count } from "../../model/format";
-import { logSelection } from "../../model/log-selection";
+import { wholeQuery } from "../../model/live-logs";
+import { columnsText, parseColumns } from "../../model/log-columns";
+import { termOf, terms } from "../../model/query";
 import { filtersText, parseFilters, scoped } from "../../model/search";
 import { asTraceId } from "../../model/traceid";
 import { SEVERITY_NUMBER } from "../../model/words";
 import { Facets } from "../../parts/Facets";
 import { FilterInput } from "../../parts/FilterInput";
+import { useKeys } from "../../parts/keys";
 import { LogList } from "../../parts/LogList";
 import { usePatchSearch } from "../../parts/listSearch";
 import { NoData } from "../../parts/NoData";
@@ -22,7 +26,11 @@ import { QueryView, SkeletonBox } from "../../parts/states";
 import { Segmented } from "../../ui/Segmented";
 import { Select } from "../../ui/Select";
 import { Causes } from "./Causes";
+import { ColumnMenu } from "./ColumnMenu";
+import { ExportMenu } from "./ExportMenu";
 import { Histogram } from "./Histogram";
+import { Live } from "./Live";
+import { Patterns } from "./Patterns";
 
 const route = getRouteApi("/p/$pid/logs");
 const LEVELS = ["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"];
@@ -42,8 +50,32 @@ export function LogsPage() {
     traceId: search.trace,
     attributeFilters: filters.map(scoped),
   };
-  const histogram = usePost("/api/logs/histogram", body);
-  const logs = useLogs(body);
+  const isLive = !!search.live;
+  const isPatterns = !isLive && search.view === "patterns";
+  const columns = parseColumns(search.cols);
+  const setColumns = (next: string[]) => patch({ cols: columnsText(next) }, true);
+  const toggleColumn = (key: string) =>
+    setColumns(columns.includes(key) ? columns.filter((one) => one !== key) : [...columns, key]);
+  const addTerm = (term: string) => {
+    const all = terms(search.q ?? "").map((one) => one.text);
+    // An alternative would bind to the new term only.
+    const kept = all.map((one) => (/ OR /.test(one) && !/^\(.*\)$/.test(one) ? `(${one})` : one));
+    patch({ q: [...kept.filter((one) => one !== term), term].join(" "), view: undefined });
+  };
+  const addFilter = (key: string, value: string) => addTerm(termOf(key, value));
+  const histogram = usePost("/api/logs/histogram", body, { enabled: !isLive });
+  const logs = useLogs(body, !isLive && !isPatterns);
+  const [liveError, setLiveError] = useState<unknown>(null);
+  const whole = wholeQuery({
+    query: search.q ?? "",
+    level: search.level,
+    service: search.service,
+    trace: search.trace,
+    filters,
+  });
+  const shifted = useMemo(() => unshifted(liveError, whole.shift), [liveError, whole.shift]);
+  const setLive = () => patch({ live: isLive ? undefined : true });
+  useKeys({ l: setLive });
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = logs;
   const more = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) fetchNextPage();
@@ -63,19 +95,31 @@ export function LogsPage() {
   const clear = () => patch({ q: undefined, level: undefined, service: undefined, trace: undefined, attr: undefined });
   return (
     <div className="flex h-full min-h-[640px] flex-col">
-      <PageHead title="Logs" />
-      <div className="px-4 pb-3">
-        <QueryView query={histogram} skeleton={<SkeletonBox height={140} />}>
-          {(data) => <Histogram data={data} />}
-        </QueryView>
-      </div>
+      <PageHead
+        title="Logs"
+        actions={
+          <>
+            <button type="button" className="btn" aria-pressed={isLive} onClick={setLive}>
+              <Radio size={14} aria-hidden /> Live
+            </button>
+            {!isLive && <ExportMenu body={body} />}
+          </>
+        }
+      />
+      {!isLive && (
+        <div className="px-4 pb-3">
+          <QueryView query={histogram} skeleton={<SkeletonBox height={140} />}>
+            {(data) => <Histogram data={data} />}
+          </QueryView>
+        </div>
+      )}
       <Toolbar>
         <QueryBar
           rows="log"
           label="Search logs"
           placeholder="Words of the message, or level>=error service:checkout"
           value={search.q ?? ""}
-          error={logs.error ?? histogram.error}
+          error={isLive ? shifted : (logs.error ?? histogram.error)}
           onSearch={look}
         />
         <Select
@@ -111,56 +155,108 @@ export function LogsPage() {
           </button>
         )}
         <span className="flex-1" />
-        <button
-          type="button"
-          className="btn"
-          aria-pressed={!!search.explain}
-          disabled={!logSelection(search)}
-          title="What the found records share that others of the same minutes lack"
-          onClick={() => patch({ explain: search.explain ? undefined : "found", where: undefined })}
-        >
-          <SearchCheck size={14} aria-hidden /> Explain
-        </button>
-        <Segmented
-          label="Order"
-          value={search.asc ? "asc" : "desc"}
-          options={[
-            { value: "desc", label: "Newest first" },
-            { value: "asc", label: "Oldest first" },
-          ]}
-          onChange={(value) => patch({ asc: value === "asc" || undefined })}
-        />
+        {!isLive && (
+          <button
+            type="button"
+            className="btn"
+            aria-pressed={!!search.explain}
+            disabled={!whole.query}
+            title="What the found records share that others of the same minutes lack"
+            onClick={() => patch({ explain: search.explain ? undefined : "found", where: undefined })}
+          >
+            <SearchCheck size={14} aria-hidden /> Explain
+          </button>
+        )}
+        {!isLive && (
+          <Segmented
+            label="View"
+            value={search.view ?? "list"}
+            options={[
+              { value: "list", label: "List" },
+              { value: "patterns", label: "Patterns" },
+            ]}
+            onChange={(value) => patch({ view: value === "patterns" ? value : undefined })}
+          />
+        )}
+        {!isPatterns && (
+          <ColumnMenu
+            rows={isLive ? [] : (logs.data?.pages.flatMap((page) => page.data ?? []) ?? [])}
+            columns={columns}
+            onChange={setColumns}
+          />
+        )}
+        {!isLive && !isPatterns && (
+          <Segmented
+            label="Order"
+            value={search.asc ? "asc" : "desc"}
+            options={[
+              { value: "desc", label: "Newest first" },
+              { value: "asc", label: "Oldest first" },
+            ]}
+            onChange={(value) => patch({ asc: value === "asc" || undefined })}
+          />
+        )}
       </Toolbar>
-      <Causes search={search} />
+      {search.explain && whole.query && !isLive && <Causes query={whole.query} where={search.where} />}
       <div className="flex min-h-0 flex-1 border-line border-t max-xl:flex-col">
         <Facets fills rows="log" query={search.q ?? ""} onSearch={look} />
         <div className="flex min-h-0 min-w-0 flex-1 flex-col [&>div]:flex [&>div]:min-h-0 [&>div]:flex-1 [&>div]:flex-col">
-          <QueryView query={logs as unknown as UseQueryResult<NonNullable<typeof logs.data>>}>
-            {(data) => {
-              const rows = data.pages.flatMap((page) => page.data ?? []);
-              const total = data.pages[0].pagination.total;
-              if (!rows.length)
+          {isLive ? (
+            <div>
+              <Live
+                key={whole.query}
+                query={whole.query}
+                onError={setLiveError}
+                columns={columns}
+                onColumn={toggleColumn}
+                onFilter={addFilter}
+              />
+            </div>
+          ) : isPatterns ? (
+            <Patterns body={body} filtered={filtered} onClear={clear} onAdd={addTerm} />
+          ) : (
+            <QueryView query={logs as unknown as UseQueryResult<NonNullable<typeof logs.data>>}>
+              {(data) => {
+                const rows = data.pages.flatMap((page) => page.data ?? []);
+                const total = data.pages[0].pagination.total;
+                if (!rows.length)
+                  return (
+                    <NoData
+                      what="logs"
+                      about="Log records sent over OTLP are listed here."
+                      filtered={filtered}
+                      onClear={clear}
+                    />
+                  );
                 return (
-                  <NoData
-                    what="logs"
-                    about="Log records sent over OTLP are listed here."
-                    filtered={filtered}
-                    onClear={clear}
-                  />
+                  <>
+                    <LogList
+                      rows={rows}
+                      total={total}
+                      label="Logs"
+                      onEnd={more}
+                      withDate
+                      columns={columns}
+                      onColumn={toggleColumn}
+                      onFilter={addFilter}
+                    />
+                    <p className="border-line border-t px-4 py-1 text-dense text-ink2" role="status">
+                      {count(rows.length)} of {count(total)} loaded
+                      {isFetchingNextPage ? ", loading more…" : hasNextPage ? ", scroll for more" : ""}
+                    </p>
+                  </>
                 );
-              return (
-                <>
-                  <LogList rows={rows} total={total} label="Logs" onEnd={more} withDate />
-                  <p className="border-line border-t px-4 py-1 text-dense text-ink2" role="status">
-                    {count(rows.length)} of {count(total)} loaded
-                    {isFetchingNextPage ? ", loading more…" : hasNextPage ? ", scroll for more" : ""}
-                  </p>
-                </>
-              );
-            }}
-          </QueryView>
+              }}
+            </QueryView>
+          )}
         </div>
       </div>
     </div>
   );
+}
+
+/** An error of the live query, with its position in the query that is typed. */
+function unshifted(error: unknown, shift: number): unknown {
+  if (!shift || !(error instanceof ApiError) || error.position === null) return error;
+  return new ApiError(error.status, error.message, null, error.at, Math.max(0, error.position - shift));
 }

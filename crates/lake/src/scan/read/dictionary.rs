@@ -14,6 +14,7 @@ use parquet::basic::Encoding;
 use parquet::column::page::{Page, PageReader};
 use parquet::errors::ParquetError;
 use parquet::file::serialized_reader::SerializedPageReader;
+use tidewatch_domain::rules::body_field::body_field;
 use tidewatch_domain::wire;
 
 use crate::batch::cells::Cells;
@@ -150,12 +151,13 @@ fn search_place(
         let text = |row| match place {
             Place::Text(_) => Some(String::from_utf8_lossy(cells.bytes(row))).filter(|text| !text.is_empty()),
             Place::Encoded(_) => wire::attribute_text(cells.bytes(row), key),
+            Place::Json(_) => body_field(std::str::from_utf8(cells.bytes(row)).ok()?, key),
         };
         Ok(Found::of((0..values.len()).filter_map(text), &passes))
     };
     let own = match place {
         Place::Encoded(_) => open.extras.find(name, key),
-        Place::Text(_) => None,
+        Place::Text(_) | Place::Json(_) => None,
     };
     let Some(own) = own else {
         return values(open, row_group, name)?.map_or(Ok(Found::MAYBE), |values| strings(&values));

@@ -56,6 +56,11 @@ impl BodySender {
         timeout(wait_max, self.send(bytes)).await.unwrap_or(Err(SendError::TimedOut))
     }
 
+    /// Completes when the connection or the stream is closed.
+    pub async fn disconnected(&self) {
+        self.0.closed().await;
+    }
+
     /// Ends the body without an error.
     pub async fn end(self) {
         // An error means that the client has disconnected.

@@ -12,6 +12,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use serde::Deserialize;
 use tidewatch_store::StoreError;
+use tidewatch_store::plan::Plan;
 use tidewatch_store::tables::Table;
 use tokio::sync::OwnedSemaphorePermit;
 use utoipa::IntoParams;
@@ -78,25 +79,39 @@ async fn export_table(
     if range.to < range.from {
         return Err(ApiError::unprocessable("to is before from"));
     }
-    // An HTTP/1.0 body ends with the connection, so that a client cannot recognize an incomplete one.
-    if version < Version::HTTP_11 {
-        return Err(ApiError::malformed("an export needs HTTP/1.1 or later; a proxy must pass it on"));
-    }
     let projects = match query.all_projects.unwrap_or(false) {
         true => Projects::new(access.readable_projects(&app)),
         false => Projects::one(&access.project),
     };
+    let plan = export::plan(table, projects.numbers(), range);
+    respond(app, access.user.id, version, &projects, plan, format).await
+}
+
+/// Starts the export of a plan of rows and responds with its file. 503 while [`limits::EXPORTS_MAX`] exports run.
+pub(super) async fn respond(
+    app: Arc<App>,
+    user: i64,
+    version: Version,
+    projects: &Projects,
+    plan: Plan,
+    format: Format,
+) -> Result<Response, ApiError> {
+    // An HTTP/1.0 body ends with the connection, so that a client cannot recognize an incomplete one.
+    if version < Version::HTTP_11 {
+        return Err(ApiError::malformed("an export needs HTTP/1.1 or later; a proxy must pass it on"));
+    }
+    let table = plan.table;
     let permit = app.query.exports.clone().try_acquire_owned();
     let permit = permit.map_err(|_| ApiError::Overloaded("too many exports at once; try again later"))?;
     let ids = projects.numbers().into_iter().map(|number| (number, projects.id(number)));
     let names = ProjectIds::new(ids.clone());
-    let cursor = app.query.cursor(export::plan(table, projects.numbers(), range)).await?;
+    let cursor = app.query.cursor(plan).await?;
     let export = Export::start(cursor, table, format, names)?;
     let (sender, body) = streamed_body::channel();
     let answered = StreamedRequest::default();
     let transfer = ExportTransfer {
         projects: ids.map(|(_, id)| id).collect(),
-        user: access.user.id,
+        user,
         app,
         table,
         answered: answered.clone(),

@@ -4,7 +4,12 @@ use std::sync::Arc;
 
 use crate::http::api::{Api, Descriptions, routes};
 use axum::Json;
-use axum::extract::State;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::http::Version;
+use axum::response::Response;
+use serde::Deserialize;
+use utoipa::IntoParams;
 
 use crate::app::App;
 use crate::error::ApiError;
@@ -13,13 +18,19 @@ use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_limits as limits;
 use tidewatch_query::executor::Executor;
-use tidewatch_query::logs;
+use tidewatch_query::export::Format;
+use tidewatch_query::logs::{self, around, patterns};
 use tidewatch_query::projects::Projects;
 use tidewatch_query::views::log::*;
 use tidewatch_query::views::page::*;
 
 pub fn routes<D: Descriptions>() -> Api<D> {
-    Api::new().routes(routes!(list)).routes(routes!(histogram))
+    Api::new()
+        .routes(routes!(list))
+        .routes(routes!(histogram))
+        .routes(routes!(log_around))
+        .routes(routes!(log_export))
+        .routes(routes!(log_patterns))
 }
 
 /// Log records.
@@ -62,4 +73,79 @@ async fn histogram(
 ) -> Result<Json<LogHistogram>, ApiError> {
     let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
     Ok(Json(logs::histogram(&executor, &access.project, request).await?))
+}
+
+/// The log records before and after one, of the same service and, if it names one, the same instance.
+#[utoipa::path(
+    post,
+    path = "/api/logs/around",
+    operation_id = "logsAround",
+    tag = "logs",
+    params(ProjectQuery),
+    request_body = LogAroundRequest,
+    responses((status = 200, description = "Success", body = LogAround), Failures)
+)]
+async fn log_around(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<LogAroundRequest>,
+) -> Result<Json<LogAround>, ApiError> {
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    Ok(Json(around::around(&executor, &Projects::one(&access.project), request).await?))
+}
+
+/// The parameters of an export of logs.
+#[derive(Debug, Clone, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct LogExportQuery {
+    /// `ndjson` or `csv`; `ndjson` when absent.
+    format: Option<String>,
+}
+
+/// Exports the log records that pass the filters as a file, with the columns of `GET /api/export`. Each record appears
+/// once, in no particular order, as stored when the export started. If the export fails, the server closes the
+/// connection before the end of the body.
+#[utoipa::path(
+    post,
+    path = "/api/logs/export",
+    operation_id = "exportFilteredLogs",
+    tag = "logs",
+    params(ProjectQuery, LogExportQuery),
+    request_body = LogListRequest,
+    responses((status = 200, description = "The file", body = String, content_type = "application/x-ndjson"), Failures)
+)]
+async fn log_export(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    version: Version,
+    query: Result<Query<LogExportQuery>, QueryRejection>,
+    JsonBody(request): JsonBody<LogListRequest>,
+) -> Result<Response, ApiError> {
+    let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
+    let format = query.format.as_deref().map_or(Some(Format::Ndjson), Format::parse);
+    let format = format.filter(|format| [Format::Ndjson, Format::Csv].contains(format));
+    let format = format.ok_or_else(|| ApiError::malformed("format is not one of ndjson, csv"))?;
+    let projects = Projects::one(&access.project);
+    let plan = logs::export_plan(&projects, &request, app.clock.now_ns())?;
+    super::export::respond(app, access.user.id, version, &projects, plan, format).await
+}
+
+/// The patterns of the log records that pass the filters, the most frequent first: what their bodies have in common, with
+/// a query for each. Made of a sample when there are many records; the answer says so.
+#[utoipa::path(
+    post,
+    path = "/api/logs/patterns",
+    operation_id = "listLogPatterns",
+    tag = "logs",
+    params(ProjectQuery),
+    request_body = LogListRequest,
+    responses((status = 200, description = "Success", body = LogPatterns), Failures)
+)]
+async fn log_patterns(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<LogListRequest>,
+) -> Result<Json<LogPatterns>, ApiError> {
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    Ok(Json(patterns::patterns(&executor, &access.project, request).await?))
 }

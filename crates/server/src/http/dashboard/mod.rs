@@ -7,6 +7,7 @@ mod entities;
 mod explain;
 mod export;
 mod issues;
+mod log_tail;
 mod logs;
 mod metrics;
 mod overview;
@@ -35,6 +36,7 @@ pub fn routes<D: Descriptions>() -> Api<D> {
         .merge(explain::routes())
         .merge(export::routes())
         .merge(issues::routes())
+        .merge(log_tail::routes())
         .merge(logs::routes())
         .merge(metrics::routes())
         .merge(overview::routes())

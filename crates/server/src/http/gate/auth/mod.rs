@@ -12,6 +12,8 @@
 //! does not exist), or an insufficient role. Project tokens are not accepted here: exporters use `http/ingest`, uploads
 //! `http/uploads`.
 
+mod recheck;
+
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -26,6 +28,7 @@ use super::resource;
 use super::session_cookie::{Cookie, Page, is_safe};
 use crate::app::App;
 use crate::error::ApiError;
+pub use recheck::StreamAccess;
 use tidewatch_accounts::{
     ActiveSession, Actor, Organization, PERSONAL_PREFIX, Permission, Project, Role, Scope, ScopeLevel, User,
 };
@@ -142,6 +145,8 @@ pub struct ProjectAccess<N = Read> {
     pub from: ClientInfo,
     /// The kind of credential.
     pub via: Via,
+    /// The session of a login. `None` for a token.
+    pub session: Option<ActiveSession>,
     permission: PhantomData<N>,
 }
 
@@ -282,14 +287,14 @@ impl<N: Needed> FromRequestParts<Arc<App>> for ProjectAccess<N> {
         permit(&caller.via, N::SCOPE, About::Anything)?;
         let id = project_id(&parts.uri)?;
         caller.permit::<N>(About::Project(id), app)?;
-        let Caller { user, from, via, .. } = caller;
+        let Caller { user, from, via, session } = caller;
         let allowed = app.control.project_by_id(id).and_then(|project| {
             let role = app.control.role_in(user.id, &project)?;
             Some((project, role))
         });
         let (project, role) = allowed.ok_or(ApiError::Forbidden("you are not a member of this project"))?;
         require(role, N::PERMISSION)?;
-        Ok(ProjectAccess { user, project, role, from, via, permission: PhantomData })
+        Ok(ProjectAccess { user, project, role, from, via, session, permission: PhantomData })
     }
 }
 

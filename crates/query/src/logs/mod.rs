@@ -1,22 +1,27 @@
-//! Logs: the list and its histogram. Spec: logs mapping; WIRE 8.4.
+//! Logs: the list and its histogram; [`live`] tails; the records [`around`] one; [`patterns`]. Spec: logs mapping; WIRE 8.4.
+
+pub mod around;
+pub mod live;
+pub mod patterns;
 
 use std::collections::{BTreeMap, HashMap};
 
-use tidewatch_store::plan::{AttributeScope, Filter, Function, Key, Op, Order, Value};
+use tidewatch_store::plan::{AttributeScope, Filter, Function, Key, Op, Order, Plan, Value};
 use tidewatch_store::tables::Table;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::answer::Row;
-use super::executor::Executor;
-use super::language::{self, RowKind};
-use super::page::{self, Paging};
-use super::plans::{self, Window};
-use super::projects::Projects;
-use super::time::{self, Buckets, DAY, MINUTE, Range, automatic_minutes};
-use super::views::log::*;
-use super::views::page::Page;
-use super::{attributes, filters, ids};
+use crate::answer::Row;
 use crate::error::QueryError;
+use crate::executor::Executor;
+use crate::export;
+use crate::language::{self, RowKind};
+use crate::page::{self, Paging};
+use crate::plans::{self, Window};
+use crate::projects::Projects;
+use crate::time::{self, Buckets, DAY, MINUTE, Range, automatic_minutes};
+use crate::views::log::*;
+use crate::views::page::Page;
+use crate::{attributes, filters, ids};
 use tidewatch_accounts::Project;
 
 /// Maximum attribute filters of one request.
@@ -126,6 +131,13 @@ fn attribute_filter(condition: &LogAttributeFilter) -> Filter {
     }
 }
 
+/// The plan of an export: all records that pass the filters of `request`, with all columns, in any order. Pages and
+/// orders are ignored. Fails like [`list`].
+pub fn export_plan(projects: &Projects, request: &LogListRequest, now_ns: i64) -> Result<Plan, QueryError> {
+    let Conditions { range, service, others } = conditions(request, now_ns)?;
+    Ok(Plan { filter: service.and(others), ..export::plan(Table::Logs, projects.numbers(), range) })
+}
+
 /// `POST /api/logs`. `projects`: the requested one, or all that the caller may read.
 pub async fn list(
     executor: &Executor,
@@ -146,16 +158,16 @@ pub async fn list(
     let plan = plans::rows(Table::Logs, &numbers, range, filter, COLUMNS.to_vec(), order, paging.window());
     let (answer, total) = executor.page(plan).await?;
     let mut copies = HashMap::new();
-    let data = answer
-        .rows()
-        .map(|row| {
-            let content = content_hash(row);
-            let copy_count = copies.entry(content).or_insert(0u128);
-            *copy_count += 1;
-            view(row, content.wrapping_add(*copy_count - 1), projects)
-        })
-        .collect();
+    let data = answer.rows().map(|row| view(row, numbered(row, &mut copies), projects)).collect();
     Ok(paging.page(data, total))
+}
+
+/// The id of a record: the hash of its content, plus the number of equal records before it in `copies`.
+fn numbered(row: Row<'_>, copies: &mut HashMap<u128, u128>) -> u128 {
+    let content = content_hash(row);
+    let count = copies.entry(content).or_insert(0);
+    *count += 1;
+    content.wrapping_add(*count - 1)
 }
 
 /// A hash of the record's content. It serves as its id, because log records have none; equal records on a page are

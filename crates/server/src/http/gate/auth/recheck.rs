@@ -1,0 +1,51 @@
+//! Checks a credential again while the response to its request is streamed.
+
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+
+use super::{About, Needed, ProjectAccess, Read, Via, bearer, permit, person};
+use crate::app::App;
+use crate::error::ApiError;
+use tidewatch_accounts::ActiveSession;
+
+/// Access to a project for as long as a response is streamed.
+pub struct StreamAccess {
+    /// The access when the request was received.
+    pub access: ProjectAccess,
+    session: Option<ActiveSession>,
+    token: Option<String>,
+    path: String,
+}
+
+impl FromRequestParts<Arc<App>> for StreamAccess {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<StreamAccess, ApiError> {
+        let access = ProjectAccess::from_request_parts(parts, app).await?;
+        let token = bearer(&parts.headers).map(str::to_owned);
+        Ok(StreamAccess { session: access.session, access, token, path: parts.uri.path().to_owned() })
+    }
+}
+
+impl StreamAccess {
+    /// Whether the session or token is still valid, and the user may still read the project.
+    pub async fn is_valid(&self, app: &App) -> Result<bool, ApiError> {
+        let ProjectAccess { user, project, from, .. } = &self.access;
+        let is_user_valid = app.control.user(user.id).is_some_and(|now| now.session_epoch == user.session_epoch);
+        let role = app.control.project_by_id(project.id).and_then(|project| app.control.role_in(user.id, &project));
+        if !is_user_valid || role.is_none_or(|role| !role.permits(Read::PERMISSION)) {
+            return Ok(false);
+        }
+        if let Some(session) = self.session {
+            let found = app.control.session_of_login(&from.actor(app, &user.email), session.id).await?;
+            return Ok(found.is_some());
+        }
+        let Some(token) = &self.token else { return Ok(false) };
+        let found = person(token, &self.path, from, app).await?;
+        Ok(found.is_some_and(|(found, via, _): (_, Via, _)| {
+            found.id == user.id && permit(&via, Read::SCOPE, About::Project(project.id)).is_ok()
+        }))
+    }
+}
