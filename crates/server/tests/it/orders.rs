@@ -11,7 +11,7 @@ use crate::requests::{CLIENT, CONSUMER, at, column, made, request};
 
 /// The lists, with a name in the query where one is required. The pages offer only orders of these lists: they take the
 /// names from the types generated from the document.
-const LISTS: [(&str, &str, &str); 18] = [
+const LISTS: [(&str, &str, &str); 20] = [
     ("post", "/api/endpoints", ""),
     ("post", "/api/endpoints/grouped", ""),
     ("post", "/api/endpoints/endpoint", "endpoint=GET%20/a"),
@@ -22,6 +22,8 @@ const LISTS: [(&str, &str, &str); 18] = [
     ("post", "/api/ai-traces", ""),
     ("post", "/api/ai-traces/grouped", ""),
     ("post", "/api/ai-traces/trace", "trace=chat"),
+    ("post", "/api/ai-conversations/grouped", ""),
+    ("post", "/api/ai-users/grouped", ""),
     ("post", "/api/exception-stack-traces", ""),
     ("post", "/api/logs", ""),
     ("post", "/api/logs/histogram", ""),
