@@ -46,11 +46,7 @@ test("a user's conversations, and the turns of one", async ({ page, desk }) => {
   const tools = page.getByRole("list", { name: "Tools of turn 1" });
   await expect(tools.getByRole("listitem")).toHaveCount(1);
   await expect(tools.getByText("Arguments")).toBeHidden();
-  await tools
-    .getByText("Tool", { exact: true })
-    .or(tools.locator("summary"))
-    .last()
-    .click({ position: { x: 8, y: 8 } });
+  await tools.locator("summary").click({ position: { x: 16, y: 10 } });
   await expect(tools.getByText("on its way")).toBeVisible();
   await expect(turns).toContainText("cut off");
   await first.getByRole("link", { name: "Trace" }).click();
