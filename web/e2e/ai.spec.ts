@@ -1,4 +1,5 @@
 // AI traces: groups, conversations, users, the turns of a conversation, flags.
+import { serious } from "./support/axe.ts";
 import { at, expect, test } from "./support/fixtures.ts";
 
 test("AI traces are grouped by what is chosen, and a group opens its rows", async ({ page, desk }) => {
@@ -49,7 +50,7 @@ test("a user's conversations, and the turns of one", async ({ page, desk }) => {
   await tools.locator("summary").click({ position: { x: 16, y: 10 } });
   await expect(tools.getByText("on its way")).toBeVisible();
   await expect(turns).toContainText("cut off");
-  await first.getByRole("link", { name: "Trace" }).click();
+  await first.getByRole("link", { name: "Trace", exact: true }).click();
   await expect(page).toHaveURL(/\/traces\//);
 });
 
@@ -72,3 +73,19 @@ test("tokens by kind are a chart", async ({ page, desk }) => {
   await page.getByRole("button", { name: "Token kinds" }).click();
   await expect(page.getByRole("figure", { name: "Tokens by kind" })).toBeVisible();
 });
+
+for (const theme of ["light", "dark"] as const)
+  for (const width of [1440, 390])
+    test(`the page of a conversation, ${theme}, ${width} px`, async ({ page, desk }) => {
+      await page.setViewportSize({ width, height: 900 });
+      await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+      await page.goto(at(desk, "/ai?conversation=talk-7"));
+      await page
+        .locator("details summary")
+        .first()
+        .click({ position: { x: 16, y: 10 } });
+      await expect(page.getByText("Arguments").first()).toBeVisible();
+      await page.screenshot({ path: `test-results/screens/ai-conversation-${width}-${theme}.png` });
+      expect(await serious(page)).toEqual([]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+    });

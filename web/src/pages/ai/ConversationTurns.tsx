@@ -175,13 +175,22 @@ const ICONS = { tool: Wrench, model: Bot, span: Dot };
 function TreeRow({ span }: { span: TurnSpan }) {
   const Icon = ICONS[span.kind];
   const hasContent = !!span.arguments || !!span.result;
+  const name = span.toolName || span.name;
+  const open = (text: string) => (
+    <TraceLink
+      traceId={span.traceId}
+      spanId={span.spanId}
+      at={span.startTime}
+      className="link inline-flex min-h-6 min-w-6 items-center [overflow-wrap:anywhere]"
+    >
+      {text}
+    </TraceLink>
+  );
   const line = (
     <>
       <Icon size={13} aria-hidden className="shrink-0 text-ink2" />
       <span className="sr-only">{span.kind}</span>
-      <TraceLink traceId={span.traceId} spanId={span.spanId} at={span.startTime} className="link min-w-0 truncate">
-        {span.toolName || span.name}
-      </TraceLink>
+      {hasContent ? <span className="font-medium [overflow-wrap:anywhere]">{name}</span> : open(name)}
       {span.model && <span className="chip font-mono">{span.model}</span>}
       {span.isError && <Chip tone="error">failed</Chip>}
       <span className="flex-1" />
@@ -200,13 +209,14 @@ function TreeRow({ span }: { span: TurnSpan }) {
   return (
     <li className="text-dense">
       <details className="group">
-        <summary className="flex list-none items-center gap-2 py-1 pr-3" style={style}>
+        <summary className="flex min-h-6 list-none items-center gap-2 py-1 pr-3" style={style}>
           <ChevronRight size={13} aria-hidden className="shrink-0 transition-transform group-open:rotate-90" />
           {line}
         </summary>
         <div className="space-y-2 border-line border-y bg-panel p-2" style={style}>
           <Content title="Arguments" text={span.arguments} />
           <Content title="Result" text={span.result} />
+          {open("View in trace")}
         </div>
       </details>
     </li>
