@@ -11,6 +11,9 @@ const LISTS: { path: string; api: string; open?: boolean }[] = [
   { path: "/tasks", api: "/api/tasks/task", open: true },
   { path: "/ai?calls=all", api: "/api/ai-traces/grouped" },
   { path: "/ai?calls=all", api: "/api/ai-traces/trace", open: true },
+  { path: "/ai?by=model", api: "/api/ai-traces/grouped" },
+  { path: "/ai?by=conversation", api: "/api/ai-conversations/grouped" },
+  { path: "/ai?by=user", api: "/api/ai-users/grouped" },
   { path: "/issues", api: "/api/exception-stack-traces" },
   { path: "/traces", api: "/api/traces/search" },
   { path: "/traces?all=1", api: "/api/spans" },
@@ -32,7 +35,7 @@ function answers(page: Page, api: string): Map<string, number> {
 }
 
 for (const { path, api, open } of LISTS)
-  test(`every column of ${api} sorts`, async ({ page, desk }) => {
+  test(`every column of ${api} sorts, ${path}`, async ({ page, desk }) => {
     if (api === "/api/symbols") await uploadMap(desk, "assets/sorts.min.js.map", MAP, STACK);
     const answered = answers(page, api);
     await page.goto(at(desk, path));

@@ -13,6 +13,7 @@ import { ApiError } from "./api/client";
 import { keepLinkToken, keptLinkToken, linkTokenIn } from "./api/link-token";
 import { queryClient } from "./api/query-client";
 import { hasSession, lastProject } from "./api/session";
+import type { AiFlag, AiGrouping } from "./api/types";
 import { COMPARISONS } from "./model/compare";
 import type { ConsentSearch } from "./model/consent";
 import { flag, oneOf, parseSearch, positive, stringifySearch, text, whole } from "./model/search";
@@ -283,6 +284,10 @@ export interface AiSearch extends ListSearch {
   metric?: string;
   /** Default: model calls. */
   calls?: "tool" | "all";
+  /** Default: by name. */
+  by?: Exclude<AiGrouping, "name">;
+  /** A flag, or "any". */
+  flag?: AiFlag | "any";
   conversation?: string;
 }
 const ai = createRoute({
@@ -292,6 +297,16 @@ const ai = createRoute({
     ...listSearch(raw),
     metric: text(raw.metric),
     calls: oneOf(raw.calls, ["tool", "all"]),
+    by: oneOf(raw.by, ["model", "provider", "user", "prompt", "service", "conversation"]),
+    flag: oneOf(raw.flag, [
+      "any",
+      "truncated",
+      "content_filter",
+      "refused",
+      "empty_answer",
+      "invalid_tool_call",
+      "tool_error",
+    ]),
     conversation: text(raw.conversation),
   }),
   component: lazyRouteComponent(() => import("./pages/ai/Ai"), "AiPage"),

@@ -439,6 +439,17 @@ pub const TRACE_SPANS_MAX: usize = 500_000;
 /// Spans of one graph; further ones are only counted (`span_limit`). Spec: span, rule 4.
 pub const GRAPH_SPANS_MAX: usize = 20_000;
 
+/// AI Traces of a conversation, and runs of tools in its traces, that its page reads, earliest first.
+pub const AI_CONVERSATION_CALLS_MAX: usize = 2000;
+/// Spans of the traces of a conversation that its page reads, earliest first.
+pub const AI_CONVERSATION_SPANS_MAX: usize = 20_000;
+/// Messages in one answer of a conversation, bytes of content and arguments.
+pub const AI_CONVERSATION_BYTES_MAX: usize = 4 * MIB;
+/// One message in the answer of a conversation, bytes of content and arguments.
+pub const AI_MESSAGE_BYTES_MAX: usize = 32 * KB;
+/// Arguments or result of a run of a tool in the answer of a conversation, bytes.
+pub const AI_TOOL_BYTES_MAX: usize = 4 * KB;
+
 /// Maximum distance in time of a span from its Endpoint, Task or AI Trace, on either side. Spec: limits, row "Span read
 /// window".
 pub const SPAN_WINDOW: Duration = Duration::from_secs(24 * 60 * 60);

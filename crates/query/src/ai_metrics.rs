@@ -3,7 +3,14 @@
 use tidewatch_store::plan::{Aggregate, Filter, Function};
 
 use super::answer::Row;
+use super::chart::{Lines, Point};
+use super::executor::Executor;
 use super::filters;
+use super::plans;
+use super::time::{Buckets, MINUTE, Range, effective_minutes};
+use crate::error::QueryError;
+use tidewatch_limits as limits;
+use tidewatch_store::tables::Table;
 
 /// Metrics that only AI Traces have. Counts and sums are weighted; sums are `None` when no row has a value.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -39,6 +46,9 @@ const ESTIMATED: &str = "estimated";
 const UNPRICED: &str = "unpriced";
 const TOOLS: &str = "tools";
 
+const CACHED_TOKENS: &str = "cached_tokens";
+const REASONING_TOKENS: &str = "reasoning_tokens";
+
 /// Rows that are tool runs. OpenTelemetry: `gen_ai.operation.name`.
 pub fn tool_runs() -> Filter {
     filters::text("operation", "execute_tool")
@@ -49,9 +59,54 @@ pub fn model_calls() -> Filter {
     filters::not(tool_runs())
 }
 
+fn present(column: &'static str) -> Filter {
+    filters::not(Filter::IsNull { column })
+}
+
+/// Sums of tokens that are included in those of input and output. Roll-ups do not have them.
+pub fn parts_of_tokens() -> [Aggregate; 2] {
+    [CACHED_TOKENS, REASONING_TOKENS].map(|column| Function::Sum(column).named(column).only(present(column)))
+}
+
+/// Reads the outputs of [`parts_of_tokens`]: cached input tokens, output tokens of reasoning.
+pub fn read_parts_of_tokens(row: Row<'_>) -> [Option<f64>; 2] {
+    [row.opt_number(CACHED_TOKENS), row.opt_number(REASONING_TOKENS)]
+}
+
+/// Names of the lines of [`token_kinds`].
+const KINDS: [&str; 4] = ["input", "cached", "output", "reasoning"];
+
+/// A chart of tokens with a line for each kind that has any. No token is in two lines.
+pub async fn token_kinds(
+    executor: &Executor,
+    project: u32,
+    range: Range,
+    filter: Filter,
+    interval_minutes: Option<i64>,
+) -> Result<Lines, QueryError> {
+    let interval_minutes = effective_minutes(interval_minutes, range, limits::METRICS_POINTS_MAX);
+    let buckets = Buckets::over(range, interval_minutes * MINUTE);
+    let sums = [INPUT_TOKENS, OUTPUT_TOKENS].map(|column| Function::Sum(column).named(column).only(present(column)));
+    let aggregates = sums.into_iter().chain(parts_of_tokens()).collect();
+    let keys = vec![plans::bucket(&buckets)];
+    let answer = executor.run(plans::groups(Table::AiTraces, &[project], range, filter, keys, aggregates)).await?;
+    let mut points = Vec::new();
+    for row in answer.rows() {
+        let [cached, reasoning] = read_parts_of_tokens(row).map(|sum| sum.unwrap_or(0.0));
+        // Some SDKs do not include cached tokens in those of the input.
+        let input = (row.opt_number(INPUT_TOKENS).unwrap_or(0.0) - cached).max(0.0);
+        let output = (row.opt_number(OUTPUT_TOKENS).unwrap_or(0.0) - reasoning).max(0.0);
+        let values = KINDS.into_iter().zip([input, cached, output, reasoning]).filter(|(_, value)| *value > 0.0);
+        let start = row.int(plans::BUCKET);
+        points.extend(values.map(|(kind, value)| Point { start, name: kind.to_owned(), value }));
+    }
+    points.sort_by_key(|point| point.start);
+    let names = KINDS.into_iter().filter(|kind| points.iter().any(|point| point.name == **kind));
+    Ok(Lines { names: names.map(str::to_owned).collect(), points, interval_minutes })
+}
+
 /// The aggregates that [`AiMetrics::read`] reads.
 pub fn aggregates() -> Vec<Aggregate> {
-    let present = |column| filters::not(Filter::IsNull { column });
     vec![
         Function::Sum("total_tokens").named(TOTAL_TOKENS).only(present("total_tokens")),
         Function::Sum("input_tokens").named(INPUT_TOKENS).only(present("input_tokens")),

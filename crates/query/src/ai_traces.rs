@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use tidewatch_store::plan::{Aggregate, Filter, Function, Key};
+use tidewatch_store::plan::{Aggregate, AttributeScope, Filter, Function, Key, KeySource};
 use tidewatch_store::tables::Table;
 use uuid::Uuid;
 
+use super::ai_flags;
 use super::ai_metrics::{self, AiMetrics, model_calls, tool_runs};
 use super::answer::Row;
 use super::chart::{Lines, VALUE};
@@ -18,22 +19,56 @@ use super::plans;
 use super::time::{self, Range};
 use super::views::ai::*;
 use super::views::page::{ListRequest, PageInfo, TrendPoint};
-use super::{attributes, conversation, filters, ids};
+use super::{attributes, conversation, filters, grouping, ids};
 use crate::error::QueryError;
 use tidewatch_accounts::Project;
 
 /// Calls of generative models and runs of their tools.
 pub struct AiTrace;
 
-/// Requested models by the name of the AI Trace, sorted.
-type Models = HashMap<String, Vec<String>>;
+/// Values that the roll-ups of AI Traces do not have, of one group.
+#[derive(Debug, Default)]
+pub struct GroupDetails {
+    /// Requested models, sorted.
+    models: Vec<String>,
+    cached_tokens: Option<f64>,
+    reasoning_tokens: Option<f64>,
+    /// Weighted AI Traces with a flag.
+    flagged: f64,
+}
 
 impl<O> ListBody<O> for AiListRequest<O> {
     fn split(self) -> (ListRequest<O>, Filter) {
         let conversation = self.conversation_id.filter(|id| !id.is_empty());
         let conversation = conversation.map_or(Filter::True, |id| filters::text("conversation_id", &id));
-        (self.list, of_calls(self.calls).and(conversation))
+        (self.list, of_calls(self.calls).and(conversation).and(ai_flags::any_of(&self.flags)))
     }
+}
+
+impl<O> ListBody<O> for AiGroupRequest<O> {
+    fn split(self) -> (ListRequest<O>, Filter) {
+        self.list.split()
+    }
+
+    fn grouping(&self) -> KeySource {
+        grouping_of(self.group_by)
+    }
+}
+
+/// Where the values of a grouping are stored.
+fn grouping_of(grouping: AiGrouping) -> KeySource {
+    let column = match grouping {
+        AiGrouping::Name => "name",
+        AiGrouping::Model => "model",
+        AiGrouping::Provider => "provider",
+        AiGrouping::User => "user_id",
+        AiGrouping::Service => "server_name",
+        AiGrouping::Conversation => "conversation_id",
+        AiGrouping::Prompt => {
+            return KeySource::Attribute { scope: AttributeScope::Record, key: "gen_ai.prompt.name".to_owned() };
+        }
+    };
+    KeySource::Column(column)
 }
 
 fn of_calls(calls: AiCalls) -> Filter {
@@ -41,6 +76,13 @@ fn of_calls(calls: AiCalls) -> Filter {
         AiCalls::All => Filter::True,
         AiCalls::Model => model_calls(),
         AiCalls::Tool => tool_runs(),
+    }
+}
+
+fn add(left: Option<f64>, right: Option<f64>) -> Option<f64> {
+    match (left, right) {
+        (Some(left), Some(right)) => Some(left + right),
+        (left, right) => left.or(right),
     }
 }
 
@@ -58,7 +100,7 @@ impl EntityKind for AiTrace {
     type Context = ();
     type Metrics = AiMetrics;
     type Rank = ();
-    type GroupExtra = Models;
+    type GroupExtra = HashMap<String, GroupDetails>;
     type NameExtra = ();
     /// The conversation, and the names of the called tools.
     type RowExtra = (Option<Conversation>, Vec<String>);
@@ -82,6 +124,7 @@ impl EntityKind for AiTrace {
     fn row(row: Row<'_>, project: Uuid) -> AiTraceRow {
         let attributes = attributes::map(row.bytes("attributes"));
         let streamed = attributes.0.get("gen_ai.request.stream").or(attributes.0.get("llm.is_streaming"));
+        let flags = ai_flags::of_row(row);
         AiTraceRow {
             id: ids::format_row(row.id16("row_id")),
             project_id: project.to_string(),
@@ -117,7 +160,8 @@ impl EntityKind for AiTrace {
             conversation_id: row.text("conversation_id").to_owned(),
             tool_call_count: row.int("tool_call_count"),
             tool_names: conversation::tool_names(row.bytes("attributes")),
-            flagged: false,
+            flagged: !flags.is_empty(),
+            flags,
             flagged_terms: Vec::new(),
         }
     }
@@ -170,21 +214,35 @@ impl EntityKind for AiTrace {
         project: u32,
         range: Range,
         filter: Filter,
-    ) -> Result<Models, QueryError> {
-        let (keys, aggregates) = (vec![Key::column("name"), Key::column("model")], vec![Function::Count.named("rows")]);
+        key: &Key,
+    ) -> Result<HashMap<String, GroupDetails>, QueryError> {
+        let (keys, aggregates) = (
+            vec![key.clone(), KeySource::Column("model").named("requested")],
+            ai_metrics::parts_of_tokens().into_iter().chain([ai_flags::flagged()]).collect(),
+        );
         let answer = executor.run(plans::groups(Table::AiTraces, &[project], range, filter, keys, aggregates)).await?;
-        let mut models = Models::new();
+        let mut details = HashMap::<String, GroupDetails>::new();
         for row in answer.rows() {
-            if let Some(model) = row.opt_text("model").filter(|model| !model.is_empty()) {
-                models.entry(row.text("name").to_owned()).or_default().push(model.to_owned());
+            let group = details.entry(row.text(key.name).to_owned()).or_default();
+            if let Some(model) = row.opt_text("requested").filter(|model| !model.is_empty()) {
+                group.models.push(model.to_owned());
             }
+            let [cached, reasoning] = ai_metrics::read_parts_of_tokens(row);
+            group.cached_tokens = add(group.cached_tokens, cached);
+            group.reasoning_tokens = add(group.reasoning_tokens, reasoning);
+            group.flagged += row.number(ai_flags::FLAGGED);
         }
-        models.values_mut().for_each(|models| models.sort_unstable());
-        Ok(models)
+        details.values_mut().for_each(|group| group.models.sort_unstable());
+        Ok(details)
     }
 
-    fn group_view(found: RankedGroup<Self>, models: &Models, trend: Vec<TrendPoint>) -> AiTraceGroup {
+    fn group_view(
+        found: RankedGroup<Self>,
+        details: &HashMap<String, GroupDetails>,
+        trend: Vec<TrendPoint>,
+    ) -> AiTraceGroup {
         let RankedGroup { name, stats, .. } = found;
+        let details = details.get(&name);
         let own = &stats.own;
         let average = |sum: Option<f64>, counted: f64| sum.filter(|_| counted > 0.0).map(|sum| sum / counted);
         AiTraceGroup {
@@ -195,6 +253,10 @@ impl EntityKind for AiTrace {
             p95_duration: stats.percentile(1).round() as i64,
             avg_duration: stats.average().round() as i64,
             total_tokens: tokens(own.total_tokens),
+            input_tokens: tokens(own.input_tokens),
+            output_tokens: tokens(own.output_tokens),
+            cached_tokens: tokens(details.and_then(|group| group.cached_tokens)),
+            reasoning_tokens: tokens(details.and_then(|group| group.reasoning_tokens)),
             total_cost: own.total_cost,
             estimated_cost: own.estimated > 0,
             unpriced_count: whole(own.unpriced),
@@ -204,7 +266,8 @@ impl EntityKind for AiTrace {
             has_root: stats.has_root,
             has_non_root: stats.has_non_root,
             error_count: whole(stats.errors),
-            models: models.get(&name).cloned().unwrap_or_default(),
+            flagged_count: whole(details.map_or(0.0, |group| group.flagged)),
+            models: details.map(|group| group.models.clone()).unwrap_or_default(),
             trend,
             trace_name: name,
         }
@@ -234,6 +297,23 @@ impl EntityKind for AiTrace {
         AiTracePage { data, stats, pagination }
     }
 
+    async fn own_chart(
+        executor: &Executor,
+        project: u32,
+        range: Range,
+        body: &ChartBody<AiChartMetric>,
+    ) -> Result<Option<Lines>, QueryError> {
+        if body.metric != AiChartMetric::TokenKinds {
+            return Ok(None);
+        }
+        let only = body.only.as_ref().filter(|name| !name.is_empty());
+        let only = only.map_or(Filter::True, |name| {
+            grouping::of_names(Table::AiTraces, &body.grouping, std::slice::from_ref(name))
+        });
+        let filter = body.filter.clone().and(only);
+        ai_metrics::token_kinds(executor, project, range, filter, body.interval_minutes).await.map(Some)
+    }
+
     fn chart_body(request: AiChartRequest) -> ChartBody<AiChartMetric> {
         ChartBody {
             from_date: request.from_date,
@@ -242,14 +322,17 @@ impl EntityKind for AiTrace {
             query: request.query,
             only: request.trace,
             metric: request.metric_type,
-            filter: of_calls(request.calls),
+            filter: of_calls(request.calls).and(ai_flags::any_of(&request.flags)),
+            grouping: grouping_of(request.group_by),
         }
     }
 
     fn chart_values(metric: AiChartMetric) -> ChartValues {
         let (weight, value) = match metric {
             AiChartMetric::Cost => (Function::Sum("total_cost"), Function::Sum("total_cost")),
-            AiChartMetric::Tokens => (Function::Sum("total_tokens"), Function::Sum("total_tokens")),
+            AiChartMetric::Tokens | AiChartMetric::TokenKinds => {
+                (Function::Sum("total_tokens"), Function::Sum("total_tokens"))
+            }
             AiChartMetric::Count => (Function::Weight, Function::Weight),
             AiChartMetric::P95 => {
                 (Function::Sum("duration"), Function::Quantiles { column: "duration", qs: vec![0.95] })

@@ -1,11 +1,12 @@
 //! Charts of the names with the greatest weight: five lines, and "Other".
 
-use tidewatch_store::plan::{Aggregate, Filter, Key, KeySource};
+use tidewatch_store::plan::{Aggregate, Filter, KeySource};
 use tidewatch_store::tables::Table;
 
 use super::answer::Row;
 use super::executor::Executor;
 use super::filters;
+use super::grouping::{self, NAME};
 use super::plans::{self, Window};
 use super::time::{self, Buckets, MINUTE, Range, effective_minutes};
 use crate::error::QueryError;
@@ -16,8 +17,6 @@ pub const LINES_MAX: usize = 5;
 /// The line of all other names.
 pub const OTHER: &str = "Other";
 
-/// Output columns of a chart's plans.
-const NAME: &str = "name";
 /// The output column of [`Chart::weight`] and [`Chart::value`].
 pub const VALUE: &str = "value";
 
@@ -31,6 +30,8 @@ pub struct Chart {
     pub range: Range,
     /// Requested minutes per bucket; see [`effective_minutes`].
     pub interval_minutes: Option<i64>,
+    /// What the lines are formed by.
+    pub grouping: KeySource,
     /// Draws only this name.
     pub only: Option<String>,
     /// Condition on the rows.
@@ -81,20 +82,34 @@ pub async fn lines(
     let buckets = Buckets::over(chart.range, interval_minutes * MINUTE);
     let (mut names, has_others) = names(executor, &chart).await?;
 
-    // One plan for all lines: names without their own line form the group with a null name.
-    let (named, name) = match has_others {
-        true => (Filter::True, KeySource::OneOf { column: "name", strings: names.clone() }.named(NAME)),
-        false => (filters::strings("name", &names), Key::column(NAME)),
+    let run = |filter: Filter, keys| {
+        let aggregates = vec![chart.value.clone()];
+        let filter = chart.filter.clone().and(filter);
+        executor.run(plans::groups(chart.table, &[chart.project], chart.range, filter, keys, aggregates))
     };
-    let filter = chart.filter.clone().and(named);
-    let (keys, aggregates) = (vec![plans::bucket(&buckets), name], vec![chart.value.clone()]);
-    let answer =
-        executor.run(plans::groups(chart.table, &[chart.project], chart.range, filter, keys, aggregates)).await?;
-    let point = |row: Row<'_>| {
-        let name = row.opt_text(NAME).unwrap_or(OTHER).to_owned();
-        Some(Point { start: row.int(plans::BUCKET), name, value: number(row)? })
+    let point = |row: Row<'_>, name: &str| {
+        Some(Point { start: row.int(plans::BUCKET), name: name.to_owned(), value: number(row)? })
     };
-    let mut points: Vec<Point> = answer.rows().filter_map(point).collect();
+    let bucket = || plans::bucket(&buckets);
+    let mut points: Vec<Point> = match &chart.grouping {
+        // One plan for all lines: names without their own line form the group with a null name.
+        KeySource::Column("name") if has_others => {
+            let name = KeySource::OneOf { column: "name", strings: names.clone() }.named(NAME);
+            let answer = run(Filter::True, vec![bucket(), name]).await?;
+            answer.rows().filter_map(|row| point(row, row.opt_text(NAME).unwrap_or(OTHER))).collect()
+        }
+        // The values of other groupings may be absent: a second plan has the rows without their own line.
+        grouping => {
+            let named = grouping::of_names(chart.table, grouping, &names);
+            let answer = run(named.clone(), vec![bucket(), grouping::key(grouping)]).await?;
+            let mut points: Vec<Point> = answer.rows().filter_map(|row| point(row, row.text(NAME))).collect();
+            if has_others {
+                let others = run(filters::not(named), vec![bucket()]).await?;
+                points.extend(others.rows().filter_map(|row| point(row, OTHER)));
+            }
+            points
+        }
+    };
     if has_others {
         names.push(OTHER.to_owned());
     }
@@ -114,7 +129,7 @@ async fn names(executor: &Executor, chart: &Chart) -> Result<(Vec<String>, bool)
             &[chart.project],
             chart.range,
             chart.filter.clone(),
-            vec![Key::column(NAME)],
+            vec![grouping::key(&chart.grouping)],
             vec![chart.weight.clone()],
             vec![plans::greatest(VALUE)],
             Window::first(LINES_MAX + 1),

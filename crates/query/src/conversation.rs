@@ -34,21 +34,26 @@ pub fn tool_names(attributes: &[u8]) -> Vec<String> {
     ai_trace::conversation(decoded, []).tool_names
 }
 
-fn read(span: Row<'_>) -> (Option<Conversation>, Vec<String>) {
+/// Decodes the conversation of a span with the columns `attributes` and `events`.
+pub fn content(span: Row<'_>) -> ai_trace::Conversation {
     let arena = Bump::new();
     let attributes = Attributes(wire::decode_attributes(span.bytes("attributes"), &arena));
     let events = wire::decode_events(span.bytes("events"), &arena);
-    let found =
-        ai_trace::conversation(attributes, events.iter().map(|event| (event.name, Attributes(event.attributes))));
-    let message = |message: &ai_trace::Message| Message {
+    ai_trace::conversation(attributes, events.iter().map(|event| (event.name, Attributes(event.attributes))))
+}
+
+/// The view of a message.
+pub fn message(message: &ai_trace::Message) -> Message {
+    let call = |call: &ai_trace::ToolCall| ToolCall { name: call.name.clone(), arguments: call.arguments.clone() };
+    Message {
         role: message.role.clone(),
         content: message.content.clone(),
-        tool_calls: message
-            .tool_calls
-            .iter()
-            .map(|call| ToolCall { name: call.name.clone(), arguments: call.arguments.clone() })
-            .collect(),
-    };
+        tool_calls: message.tool_calls.iter().map(call).collect(),
+    }
+}
+
+fn read(span: Row<'_>) -> (Option<Conversation>, Vec<String>) {
+    let found = content(span);
     let messages: Vec<Message> = found.messages.iter().map(message).collect();
     let is_empty = found.input.is_none() && found.output.is_none() && messages.is_empty();
     let conversation = (!is_empty).then_some(Conversation { input: found.input, output: found.output, messages });

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use tidewatch_domain::model::TraceId;
 use tidewatch_domain::ranking::{self, ApdexBands, EndpointAggregate, Impact};
-use tidewatch_store::plan::{Aggregate, Filter, Function, Key, Op};
+use tidewatch_store::plan::{Aggregate, Filter, Function, Key, KeySource, Op};
 use tidewatch_store::tables::Table;
 use uuid::Uuid;
 
@@ -250,7 +250,7 @@ impl EntityKind for Endpoint {
         })
     }
 
-    async fn group_extra(_: &Executor, _: u32, _: Range, _: Filter) -> Result<(), QueryError> {
+    async fn group_extra(_: &Executor, _: u32, _: Range, _: Filter, _: &Key) -> Result<(), QueryError> {
         Ok(())
     }
 
@@ -327,6 +327,7 @@ impl EntityKind for Endpoint {
             only: request.endpoint,
             metric: request.metric_type,
             filter: Filter::True,
+            grouping: KeySource::Column("name"),
         }
     }
 

@@ -226,7 +226,7 @@ async fn trends(
     hashes: Vec<u64>,
 ) -> Result<trend::Trends<u64>, QueryError> {
     let filter = in_groups(hashes).and(rows);
-    let query = TrendQuery { table: Table::Exceptions, project, filter, column: GROUP };
+    let query = TrendQuery { table: Table::Exceptions, project, filter, key: Key::column(GROUP) };
     trend::by_key(executor, query, range, Buckets::at_most(range, TREND_POINTS_MAX, HOUR), |row| row.u64(GROUP)).await
 }
 

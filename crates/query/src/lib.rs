@@ -8,8 +8,9 @@
 //! - [`context`], [`executor`], [`threads`]: running plans in the store. [`plans`], [`answer`]: building plans, reading
 //!   their results. [`retention`], [`incomplete`]: rows that are left out, rows that are missing.
 //! - [`time`], [`page`], [`ids`], [`filters`], [`attributes`], [`projects`]: the values of requests and responses.
-//! - [`entities`]: the queries that [`endpoints`], [`tasks`] and [`ai_traces`] (with [`ai_metrics`] and
-//!   [`conversation`]) share.
+//! - [`entities`]: the queries that [`endpoints`], [`tasks`] and [`ai_traces`] (with [`ai_metrics`],
+//!   [`ai_flags`] and [`conversation`]) share. [`ai_conversations`] (with [`ai_totals`]), [`conversation_turns`]: lists of
+//!   conversations and users, one conversation.
 //! - [`issues`], [`logs`], [`spans`] (with [`span_search`]), [`distributed`], [`metrics`], [`discover`], [`overview`],
 //!   [`drops`], [`services`], [`demo`]: the other resources.
 //! - [`changes`]: what changed for the worse. [`compare`]: another period. [`answers`]: what is always bad, what is new, what AI
@@ -20,14 +21,17 @@
 //! - [`export`]: the rows of a table as a file.
 //! - [`trace_search`]: traces by conditions on any span. [`trace`]: the waterfall of one trace,
 //!   [`trace_columns`]: without attributes, in columns. [`occurrences`], [`owners`]: exceptions and the entities that own them.
-//!   [`trend`], [`chart`]: time series of lists and charts.
+//!   [`trend`], [`chart`]: time series of lists and charts. [`grouping`]: what their groups are formed by.
 //!
 //! No HTTP types here. Formulas are in `domain::ranking`, order and ownership of spans in `domain::waterfall`.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod ai_conversations;
+pub mod ai_flags;
 pub mod ai_metrics;
+pub mod ai_totals;
 pub mod ai_traces;
 pub mod answer;
 pub mod answers;
@@ -39,6 +43,7 @@ pub mod chart;
 pub mod compare;
 pub mod context;
 pub mod conversation;
+pub mod conversation_turns;
 pub mod demo;
 pub mod deploys;
 pub mod discover;
@@ -50,6 +55,7 @@ pub mod error;
 pub mod explain;
 pub mod export;
 pub mod filters;
+pub mod grouping;
 pub mod heatmap;
 pub mod ids;
 pub mod incomplete;

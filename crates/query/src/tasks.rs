@@ -1,7 +1,7 @@
 //! Tasks. They are ranked by the time lost to slow runs: count x (P95 - P50).
 
 use tidewatch_domain::ranking::task_rank;
-use tidewatch_store::plan::{Aggregate, Filter};
+use tidewatch_store::plan::{Aggregate, Filter, Key, KeySource};
 use tidewatch_store::tables::Table;
 use uuid::Uuid;
 
@@ -118,7 +118,7 @@ impl EntityKind for Task {
         })
     }
 
-    async fn group_extra(_: &Executor, _: u32, _: Range, _: Filter) -> Result<(), QueryError> {
+    async fn group_extra(_: &Executor, _: u32, _: Range, _: Filter, _: &Key) -> Result<(), QueryError> {
         Ok(())
     }
 
@@ -168,6 +168,7 @@ impl EntityKind for Task {
             only: request.task,
             metric: request.metric_type,
             filter: Filter::True,
+            grouping: KeySource::Column("name"),
         }
     }
 

@@ -33,18 +33,18 @@ pub struct TrendQuery {
     pub project: u32,
     /// Condition on the rows, usually the names on the page.
     pub filter: Filter,
-    /// The column of the group key.
-    pub column: &'static str,
+    /// The group key.
+    pub key: Key,
 }
 
-/// Queries the trends over `range` by a string column, in at most [`BUCKETS_MAX`] buckets.
+/// Queries the trends over `range` by a key of strings, in at most [`BUCKETS_MAX`] buckets.
 pub async fn trends(executor: &Executor, query: TrendQuery, range: Range) -> Result<Trends<String>, QueryError> {
-    let column = query.column;
+    let column = query.key.name;
     by_key(executor, query, range, Buckets::at_most(range, BUCKETS_MAX, MINUTE), |row| row.text(column).to_owned())
         .await
 }
 
-/// Queries the trends by a key of any type; `key_of` reads it from the query's column.
+/// Queries the trends by a key of any type; `key_of` reads it from the key's output column.
 pub async fn by_key<K: Eq + Hash>(
     executor: &Executor,
     query: TrendQuery,
@@ -52,7 +52,7 @@ pub async fn by_key<K: Eq + Hash>(
     buckets: Buckets,
     key_of: impl Fn(Row<'_>) -> K,
 ) -> Result<Trends<K>, QueryError> {
-    let keys = vec![Key::column(query.column), plans::bucket(&buckets)];
+    let keys = vec![query.key, plans::bucket(&buckets)];
     let aggregates = vec![Function::Weight.named(COUNT)];
     let plan = plans::groups(query.table, &[query.project], range, query.filter, keys, aggregates);
     let answer = executor.run(plan).await?;

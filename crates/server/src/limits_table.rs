@@ -122,6 +122,21 @@ pub fn table() -> Vec<[String; 3]> {
         row("inner spans that a search for traces looks at", TRACE_MATCHES_MAX.to_string(), "our own"),
         row("traces that a search for traces finds about", TRACE_SEARCH_TRACES_MAX.to_string(), "our own"),
         row("spans of a trace in columns", TRACE_SPANS_MAX.to_string(), "our own"),
+        row(
+            "a conversation: AI Traces; spans",
+            format!("{AI_CONVERSATION_CALLS_MAX}; {AI_CONVERSATION_SPANS_MAX}"),
+            "our own",
+        ),
+        row(
+            "... bytes of an answer's messages; of a message; of a tool's arguments or result",
+            format!(
+                "{}; {}; {}",
+                bytes(AI_CONVERSATION_BYTES_MAX),
+                bytes(AI_MESSAGE_BYTES_MAX),
+                bytes(AI_TOOL_BYTES_MAX)
+            ),
+            "our own",
+        ),
         row("spans that a search for traces reads", TRACE_SEARCH_SPANS_MAX.to_string(), "our own"),
         row(
             "an explanation's samples: selected, other, earlier requests; spans",

@@ -212,6 +212,7 @@ pub const AI_TRACES: &[Column] = &[
     column("tool_call_count", Kind::I64, "tool calls"),
     WEIGHT,
     ATTRIBUTES,
+    optional("flags", Kind::U32, "bits of flags (`domain/rules/ai_trace/flags.rs`); null in rows of earlier versions"),
 ];
 
 /// Columns of [`Table::Exceptions`].

@@ -143,6 +143,11 @@ function aiGroups(body: Body): t.AiGroup[] {
     totalCost,
     estimatedCost: i > 0,
     unpricedCount: totalCost === null ? calls : 0,
+    inputTokens: totalTokens && Math.round(totalTokens * 0.9),
+    outputTokens: totalTokens && Math.round(totalTokens * 0.1),
+    cachedTokens: totalTokens && Math.round(totalTokens * 0.5),
+    reasoningTokens: null,
+    flaggedCount: i === 0 ? 3 : 0,
     avgInputTokens: totalTokens && Math.round((totalTokens * 0.9) / calls),
     avgOutputTokens: totalTokens && Math.round((totalTokens * 0.1) / calls),
     hasRoot: i === 3,
@@ -237,7 +242,8 @@ function aiRows(body: Body, name: string): t.AiRow[] {
       conversationId: hex(next, 8),
       toolCallCount: i % 3,
       toolNames: i % 3 ? ["lookup_order"] : [],
-      flagged: false,
+      flagged: i % 9 === 0,
+      flags: i % 9 ? [] : ["truncated"],
       flaggedTerms: [],
     };
   });
@@ -286,6 +292,85 @@ function aiDetail(id: string): t.AiDetail {
         },
       ],
     },
+  };
+}
+
+function totals(body: Body, i: number): t.AiTotals {
+  return {
+    count: 12 - i,
+    storedCount: 12 - i,
+    toolCount: 3,
+    errorCount: i === 1 ? 1 : 0,
+    flaggedCount: i === 2 ? 1 : 0,
+    totalTokens: 48_000,
+    inputTokens: 44_000,
+    outputTokens: 4000,
+    cachedTokens: 20_000,
+    reasoningTokens: 1200,
+    totalCost: 0.42 / (i + 1),
+    estimatedCost: i > 0,
+    unpricedCount: 0,
+    p50Duration: 1.9e9,
+    p95Duration: 6.2e9,
+    firstSeen: iso(Date.parse(body.toDate) - (i + 1) * 600_000),
+    lastSeen: iso(Date.parse(body.toDate) - i * 600_000),
+    models: ["claude-sonnet-5"],
+  };
+}
+
+function conversations(body: Body): t.AiConversation[] {
+  const next = random(5);
+  return Array.from({ length: 8 }, (_, i) => ({
+    conversationId: `thread-${hex(next, 8)}`,
+    traceName: "support-agent",
+    userId: `user-${i}`,
+    ...totals(body, i),
+  }));
+}
+
+function users(body: Body): t.AiUser[] {
+  return Array.from({ length: 6 }, (_, i) => ({ userId: `user-${i}`, conversationCount: 6 - i, ...totals(body, i) }));
+}
+
+function conversation(body: Body): t.ConversationPage {
+  const data = aiRows({ fromDate: iso(boot - 864e5), toDate: iso(boot) }, "support-agent")
+    .slice(0, 2)
+    .reverse()
+    .map((call, i): t.ConversationTurn => {
+      const messages = aiDetail(call.id).conversation?.messages ?? [];
+      const shown = i ? messages.slice(3) : messages.slice(0, 3);
+      const run: t.TurnSpan = {
+        traceId: call.traceId,
+        spanId: "00000000000000a1",
+        depth: 0,
+        name: "execute_tool lookup_order",
+        kind: "tool",
+        serviceName: "storefront-1",
+        startTime: call.recordedAt,
+        duration: 84e6,
+        isError: false,
+        rowId: call.id,
+        toolName: "lookup_order",
+        arguments: '{"order_id": "8812"}',
+        result: '{"status": "in_transit"}',
+        model: "",
+        totalCost: null,
+        flags: [],
+      };
+      const query = { ...run, spanId: "00000000000000a2", depth: 1, name: "SELECT orders", kind: "span" as const };
+      return {
+        call: { ...call, conversationId: String(body.conversationId), attributes: {} },
+        messages: shown.map((message) => ({ ...message, isOutput: message.role === "assistant", cutBytes: 0 })),
+        repeatedMessages: i ? 3 : 0,
+        tools: i ? [] : [run, { ...query, toolName: "", arguments: "", result: "", rowId: null, duration: 31e6 }],
+        toolsCut: false,
+      };
+    });
+  return {
+    conversation: { ...conversations(body)[0], conversationId: String(body.conversationId) },
+    data,
+    pagination: { page: 1, pageSize: 20, total: 2, totalPages: 1 },
+    isPartial: false,
   };
 }
 
@@ -349,6 +434,9 @@ export const ENTITIES: [string, Handler][] = [
     stats: STATS,
   }),
   ...routes("/api/ai-traces", "trace", first(AI), aiGroups, aiRows, { stats: AI_STATS }),
+  ["POST /api/ai-conversations/grouped", (body) => page(conversations(body), body)],
+  ["POST /api/ai-users/grouped", (body) => page(users(body), body)],
+  ["POST /api/ai-conversations/conversation", (body) => conversation(body)],
   ["POST /api/ai-traces", (body) => page(aiRows(body, "support-agent"), body)],
   ["POST /api/ai-traces/:id", (_body, _url, parts) => aiDetail(parts[3])],
 ];

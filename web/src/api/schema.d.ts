@@ -74,6 +74,44 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ai-conversations/conversation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The turns of one conversation in chronological order: messages, tokens, cost and runs of tools of each. */
+        post: operations["getAiConversation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ai-conversations/grouped": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * One row per conversation: the AI Traces with its id in the range. `search`: part of the id, a name, a model or a
+         *     user. Orders: `last_seen` (default), `first_seen`, `count`, `total_tokens`, `total_cost`, `error_count`,
+         *     `flagged_count`.
+         */
+        post: operations["groupAiConversations"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ai-traces": {
         parameters: {
             query?: never;
@@ -100,7 +138,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A metric over time: one line for each of the five names with the greatest total, one for all others. */
+        /** A metric over time: one line for each of the five names, models or other groups with the greatest total, one for all others. */
         post: operations["chartAiTraces"];
         delete?: never;
         options?: never;
@@ -117,7 +155,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** One row per AI Trace name. Orders: `total_cost` (default), `count`, `total_tokens`, `p50_duration`, `p95_duration`, `avg_duration`, `last_seen`, `trace_name`, `error_rate`. */
+        /** One row per AI Trace name, or per model, provider, user, prompt, service or conversation. Orders: `total_cost` (default), `count`, `total_tokens`, `p50_duration`, `p95_duration`, `avg_duration`, `last_seen`, `trace_name`, `error_rate`. */
         post: operations["groupAiTraces"];
         delete?: never;
         options?: never;
@@ -153,6 +191,26 @@ export interface paths {
         put?: never;
         /** One call with its conversation and its trace. */
         post: operations["getAiTrace"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ai-users/grouped": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * One row per user of AI Traces. `search`: part of the user's id. AI Traces without a user are not listed. Orders:
+         *     `total_cost` (default), `last_seen`, `count`, `conversation_count`, `total_tokens`, `error_count`, `flagged_count`.
+         */
+        post: operations["groupAiUsers"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2855,14 +2913,14 @@ export interface components {
             intervalMinutes: number;
             /** @description Points of all lines. */
             series: components["schemas"]["AiChartPoint"][];
-            /** @description Names of the lines: at most five, then "Other" when there are more. */
+            /** @description Names of the lines: at most five, then "Other" when there are more. An empty name: rows without a value. */
             traces: string[];
         };
         /**
          * @description Metrics of the chart of AI Traces.
          * @enum {string}
          */
-        AiChartMetric: "cost" | "tokens" | "count" | "p95";
+        AiChartMetric: "cost" | "tokens" | "token_kinds" | "count" | "p95";
         /** @description One point of a chart line. */
         AiChartPoint: {
             /**
@@ -2886,11 +2944,21 @@ export interface components {
              */
             calls: components["schemas"]["AiCalls"];
             /**
+             * @description Only AI Traces with at least one of these flags; all when empty.
+             * @default []
+             */
+            flags: components["schemas"]["AiFlag"][];
+            /**
              * Format: date-time
              * @description Start of the time range, inclusive; 24 hours before `toDate` when null.
              * @default null
              */
             fromDate: string | null;
+            /**
+             * @description What lines are formed by; `name` when absent. Ignored by the metric `token_kinds`.
+             * @default name
+             */
+            groupBy: components["schemas"]["AiGrouping"];
             /**
              * Format: int64
              * @description Width of a bucket in minutes; 0 or null: chosen by the range.
@@ -2914,11 +2982,38 @@ export interface components {
              */
             toDate: string | null;
             /**
-             * @description Only this name; when null, the top five names and "Other".
+             * @description Only this value of `groupBy`; when null, the top five values and "Other".
              * @default null
              */
             trace: string | null;
         };
+        /** @description The AI Traces of one conversation in the range. */
+        AiConversation: components["schemas"]["AiTotals"] & {
+            /** @description Id of the conversation or session; the trace id without one. */
+            conversationId: string;
+            /** @description Name of the first AI Trace. */
+            traceName: string;
+            /** @description User of the latest AI Trace; empty when absent. */
+            userId: string;
+        };
+        /**
+         * @description What a reader of AI Traces should look at.
+         * @enum {string}
+         */
+        AiFlag: "truncated" | "content_filter" | "refused" | "empty_answer" | "invalid_tool_call" | "tool_error";
+        /** @description Body of `POST /api/ai-traces/grouped`. */
+        AiGroupRequest_AiTraceGroupOrder: components["schemas"]["AiListRequest_AiTraceGroupOrder"] & {
+            /**
+             * @description What groups are formed by; `name` when absent.
+             * @default name
+             */
+            groupBy: components["schemas"]["AiGrouping"];
+        };
+        /**
+         * @description What AI Traces are grouped by.
+         * @enum {string}
+         */
+        AiGrouping: "name" | "model" | "provider" | "user" | "prompt" | "service" | "conversation";
         /** @description Body of the lists of AI Traces. */
         AiListRequest_AiTraceGroupOrder: components["schemas"]["ListRequest_AiTraceGroupOrder"] & {
             /**
@@ -2931,6 +3026,11 @@ export interface components {
              * @default null
              */
             conversationId: string | null;
+            /**
+             * @description Only AI Traces with at least one of these flags; all when empty.
+             * @default []
+             */
+            flags: components["schemas"]["AiFlag"][];
         };
         /** @description Body of the lists of AI Traces. */
         AiListRequest_AiTraceOrder: components["schemas"]["ListRequest_AiTraceOrder"] & {
@@ -2944,6 +3044,47 @@ export interface components {
              * @default null
              */
             conversationId: string | null;
+            /**
+             * @description Only AI Traces with at least one of these flags; all when empty.
+             * @default []
+             */
+            flags: components["schemas"]["AiFlag"][];
+        };
+        /** @description Body of the lists of AI Traces. */
+        AiListRequest_AiUserOrder: components["schemas"]["ListRequest_AiUserOrder"] & {
+            /**
+             * @description Kind of AI Traces; `all` when absent.
+             * @default all
+             */
+            calls: components["schemas"]["AiCalls"];
+            /**
+             * @description Only AI Traces of this conversation; all when null.
+             * @default null
+             */
+            conversationId: string | null;
+            /**
+             * @description Only AI Traces with at least one of these flags; all when empty.
+             * @default []
+             */
+            flags: components["schemas"]["AiFlag"][];
+        };
+        /** @description Body of the lists of AI Traces. */
+        AiListRequest_ConversationOrder: components["schemas"]["ListRequest_ConversationOrder"] & {
+            /**
+             * @description Kind of AI Traces; `all` when absent.
+             * @default all
+             */
+            calls: components["schemas"]["AiCalls"];
+            /**
+             * @description Only AI Traces of this conversation; all when null.
+             * @default null
+             */
+            conversationId: string | null;
+            /**
+             * @description Only AI Traces with at least one of these flags; all when empty.
+             * @default []
+             */
+            flags: components["schemas"]["AiFlag"][];
         };
         /** @description What model calls cost. */
         AiSpend: {
@@ -2983,60 +3124,52 @@ export interface components {
              */
             previousCost: number;
         };
-        /** @description `POST /api/ai-traces/{id}`. */
-        AiTraceDetail: {
-            /** @description The AI Trace. */
-            aiTrace: components["schemas"]["AiTraceRow"];
-            conversation: components["schemas"]["Conversation"] | null;
-            /** @description Exceptions of the trace. */
-            exceptions: components["schemas"]["Occurrence"][];
-            /** @description Whether `spans` is not empty. */
-            hasSpans: boolean;
-            /** @description Whether `spans` is complete. */
-            spanGraphStatus: components["schemas"]["SpanGraphStatus"];
-            /** @description Spans of the trace in this project, within 24 hours of it, in waterfall order. */
-            spans: components["schemas"]["SpanView"][];
-        };
-        /** @description The AI Traces of one name in the range. Counts and sums are weighted by sampling. */
-        AiTraceGroup: {
+        /** @description Sums over AI Traces in the range. Counts and sums are weighted by sampling. */
+        AiTotals: {
             /**
              * Format: int64
-             * @description Mean duration, nanoseconds.
+             * @description Sum of input tokens from a cache, included in `inputTokens`; null when no call has any.
              */
-            avgDuration: number;
-            /**
-             * Format: double
-             * @description Mean input tokens of calls that have them; null when none has.
-             */
-            avgInputTokens: number | null;
-            /**
-             * Format: double
-             * @description Mean output tokens of calls that have them; null when none has.
-             */
-            avgOutputTokens: number | null;
+            cachedTokens: number | null;
             /**
              * Format: int64
-             * @description Number of AI Traces.
+             * @description Number of AI Traces: calls of models and runs of tools.
              */
             count: number;
             /**
              * Format: int64
-             * @description Number of failed calls.
+             * @description Number of failed AI Traces.
              */
             errorCount: number;
             /** @description Whether a part of `totalCost` is from the price table. */
             estimatedCost: boolean;
-            /** @description Whether any row is not the root of its trace. */
-            hasNonRoot: boolean;
-            /** @description Whether any row is the root of its trace. */
-            hasRoot: boolean;
             /**
              * Format: date-time
-             * @description Start of the latest call.
+             * @description Start of the first AI Trace.
+             */
+            firstSeen: string;
+            /**
+             * Format: int64
+             * @description Number of AI Traces with a flag.
+             */
+            flaggedCount: number;
+            /**
+             * Format: int64
+             * @description Sum of input tokens; null when no call has any.
+             */
+            inputTokens: number | null;
+            /**
+             * Format: date-time
+             * @description Start of the latest AI Trace.
              */
             lastSeen: string;
             /** @description Requested models, sorted by name. */
             models: string[];
+            /**
+             * Format: int64
+             * @description Sum of output tokens; null when no call has any.
+             */
+            outputTokens: number | null;
             /**
              * Format: int64
              * @description P50 of the duration, nanoseconds.
@@ -3047,6 +3180,11 @@ export interface components {
              * @description P95 of the duration, nanoseconds.
              */
             p95Duration: number;
+            /**
+             * Format: int64
+             * @description Sum of output tokens of reasoning, included in `outputTokens`; null when no call has any.
+             */
+            reasoningTokens: number | null;
             /**
              * Format: int64
              * @description Number of stored rows that `count` is estimated from; equal to `count` without sampling.
@@ -3067,7 +3205,122 @@ export interface components {
              * @description Sum of tokens; null when no call has any.
              */
             totalTokens: number | null;
-            /** @description Name of the AI Traces. */
+            /**
+             * Format: int64
+             * @description Number of calls of models without a price, which are not in `totalCost`.
+             */
+            unpricedCount: number;
+        };
+        /** @description `POST /api/ai-traces/{id}`. */
+        AiTraceDetail: {
+            /** @description The AI Trace. */
+            aiTrace: components["schemas"]["AiTraceRow"];
+            conversation: components["schemas"]["Conversation"] | null;
+            /** @description Exceptions of the trace. */
+            exceptions: components["schemas"]["Occurrence"][];
+            /** @description Whether `spans` is not empty. */
+            hasSpans: boolean;
+            /** @description Whether `spans` is complete. */
+            spanGraphStatus: components["schemas"]["SpanGraphStatus"];
+            /** @description Spans of the trace in this project, within 24 hours of it, in waterfall order. */
+            spans: components["schemas"]["SpanView"][];
+        };
+        /** @description The AI Traces of one name, or of another value of `groupBy`, in the range. Counts and sums are weighted by sampling. */
+        AiTraceGroup: {
+            /**
+             * Format: int64
+             * @description Mean duration, nanoseconds.
+             */
+            avgDuration: number;
+            /**
+             * Format: double
+             * @description Mean input tokens of calls that have them; null when none has.
+             */
+            avgInputTokens: number | null;
+            /**
+             * Format: double
+             * @description Mean output tokens of calls that have them; null when none has.
+             */
+            avgOutputTokens: number | null;
+            /**
+             * Format: int64
+             * @description Sum of input tokens from a cache, included in `inputTokens`; null when no call has any.
+             */
+            cachedTokens: number | null;
+            /**
+             * Format: int64
+             * @description Number of AI Traces.
+             */
+            count: number;
+            /**
+             * Format: int64
+             * @description Number of failed calls.
+             */
+            errorCount: number;
+            /** @description Whether a part of `totalCost` is from the price table. */
+            estimatedCost: boolean;
+            /**
+             * Format: int64
+             * @description Number of AI Traces with a flag.
+             */
+            flaggedCount: number;
+            /** @description Whether any row is not the root of its trace. */
+            hasNonRoot: boolean;
+            /** @description Whether any row is the root of its trace. */
+            hasRoot: boolean;
+            /**
+             * Format: int64
+             * @description Sum of input tokens; null when no call has any.
+             */
+            inputTokens: number | null;
+            /**
+             * Format: date-time
+             * @description Start of the latest call.
+             */
+            lastSeen: string;
+            /** @description Requested models, sorted by name. */
+            models: string[];
+            /**
+             * Format: int64
+             * @description Sum of output tokens; null when no call has any.
+             */
+            outputTokens: number | null;
+            /**
+             * Format: int64
+             * @description P50 of the duration, nanoseconds.
+             */
+            p50Duration: number;
+            /**
+             * Format: int64
+             * @description P95 of the duration, nanoseconds.
+             */
+            p95Duration: number;
+            /**
+             * Format: int64
+             * @description Sum of output tokens of reasoning, included in `outputTokens`; null when no call has any.
+             */
+            reasoningTokens: number | null;
+            /**
+             * Format: int64
+             * @description Number of stored rows that `count` is estimated from; equal to `count` without sampling.
+             */
+            storedCount: number;
+            /**
+             * Format: int64
+             * @description Number of runs of tools, included in `count`.
+             */
+            toolCount: number;
+            /**
+             * Format: double
+             * @description Sum of costs in US dollars; null when no call is priced.
+             */
+            totalCost: number | null;
+            /**
+             * Format: int64
+             * @description Sum of tokens; null when no call has any.
+             */
+            totalTokens: number | null;
+            /** @description Value of `groupBy`: the name of the AI Traces unless the request says otherwise. Empty: rows without a value. */
             traceName: string;
             /** @description Calls over the range in at most 24 buckets, empty buckets included. */
             trend: components["schemas"]["TrendPoint"][];
@@ -3121,10 +3374,12 @@ export interface components {
             duration: number;
             /** @description Finish reasons, joined by commas. */
             finishReason: string;
-            /** @description Reserved; always false. */
+            /** @description Whether `flags` is not empty. */
             flagged: boolean;
             /** @description Reserved; always empty. */
             flaggedTerms: string[];
+            /** @description What a reader should look at; computed when the span arrives. */
+            flags: components["schemas"]["AiFlag"][];
             /**
              * Format: uuid
              * @description Row id.
@@ -3213,7 +3468,7 @@ export interface components {
             traceId: string;
             /** @description Name of the AI Trace. */
             traceName: string;
-            /** @description `user.id`. */
+            /** @description `user.id` or `enduser.id`. */
             userId: string;
         };
         /** @description Statistics of one AI Trace name over the range, weighted by sampling. */
@@ -3281,6 +3536,21 @@ export interface components {
              */
             unpricedCount: number;
         };
+        /** @description The AI Traces of one user in the range. */
+        AiUser: components["schemas"]["AiTotals"] & {
+            /**
+             * Format: int64
+             * @description Number of conversations.
+             */
+            conversationCount: number;
+            /** @description `user.id` or `enduser.id`. */
+            userId: string;
+        };
+        /**
+         * @description Orders of users.
+         * @enum {string}
+         */
+        AiUserOrder: "total_cost" | "last_seen" | "count" | "conversation_count" | "total_tokens" | "error_count" | "flagged_count";
         /** @description An Endpoint whose requests fail or are slow, in the whole range. */
         AlwaysBad: {
             /**
@@ -3758,6 +4028,63 @@ export interface components {
             messages: components["schemas"]["Message"][];
             /** @description The output as recorded; null when absent. */
             output: string | null;
+        };
+        /**
+         * @description Orders of conversations.
+         * @enum {string}
+         */
+        ConversationOrder: "last_seen" | "first_seen" | "count" | "total_tokens" | "total_cost" | "error_count" | "flagged_count";
+        /** @description `POST /api/ai-conversations/conversation`. */
+        ConversationPage: {
+            /** @description The conversation, with sums over the range. */
+            conversation: components["schemas"]["AiConversation"];
+            /** @description Turns in chronological order. */
+            data: components["schemas"]["ConversationTurn"][];
+            /** @description Whether AI Traces or spans beyond the limits were left out. */
+            isPartial: boolean;
+            /** @description Position of this page in the turns. */
+            pagination: components["schemas"]["PageInfo"];
+        };
+        /** @description Body of `POST /api/ai-conversations/conversation`. */
+        ConversationRequest: {
+            /**
+             * @description Id of the conversation. Required.
+             * @default
+             */
+            conversationId: string;
+            /**
+             * Format: date-time
+             * @description Start of the time range, inclusive; 24 hours before `toDate` when null.
+             * @default null
+             */
+            fromDate: string | null;
+            /** @default null */
+            pagination: components["schemas"]["PageRequest"] | null;
+            /**
+             * Format: date-time
+             * @description End of the time range, exclusive; now when null.
+             * @default null
+             */
+            toDate: string | null;
+        };
+        /** @description One turn of a conversation: a call of a model, or a run of a tool without one. */
+        ConversationTurn: {
+            /**
+             * @description The call, with its tokens, cost, duration and flags. Its `attributes` are empty: `POST /api/ai-traces/{id}` has
+             *     them.
+             */
+            call: components["schemas"]["AiTraceRow"];
+            /** @description The messages of the call that no earlier call of the page had, input before output. */
+            messages: components["schemas"]["TurnMessage"][];
+            /**
+             * Format: int64
+             * @description Number of input messages that an earlier call had, which are not in `messages`.
+             */
+            repeatedMessages: number;
+            /** @description Runs of tools that belong to the call and the spans below them, parents first. */
+            tools: components["schemas"]["TurnSpan"][];
+            /** @description Whether spans were left out of `tools`. */
+            toolsCut: boolean;
         };
         /** @description A value and the number of rows that have it. */
         CountedValue: {
@@ -5479,6 +5806,80 @@ export interface components {
             toDate: string | null;
         };
         /** @description Body of the lists of Endpoints, Tasks and AI Traces. */
+        ListRequest_AiUserOrder: {
+            /**
+             * Format: date-time
+             * @description Start of the time range, inclusive; 24 hours before `toDate` when null.
+             * @default null
+             */
+            fromDate: string | null;
+            /** @default null */
+            orderBy: components["schemas"]["AiUserOrder"] | null;
+            /** @default null */
+            pagination: components["schemas"]["PageRequest"] | null;
+            /**
+             * @description Query in the query language, combined with the other conditions; a text that is no query is 400 with its
+             *     `position`. At most 4,096 bytes.
+             * @default null
+             */
+            query: string | null;
+            /**
+             * @description `root`: only rows without a parent; `non_root`: only rows with a parent; empty or null: both.
+             * @default null
+             */
+            rootFilter: string | null;
+            /**
+             * @description Substring, ASCII case ignored: of the name, or of attribute values on the page of one name.
+             * @default null
+             */
+            search: string | null;
+            /** @default null */
+            sortDirection: components["schemas"]["SortDirection"] | null;
+            /**
+             * Format: date-time
+             * @description End of the time range, exclusive; now when null. Must not be before `fromDate` (422).
+             * @default null
+             */
+            toDate: string | null;
+        };
+        /** @description Body of the lists of Endpoints, Tasks and AI Traces. */
+        ListRequest_ConversationOrder: {
+            /**
+             * Format: date-time
+             * @description Start of the time range, inclusive; 24 hours before `toDate` when null.
+             * @default null
+             */
+            fromDate: string | null;
+            /** @default null */
+            orderBy: components["schemas"]["ConversationOrder"] | null;
+            /** @default null */
+            pagination: components["schemas"]["PageRequest"] | null;
+            /**
+             * @description Query in the query language, combined with the other conditions; a text that is no query is 400 with its
+             *     `position`. At most 4,096 bytes.
+             * @default null
+             */
+            query: string | null;
+            /**
+             * @description `root`: only rows without a parent; `non_root`: only rows with a parent; empty or null: both.
+             * @default null
+             */
+            rootFilter: string | null;
+            /**
+             * @description Substring, ASCII case ignored: of the name, or of attribute values on the page of one name.
+             * @default null
+             */
+            search: string | null;
+            /** @default null */
+            sortDirection: components["schemas"]["SortDirection"] | null;
+            /**
+             * Format: date-time
+             * @description End of the time range, exclusive; now when null. Must not be before `fromDate` (422).
+             * @default null
+             */
+            toDate: string | null;
+        };
+        /** @description Body of the lists of Endpoints, Tasks and AI Traces. */
         ListRequest_EndpointGroupOrder: {
             /**
              * Format: date-time
@@ -6391,6 +6792,13 @@ export interface components {
             pageSize: number;
         };
         /** @description One page of a list. */
+        Page_AiConversation: {
+            /** @description Rows of the page. */
+            data: components["schemas"]["AiConversation"][];
+            /** @description Position of this page in the list. */
+            pagination: components["schemas"]["PageInfo"];
+        };
+        /** @description One page of a list. */
         Page_AiTraceGroup: {
             /** @description Rows of the page. */
             data: components["schemas"]["AiTraceGroup"][];
@@ -6401,6 +6809,13 @@ export interface components {
         Page_AiTraceRow: {
             /** @description Rows of the page. */
             data: components["schemas"]["AiTraceRow"][];
+            /** @description Position of this page in the list. */
+            pagination: components["schemas"]["PageInfo"];
+        };
+        /** @description One page of a list. */
+        Page_AiUser: {
+            /** @description Rows of the page. */
+            data: components["schemas"]["AiUser"][];
             /** @description Position of this page in the list. */
             pagination: components["schemas"]["PageInfo"];
         };
@@ -8809,6 +9224,71 @@ export interface components {
              */
             timestamp: string;
         };
+        /** @description A message of a turn. */
+        TurnMessage: components["schemas"]["Message"] & {
+            /**
+             * Format: int64
+             * @description Bytes of content and arguments that were cut off; 0 when the message is complete.
+             */
+            cutBytes: number;
+            /** @description Whether the model wrote it. */
+            isOutput: boolean;
+        };
+        /** @description A span in the tree of a turn. */
+        TurnSpan: {
+            /** @description Arguments of the run, at most 4 KiB; empty when not recorded. */
+            arguments: string;
+            /**
+             * Format: int64
+             * @description 0 for the runs of tools that belong to the turn directly.
+             */
+            depth: number;
+            /**
+             * Format: int64
+             * @description Duration in nanoseconds.
+             */
+            duration: number;
+            /** @description What a reader should look at. */
+            flags: components["schemas"]["AiFlag"][];
+            /** @description Whether the span failed. */
+            isError: boolean;
+            /** @description Part in the conversation. */
+            kind: components["schemas"]["TurnSpanKind"];
+            /** @description Requested model; empty for other spans. */
+            model: string;
+            /** @description Name of the span. */
+            name: string;
+            /** @description Result of the run, at most 4 KiB; empty when not recorded. */
+            result: string;
+            /**
+             * Format: uuid
+             * @description The row of a run of a tool or a call of a model; null for other spans.
+             */
+            rowId: string | null;
+            /** @description `service.name` of the resource. */
+            serviceName: string;
+            /** @description Id of the span. */
+            spanId: string;
+            /**
+             * Format: date-time
+             * @description Start of the span.
+             */
+            startTime: string;
+            /** @description Name of the tool; empty for other spans. */
+            toolName: string;
+            /**
+             * Format: double
+             * @description Cost in US dollars; null for other spans and calls without a price.
+             */
+            totalCost: number | null;
+            /** @description Trace of the span. */
+            traceId: string;
+        };
+        /**
+         * @description Kinds of spans in the tree of a turn.
+         * @enum {string}
+         */
+        TurnSpanKind: "tool" | "model" | "span";
         /** @description `GET /api/me/two-factor`. */
         TwoFactorView: {
             /** @description Passkeys of the account. */
@@ -9206,6 +9686,177 @@ export interface operations {
             };
         };
     };
+    getAiConversation: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConversationRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConversationPage"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    groupAiConversations: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AiListRequest_ConversationOrder"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_AiConversation"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     listAiTraces: {
         parameters: {
             query: {
@@ -9380,7 +10031,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["AiListRequest_AiTraceGroupOrder"];
+                "application/json": components["schemas"]["AiGroupRequest_AiTraceGroupOrder"];
             };
         };
         responses: {
@@ -9598,6 +10249,87 @@ export interface operations {
             };
             /** @description The object does not exist. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    groupAiUsers: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AiListRequest_AiUserOrder"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_AiUser"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -43,6 +43,15 @@ export type Occurrence = Omit<EndpointRow, "endpoint" | "bodySize">;
 
 export type AiRow = Schemas["AiTraceRow"];
 export type AiGroup = Schemas["AiTraceGroup"];
+export type AiGrouping = Schemas["AiGrouping"];
+export type AiFlag = Schemas["AiFlag"];
+export type AiTotals = Schemas["AiTotals"];
+export type AiConversation = Schemas["AiConversation"];
+export type AiUser = Schemas["AiUser"];
+export type ConversationPage = Schemas["ConversationPage"];
+export type ConversationTurn = Schemas["ConversationTurn"];
+export type TurnMessage = Schemas["TurnMessage"];
+export type TurnSpan = Schemas["TurnSpan"];
 export type AiList = Schemas["AiTracePage"];
 export type AiDetail = Schemas["AiTraceDetail"];
 export type Conversation = Schemas["Conversation"];

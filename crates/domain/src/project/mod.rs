@@ -24,6 +24,7 @@ pub use traces::{traces, traces_with};
 use std::sync::Arc;
 
 use crate::model::{InvalidId, KeyValue, NativeId, ProjectId, RowId, Slice, SpanId, TraceId};
+use crate::rules::ai_trace::Flags;
 pub use crate::rules::classify::Promoted;
 pub use crate::rules::drop_reason::DropReason;
 use crate::rules::exception::{AsReceived, Symbolicate};
@@ -251,6 +252,8 @@ pub struct AiTrace<'a> {
     pub conversation_id: &'a str,
     /// Number of tool calls.
     pub tool_call_count: i64,
+    /// What a reader should look at.
+    pub flags: Flags,
 }
 
 /// One occurrence of an Issue. SPEC classification rule 3, DECISIONS 7, 8.

@@ -8,8 +8,8 @@ use super::{
     AiTrace, DropReason, Dropped, Enrichment, Entity, EntityKind, Exception, IngestSettings, KeptSpan, Owner,
     ProjectContext, Promoted, TraceProjection, healthchecks,
 };
-use crate::model::{NativeId, Span, StatusCode, TraceBatch, TraceId};
-use crate::rules::ai_trace::{self, ModelCall};
+use crate::model::{Attributes, NativeId, Span, StatusCode, TraceBatch, TraceId};
+use crate::rules::ai_trace::{self, Flagged, ModelCall};
 use crate::rules::classify::{Class, classify};
 use crate::rules::client_sampling::{attributes_weight, trace_state_weight};
 use crate::rules::edge_platform::Process;
@@ -276,6 +276,13 @@ impl<'b, 'a> Projector<'b, 'a> {
         let (cost, cost_estimated) = call.cost(self.enrichment.prices, start_ns);
         let session = Some(process.session_id).filter(|id| !id.trim().is_empty());
         let conversation_id = call.conversation_id.or(session);
+        let flagged = Flagged {
+            operation: call.operation,
+            finish_reason: call.finish_reason,
+            output_tokens: call.tokens.output,
+            tool_call_count: call.tool_call_count,
+            is_error: is_error(span, &accepted.facts),
+        };
         AiTrace {
             span: accepted.position,
             kept,
@@ -301,6 +308,7 @@ impl<'b, 'a> Projector<'b, 'a> {
             conversation_id: conversation_id
                 .unwrap_or_else(|| bumpalo::format!(in self.arena, "{}", span.trace_id).into_bump_str()),
             tool_call_count: call.tool_call_count,
+            flags: ai_trace::flags(flagged, Attributes(attributes)),
         }
     }
 

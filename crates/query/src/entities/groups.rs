@@ -1,14 +1,15 @@
-//! Groups: one row per name, sorted, with their trends.
+//! Groups: one row per name or other value, sorted, with their trends.
 
 use std::cmp::Ordering;
 
 use tidewatch_domain::ranking::by_total_cost;
-use tidewatch_store::plan::Filter;
+use tidewatch_store::plan::{Filter, KeySource};
 
 use super::{EntityKind, EntityStats, ListBody, stats};
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::filters;
+use crate::grouping;
 use crate::language;
 use crate::page::{self, Paging};
 use crate::time::Range;
@@ -16,7 +17,7 @@ use crate::trend::{self, TrendQuery};
 use crate::views::page::Page;
 use tidewatch_accounts::Project;
 
-/// The rows of one name in the range, aggregated and ranked.
+/// The rows of one group in the range, aggregated and ranked.
 pub struct RankedGroup<K: EntityKind> {
     /// Name of the group.
     pub name: String,
@@ -36,12 +37,13 @@ pub enum SortValue {
     AbsentLast(Option<f64>),
 }
 
-/// `POST /api/.../grouped`: a page of groups by name. WIRE 8.1.
+/// `POST /api/.../grouped`: a page of groups. WIRE 8.1.
 pub async fn groups<K: EntityKind>(
     executor: &Executor,
     project: &Project,
     body: impl ListBody<K::GroupOrder>,
 ) -> Result<Page<K::Group>, QueryError> {
+    let grouping = body.grouping();
     let (request, body_filter) = body.split();
     let now = executor.context.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
@@ -51,10 +53,10 @@ pub async fn groups<K: EntityKind>(
     let query = language::filter(K::ROWS, request.query.as_deref())?;
     let filter = root.and(K::search(request.search.as_deref())).and(body_filter).and(query);
 
-    let mut found = found::<K>(executor, project, range, filter.clone()).await?;
+    let mut found = found::<K>(executor, project, range, filter.clone(), &grouping).await?;
     sort(&mut found, order, page::is_descending(request.sort_direction));
     let total = found.len() as u64;
-    let data = views(executor, project, range, filter, paging.cut(found)).await?;
+    let data = views(executor, project, range, filter, &grouping, paging.cut(found)).await?;
     Ok(paging.page(data, total))
 }
 
@@ -65,10 +67,11 @@ pub async fn top<K: EntityKind>(
     range: Range,
     count: usize,
 ) -> Result<Vec<K::Group>, QueryError> {
-    let mut found = found::<K>(executor, project, range, Filter::True).await?;
+    let grouping = KeySource::Column("name");
+    let mut found = found::<K>(executor, project, range, Filter::True, &grouping).await?;
     sort(&mut found, K::GroupOrder::default(), true);
     found.truncate(count);
-    views(executor, project, range, Filter::True, found).await
+    views(executor, project, range, Filter::True, &grouping, found).await
 }
 
 async fn found<K: EntityKind>(
@@ -76,9 +79,10 @@ async fn found<K: EntityKind>(
     project: &Project,
     range: Range,
     filter: Filter,
+    grouping: &KeySource,
 ) -> Result<Vec<RankedGroup<K>>, QueryError> {
     let context = K::ranking_context(executor, project).await?;
-    let found = stats::by_name::<K>(executor, project.number, range, filter, &context).await?;
+    let found = stats::by_group::<K>(executor, project.number, range, filter, grouping, &context).await?;
     let ranked = |(name, stats): (String, EntityStats<K::Metrics>)| RankedGroup {
         rank: K::rank(&name, &stats, &context),
         name,
@@ -111,14 +115,16 @@ async fn views<K: EntityKind>(
     project: &Project,
     range: Range,
     filter: Filter,
+    grouping: &KeySource,
     shown: Vec<RankedGroup<K>>,
 ) -> Result<Vec<K::Group>, QueryError> {
     let names: Vec<String> = shown.iter().map(|found| found.name.clone()).collect();
-    let filter = filter.and(filters::strings("name", &names));
-    let query = TrendQuery { table: K::TABLE, project: project.number, filter: filter.clone(), column: "name" };
+    let filter = filter.and(grouping::of_names(K::TABLE, grouping, &names));
+    let key = grouping::key(grouping);
+    let query = TrendQuery { table: K::TABLE, project: project.number, filter: filter.clone(), key: key.clone() };
     let (trends, extra) = tokio::try_join!(
         trend::trends(executor, query, range),
-        K::group_extra(executor, project.number, range, filter)
+        K::group_extra(executor, project.number, range, filter, &key)
     )?;
     let view = |found: RankedGroup<K>| {
         let trend = trends.line(found.name.as_str());

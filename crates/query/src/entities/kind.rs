@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use serde::de::DeserializeOwned;
-use tidewatch_store::plan::{Aggregate, Filter, Function};
+use tidewatch_store::plan::{Aggregate, Filter, Function, Key, KeySource};
 use tidewatch_store::tables::Table;
 use uuid::Uuid;
 
@@ -93,12 +93,13 @@ pub trait EntityKind: Sized + 'static {
     /// The value by which `order` sorts a group.
     fn sort_value(order: Self::GroupOrder, found: &RankedGroup<Self>) -> SortValue;
 
-    /// Queries the additional values of the groups that pass `filter`.
+    /// Queries the additional values of the groups by `key` of the rows that pass `filter`.
     fn group_extra(
         executor: &Executor,
         project: u32,
         range: Range,
         filter: Filter,
+        key: &Key,
     ) -> impl Future<Output = Result<Self::GroupExtra, QueryError>> + Send;
 
     /// The view of a group.
@@ -119,6 +120,17 @@ pub trait EntityKind: Sized + 'static {
         stats: &EntityStats<Self::Metrics>,
         extra: Self::NameExtra,
     ) -> Self::NamePage;
+
+    /// Queries a chart whose lines are not groups of rows; `None`: the lines of `metric` are groups.
+    fn own_chart(
+        executor: &Executor,
+        project: u32,
+        range: Range,
+        body: &ChartBody<Self::ChartMetric>,
+    ) -> impl Future<Output = Result<Option<Lines>, QueryError>> + Send {
+        let _ = (executor, project, range, body);
+        std::future::ready(Ok(None))
+    }
 
     /// The parts of a chart request.
     fn chart_body(request: Self::ChartRequest) -> ChartBody<Self::ChartMetric>;
@@ -145,6 +157,11 @@ pub trait EntityKind: Sized + 'static {
 pub trait ListBody<O> {
     /// Splits the body into the fields that every list has, and a filter from the other fields.
     fn split(self) -> (ListRequest<O>, Filter);
+
+    /// What groups are formed by; the name of the entity unless the body says otherwise.
+    fn grouping(&self) -> KeySource {
+        KeySource::Column("name")
+    }
 }
 
 impl<O> ListBody<O> for ListRequest<O> {
@@ -169,6 +186,8 @@ pub struct ChartBody<M> {
     pub metric: M,
     /// Condition on the rows.
     pub filter: Filter,
+    /// What the lines are formed by.
+    pub grouping: KeySource,
 }
 
 /// The aggregates of a chart; the output of both is [`VALUE`].

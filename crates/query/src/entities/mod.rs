@@ -31,13 +31,26 @@ pub async fn chart<K: EntityKind>(
     request: K::ChartRequest,
 ) -> Result<K::Chart, QueryError> {
     let now = executor.context.clock.now_ns();
-    let ChartBody { from_date, to_date, interval_minutes, query, only, metric, filter } = K::chart_body(request);
-    let filter = filter.and(language::filter(K::ROWS, query.as_deref())?);
-    let range = Range::of_list(from_date.as_deref(), to_date.as_deref(), now)?;
+    let mut body = K::chart_body(request);
+    body.filter = body.filter.and(language::filter(K::ROWS, body.query.as_deref())?);
+    let range = Range::of_list(body.from_date.as_deref(), body.to_date.as_deref(), now)?;
+    if let Some(lines) = K::own_chart(executor, project.number, range, &body).await? {
+        return Ok(K::chart_view(lines));
+    }
+    let ChartBody { interval_minutes, only, metric, filter, grouping, .. } = body;
     let only = only.filter(|name| !name.is_empty());
     let ChartValues { weight, value, is_duration } = K::chart_values(metric);
-    let chart =
-        Chart { table: K::TABLE, project: project.number, range, interval_minutes, only, filter, weight, value };
+    let chart = Chart {
+        table: K::TABLE,
+        project: project.number,
+        range,
+        interval_minutes,
+        grouping,
+        only,
+        filter,
+        weight,
+        value,
+    };
     let lines = chart::lines(executor, chart, |row| {
         let number = row.numbers(VALUE).and_then(|quantiles| quantiles.first().copied()).or(row.opt_number(VALUE))?;
         Some(if is_duration { milliseconds(number) } else { number })

@@ -1,12 +1,13 @@
-//! Aggregates of the rows of each name, or of all rows.
+//! Aggregates of the rows of each group, or of all rows.
 
-use tidewatch_store::plan::{Aggregate, Filter, Function, Key};
+use tidewatch_store::plan::{Aggregate, Filter, Function, KeySource};
 
 use super::EntityKind;
 use crate::answer::Row;
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::filters;
+use crate::grouping;
 use crate::plans;
 use crate::time::Range;
 
@@ -102,17 +103,19 @@ fn read<K: EntityKind>(row: Row<'_>) -> EntityStats<K::Metrics> {
     }
 }
 
-/// Queries the statistics of every name.
-pub(super) async fn by_name<K: EntityKind>(
+/// Queries the statistics of every group by `grouping`.
+pub(super) async fn by_group<K: EntityKind>(
     executor: &Executor,
     project: u32,
     range: Range,
     filter: Filter,
+    grouping: &KeySource,
     context: &K::Context,
 ) -> Result<Vec<(String, EntityStats<K::Metrics>)>, QueryError> {
-    let plan = plans::groups(K::TABLE, &[project], range, filter, vec![Key::column("name")], aggregates::<K>(context));
+    let keys = vec![grouping::key(grouping)];
+    let plan = plans::groups(K::TABLE, &[project], range, filter, keys, aggregates::<K>(context));
     let answer = executor.run(plan).await?;
-    Ok(answer.rows().map(|row| (row.text("name").to_owned(), read::<K>(row))).collect())
+    Ok(answer.rows().map(|row| (row.text(grouping::NAME).to_owned(), read::<K>(row))).collect())
 }
 
 /// Queries the statistics of all rows that pass `filter`.

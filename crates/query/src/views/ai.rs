@@ -42,7 +42,7 @@ pub enum AiTraceGroupOrder {
     AvgDuration,
     /// By the start of the latest call.
     LastSeen,
-    /// By name.
+    /// By name, or another value of `groupBy`.
     TraceName,
     /// By error rate.
     ErrorRate,
@@ -102,7 +102,7 @@ pub struct AiTraceRow {
     pub cost_estimated: bool,
     /// Name of the AI Trace.
     pub trace_name: String,
-    /// `user.id`.
+    /// `user.id` or `enduser.id`.
     pub user_id: String,
     /// Finish reasons, joined by commas.
     pub finish_reason: String,
@@ -132,10 +132,30 @@ pub struct AiTraceRow {
     pub tool_call_count: i64,
     /// Names of the called tools.
     pub tool_names: Vec<String>,
-    /// Reserved; always false.
+    /// Whether `flags` is not empty.
     pub flagged: bool,
+    /// What a reader should look at; computed when the span arrives.
+    pub flags: Vec<AiFlag>,
     /// Reserved; always empty.
     pub flagged_terms: Vec<String>,
+}
+
+/// What a reader of AI Traces should look at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AiFlag {
+    /// A limit of tokens ended the answer.
+    Truncated,
+    /// A filter of the provider removed or blocked content.
+    ContentFilter,
+    /// The model declined to answer.
+    Refused,
+    /// A successful call that generates text has no answer.
+    EmptyAnswer,
+    /// The model called a tool in a malformed way.
+    InvalidToolCall,
+    /// A run of a tool failed.
+    ToolError,
 }
 
 /// Kinds of AI Traces.
@@ -165,13 +185,51 @@ pub struct AiListRequest<O> {
     /// Only AI Traces of this conversation; all when null.
     #[schema(default = json!(null))]
     pub conversation_id: Option<String>,
+    /// Only AI Traces with at least one of these flags; all when empty.
+    #[serde(default)]
+    #[schema(default = json!([]))]
+    pub flags: Vec<AiFlag>,
 }
 
-/// The AI Traces of one name in the range. Counts and sums are weighted by sampling.
+/// What AI Traces are grouped by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AiGrouping {
+    /// Name of the AI Trace.
+    #[default]
+    Name,
+    /// Requested model, `gen_ai.request.model`.
+    Model,
+    /// Provider, `gen_ai.provider.name`.
+    Provider,
+    /// User, `user.id` or `enduser.id`.
+    User,
+    /// Name of the prompt, `gen_ai.prompt.name`.
+    Prompt,
+    /// `service.name` of the resource.
+    Service,
+    /// Conversation or session; the trace without one.
+    Conversation,
+}
+
+/// Body of `POST /api/ai-traces/grouped`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase", bound = "")]
+pub struct AiGroupRequest<O> {
+    /// Range, order, search, page and the kind of AI Traces.
+    #[serde(flatten)]
+    pub list: AiListRequest<O>,
+    /// What groups are formed by; `name` when absent.
+    #[serde(default)]
+    #[schema(default = json!("name"))]
+    pub group_by: AiGrouping,
+}
+
+/// The AI Traces of one name, or of another value of `groupBy`, in the range. Counts and sums are weighted by sampling.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AiTraceGroup {
-    /// Name of the AI Traces.
+    /// Value of `groupBy`: the name of the AI Traces unless the request says otherwise. Empty: rows without a value.
     pub trace_name: String,
     /// Number of AI Traces.
     pub count: u64,
@@ -188,6 +246,18 @@ pub struct AiTraceGroup {
     /// Sum of tokens; null when no call has any.
     #[schema(required)]
     pub total_tokens: Option<i64>,
+    /// Sum of input tokens; null when no call has any.
+    #[schema(required)]
+    pub input_tokens: Option<i64>,
+    /// Sum of output tokens; null when no call has any.
+    #[schema(required)]
+    pub output_tokens: Option<i64>,
+    /// Sum of input tokens from a cache, included in `inputTokens`; null when no call has any.
+    #[schema(required)]
+    pub cached_tokens: Option<i64>,
+    /// Sum of output tokens of reasoning, included in `outputTokens`; null when no call has any.
+    #[schema(required)]
+    pub reasoning_tokens: Option<i64>,
     /// Sum of costs in US dollars; null when no call is priced.
     #[schema(required)]
     pub total_cost: Option<f64>,
@@ -210,6 +280,8 @@ pub struct AiTraceGroup {
     pub has_non_root: bool,
     /// Number of failed calls.
     pub error_count: u64,
+    /// Number of AI Traces with a flag.
+    pub flagged_count: u64,
     /// Requested models, sorted by name.
     pub models: Vec<String>,
     /// Calls over the range in at most 24 buckets, empty buckets included.
@@ -280,6 +352,9 @@ pub enum AiChartMetric {
     Cost,
     /// Number of tokens.
     Tokens,
+    /// Number of tokens, with a line for each kind instead of each name: `input` without those from a cache, `cached`,
+    /// `output` without those of reasoning, `reasoning`.
+    TokenKinds,
     /// Number of calls.
     Count,
     /// P95 of the duration, milliseconds.
@@ -302,10 +377,14 @@ pub struct AiChartRequest {
     pub interval_minutes: Option<i64>,
     /// Query in the query language; a text that is no query is 400 with its `position`.
     pub query: Option<String>,
-    /// Only this name; when null, the top five names and "Other".
+    /// Only this value of `groupBy`; when null, the top five values and "Other".
     pub trace: Option<String>,
+    /// What lines are formed by; `name` when absent. Ignored by the metric `token_kinds`.
+    pub group_by: AiGrouping,
     /// Kind of AI Traces; `all` when absent.
     pub calls: AiCalls,
+    /// Only AI Traces with at least one of these flags; all when empty.
+    pub flags: Vec<AiFlag>,
 }
 
 /// One point of a chart line.
@@ -324,7 +403,7 @@ pub struct AiChartPoint {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AiChart {
-    /// Names of the lines: at most five, then "Other" when there are more.
+    /// Names of the lines: at most five, then "Other" when there are more. An empty name: rows without a value.
     pub traces: Vec<String>,
     /// Points of all lines.
     pub series: Vec<AiChartPoint>,

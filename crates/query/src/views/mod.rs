@@ -7,6 +7,7 @@
 
 pub mod account;
 pub mod ai;
+pub mod ai_conversation;
 pub mod answers;
 pub mod auth;
 pub mod changes;

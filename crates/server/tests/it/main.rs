@@ -7,6 +7,8 @@ mod account;
 mod account_nodes;
 mod account_reset;
 mod ai;
+mod ai_conversations;
+mod ai_groups;
 mod answers;
 mod arrows;
 

@@ -22,6 +22,8 @@ const LISTS: [(&str, &str, &str); 20] = [
     ("post", "/api/ai-traces", ""),
     ("post", "/api/ai-traces/grouped", ""),
     ("post", "/api/ai-traces/trace", "trace=chat"),
+    ("post", "/api/ai-conversations/grouped", ""),
+    ("post", "/api/ai-users/grouped", ""),
     ("post", "/api/exception-stack-traces", ""),
     ("post", "/api/logs", ""),
     ("post", "/api/logs/export", ""),

@@ -12,6 +12,7 @@ use tidewatch_domain::project::{
     AiTrace, Dropped, Entity, EntityKind, Exception, IngestSettings, KeptLog, KeptSpan, LogProjection,
     MetricProjection, MetricValue, NativeSpanIds, Owner, ProjectContext, Promoted, TraceProjection,
 };
+use tidewatch_domain::rules::ai_trace::{Flag, Flags};
 use tidewatch_domain::rules::exponential::ExplicitBuckets;
 use tidewatch_domain::wire;
 
@@ -141,6 +142,7 @@ fn trace_projection<'a>() -> TraceProjection<'a> {
             user_id: Some("u"),
             conversation_id: "c",
             tool_call_count: 3,
+            flags: Flags(Flag::Truncated.bit()),
         }],
         exceptions: vec![Exception {
             span: 1,
@@ -232,7 +234,17 @@ fn spans_and_their_entities_have_rows() {
         0,
         &[("name", "chat"), ("model", "m1"), ("response_model", "-"), ("input_tokens", "7"), ("output_tokens", "-")],
     );
-    check(&ai, 0, &[("total_cost", "0.5"), ("output_cost", "-"), ("cost_estimated", "true"), ("tool_call_count", "3")]);
+    check(
+        &ai,
+        0,
+        &[
+            ("total_cost", "0.5"),
+            ("output_cost", "-"),
+            ("cost_estimated", "true"),
+            ("tool_call_count", "3"),
+            ("flags", "1"),
+        ],
+    );
 
     let exceptions = batch(&rows, Table::Exceptions);
     check(

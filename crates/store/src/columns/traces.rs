@@ -241,7 +241,8 @@ impl Writer<'_, '_> {
             .text(ai.conversation_id)
             .i64(ai.tool_call_count)
             .f64(kept.weight)
-            .bytes(attributes);
+            .bytes(attributes)
+            .optional_u32(Some(ai.flags.0));
     }
 
     fn exception(&self, table: &mut TableRows, exception: &Exception<'_>, native: NativeId) {

@@ -2,24 +2,29 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Wrench } from "lucide-react";
 import type { GroupOrder } from "../../api/entities";
 import type { AiGroup } from "../../api/types";
+import { flagsOf, type Grouping, groupingOf, queryOf } from "../../model/ai";
 import { count, plural, usd } from "../../model/format";
 import type { Span } from "../../model/range";
 import type { Column } from "../../parts/DataTable";
 import { NonRootChip } from "../../parts/EntityChips";
-import { usePatchSearch } from "../../parts/listSearch";
 import type { AiSearch } from "../../router";
 import { Breakable } from "../../ui/Breakable";
 import { Chip } from "../../ui/Chip";
-import { Segmented } from "../../ui/Segmented";
 import { countColumn, ErrorRate, lastColumn, NameLink, percentileColumn, trendColumn } from "../entities/columns";
 import { EntityList } from "../entities/EntityList";
-import { ConversationCalls } from "./ConversationCalls";
+import { AiFilters } from "./AiFilters";
+import { ConversationTurns } from "./ConversationTurns";
 import { Cost } from "./Cost";
+import { FlaggedChip, GroupLink, TokenKinds } from "./parts";
+import { ConversationList, UserList } from "./TotalsLists";
 
 const route = getRouteApi("/p/$pid/ai");
 export function AiPage() {
   const search = route.useSearch();
-  return search.conversation ? <ConversationCalls id={search.conversation} /> : <Ranking search={search} />;
+  if (search.conversation) return <ConversationTurns id={search.conversation} />;
+  if (search.by === "conversation") return <ConversationList search={search} />;
+  if (search.by === "user") return <UserList search={search} />;
+  return <Ranking search={search} />;
 }
 
 const SUBS = {
@@ -29,50 +34,44 @@ const SUBS = {
 };
 
 function Ranking({ search }: { search: AiSearch }) {
-  const patch = usePatchSearch();
   const calls = search.calls ?? "model";
+  const grouping = groupingOf(search.by);
+  const flags = flagsOf(search.flag);
+  const groupBy = grouping.value;
   return (
     <EntityList
       kind="aiTrace"
       title="AI traces"
       sub={SUBS[calls]}
       what="AI traces"
-      noun="names"
+      noun={grouping.noun}
       about="Spans with gen_ai attributes become rows here, with model, tokens and cost."
       search={search}
-      columns={aiColumns}
+      columns={(span) => aiColumns(span, grouping)}
       fallback={{ by: "total_cost", desc: true }}
       nameOf={(row) => row.traceName}
-      body={{ calls }}
-      calls={calls}
-      isFiltered={!!search.calls}
-      cleared={{ calls: undefined }}
+      body={{ calls, groupBy, flags }}
+      chart={{ calls, groupBy, flags, none: grouping.none }}
+      incomparable={groupBy !== "name"}
+      isFiltered={!!search.calls || !!search.flag}
+      cleared={{ calls: undefined, flag: undefined }}
       shows={(column) => calls !== "tool" || !MODEL_CALL_COLUMNS.has(column)}
-      filters={
-        <Segmented
-          label="Which traces"
-          value={calls}
-          options={[
-            { value: "model", label: "Model calls" },
-            { value: "tool", label: "Tool runs" },
-            { value: "all", label: "Both" },
-          ]}
-          onChange={(value) => patch({ calls: value === "model" ? undefined : value })}
-        />
-      }
+      filters={<AiFilters search={search} />}
     />
   );
 }
 
-function Name({ row }: { row: AiGroup }) {
-  return (
-    <NameLink kind="aiTrace" name={row.traceName} text={<Breakable name={row.traceName} />}>
-      {row.models?.slice(0, 3).map((model) => (
-        <span key={model} className="chip font-mono">
-          {model}
-        </span>
-      ))}
-      {row.hasNonRoot && <NonRootChip some={row.hasRoot} />}
+function Name({ row, grouping }: { row: AiGroup; grouping: Grouping }) {
+  const isByName = grouping.value === "name";
+  const chips = (
+    <>
+      {grouping.value !== "model" &&
+        row.models?.slice(0, 3).map((model) => (
+          <span key={model} className="chip font-mono">
+            {model}
+          </span>
+        ))}
+      {isByName && row.hasNonRoot && <NonRootChip some={row.hasRoot} />}
       {row.toolCount > 0 && (
         <Chip icon={<Wrench size={11} aria-hidden />} tip="Runs of a tool that a model asked for: no tokens, no cost.">
           {row.toolCount < row.count ? `${count(row.toolCount)} tool runs` : "tool"}
@@ -83,16 +82,36 @@ function Name({ row }: { row: AiGroup }) {
           {plural(row.unpricedCount, "call")} unpriced
         </Chip>
       )}
-    </NameLink>
+      <FlaggedChip count={row.flaggedCount} />
+    </>
+  );
+  if (isByName) {
+    return (
+      <NameLink kind="aiTrace" name={row.traceName} text={<Breakable name={row.traceName} />}>
+        {chips}
+      </NameLink>
+    );
+  }
+  return (
+    <GroupLink search={{ q: queryOf(grouping, row.traceName) }} label={row.traceName || grouping.none}>
+      {chips}
+    </GroupLink>
   );
 }
 
 /** Columns that do not apply to tool runs. */
 const MODEL_CALL_COLUMNS = new Set(["cost", "per", "tokens", "in"]);
 
-function aiColumns(span: Span): Column<AiGroup, GroupOrder<"aiTrace">>[] {
+function aiColumns(span: Span, grouping: Grouping): Column<AiGroup, GroupOrder<"aiTrace">>[] {
   return [
-    { key: "name", head: "Name", sort: "trace_name", ascFirst: true, card: "main", cell: (row) => <Name row={row} /> },
+    {
+      key: "name",
+      head: grouping.label,
+      sort: "trace_name",
+      ascFirst: true,
+      card: "main",
+      cell: (row) => <Name row={row} grouping={grouping} />,
+    },
     {
       key: "cost",
       head: "Cost",
@@ -125,13 +144,13 @@ function aiColumns(span: Span): Column<AiGroup, GroupOrder<"aiTrace">>[] {
     },
     {
       key: "in",
-      head: "In / out per call",
+      head: "In / out",
       num: true,
       width: "124px",
       card: "hide",
+      help: "Input and output tokens, and how many of them are cached and of reasoning",
       className: "max-lg:hidden text-ink2",
-      cell: (row) =>
-        `${count(row.avgInputTokens === null ? null : Math.round(row.avgInputTokens))} / ${count(row.avgOutputTokens === null ? null : Math.round(row.avgOutputTokens))}`,
+      cell: (row) => <TokenKinds of={row} />,
     },
     {
       key: "errors",

@@ -9,6 +9,7 @@ import type { Column } from "../../parts/DataTable";
 import { NonRootChip } from "../../parts/EntityChips";
 import { Chip } from "../../ui/Chip";
 import { Cost } from "./Cost";
+import { FlagChips } from "./parts";
 
 /** Values of `gen_ai.operation.name` that are not model calls. */
 export const isTool = (row: AiRow) => row.operation === "execute_tool";
@@ -83,8 +84,10 @@ export const CALL_COLUMNS: Column<AiRow, RowOrder<"aiTrace">>[] = [
     className: "text-ink2",
     card: "hide",
     cell: (row) =>
-      row.finishReason === "max_tokens" || row.finishReason === "length" ? (
-        <Chip tone="warn">cut off</Chip>
+      row.flags.length ? (
+        <span className="over-row flex flex-wrap gap-1">
+          <FlagChips flags={row.flags} />
+        </span>
       ) : (
         row.finishReason || NONE
       ),

@@ -11,6 +11,7 @@ import { PageHead, Section, Stats } from "../../parts/Page";
 import { Empty, QueryView, SkeletonRows } from "../../parts/states";
 import { Chip } from "../../ui/Chip";
 import { isTool } from "../ai/callColumns";
+import { FlagChips } from "../ai/parts";
 import { Conversation } from "./Conversation";
 
 const route = getRouteApi("/p/$pid/ai/t/$rowId");
@@ -42,6 +43,7 @@ function Detail({ detail }: { detail: AiDetail }) {
             {row.isError && <Chip tone="error">failed</Chip>}
             {row.isStream && <Chip>Streaming</Chip>}
             {isTool(row) && <Chip>tool run</Chip>}
+            <FlagChips flags={row.flags} />
             <Link to="/p/$pid/ai/$name" params={{ pid, name: row.traceName }} className="link">
               all {isTool(row) ? "runs" : "calls"} of this name
             </Link>

@@ -26,7 +26,8 @@ export function Conversation({ talk }: { talk: Talk }) {
   );
 }
 
-function Bubble({ message }: { message: Message }) {
+/** One message. `note`: a remark below its content. */
+export function Bubble({ message, note }: { message: Message; note?: string }) {
   const role = ROLES[message.role] ?? {
     word: message.role || "Message",
     icon: ScrollText,
@@ -56,6 +57,7 @@ function Bubble({ message }: { message: Message }) {
       {message.toolCalls?.map((call, i) => (
         <Call key={i} call={call} />
       ))}
+      {note && <p className="mt-1 text-caption text-ink2">{note}</p>}
     </li>
   );
 }

@@ -2,7 +2,7 @@
 import { ENTITIES, type EntityKind } from "../../api/entities";
 import { usePost } from "../../api/hooks";
 import type { PostRoutes } from "../../api/routes";
-import type { ChartAnswer } from "../../api/types";
+import type { AiFlag, AiGrouping, ChartAnswer } from "../../api/types";
 import { align, durationTicks, niceTicks, slots } from "../../model/buckets";
 import { count, durationMs, durationRound, usd, usdRound } from "../../model/format";
 import { dateTime, parseMs } from "../../model/time";
@@ -35,17 +35,21 @@ const TIME: Metric[] = [
 const AI: Metric[] = [
   { value: "cost", label: "Cost", title: "What it costs", stacked: true, format: usd, formatTick: usdRound },
   { value: "tokens", label: "Tokens", title: "Tokens", stacked: true, format: count },
+  { value: "token_kinds", label: "Token kinds", title: "Tokens by kind", stacked: true, format: count },
   { value: "count", label: "Calls", title: "Calls", stacked: true, format: count },
   { value: "p95", label: "Slow", title: "Slow calls (p95)", ...DURATION },
 ];
 /** Tool runs have neither cost nor tokens. */
-const AI_TOOLS = AI.filter((one) => one.value !== "cost" && one.value !== "tokens");
+const AI_TOOLS = AI.filter((one) => !["cost", "tokens", "token_kinds"].includes(one.value));
 export const CHART_HEIGHT = 190;
 
 export function EntityChart({
   kind,
   metric,
   calls,
+  groupBy,
+  flags,
+  none,
   query: text,
   onMetric,
 }: {
@@ -53,6 +57,12 @@ export function EntityChart({
   metric?: string;
   /** Selects AI traces: all, model calls or tool runs. */
   calls?: "all" | "model" | "tool";
+  /** What the lines of AI traces are formed by; by name when absent. */
+  groupBy?: AiGrouping;
+  /** Only AI traces with at least one of these flags. */
+  flags?: AiFlag[];
+  /** Label of the line of rows without a value. */
+  none?: string;
   /** Only rows that meet this query. */
   query?: string;
   onMetric: (metric: string | undefined) => void;
@@ -61,7 +71,13 @@ export function EntityChart({
   const chosen = choices.find((one) => one.value === metric) ?? choices[0];
   const { body } = useRange();
   const { comparison, before, shiftMs } = useCompare();
-  const wanted = { metricType: chosen.value as never, ...(text && { query: text }), ...(calls && { calls }) };
+  const wanted = {
+    metricType: chosen.value as never,
+    ...(text && { query: text }),
+    ...(calls && { calls }),
+    ...(groupBy && { groupBy }),
+    ...(flags?.length && { flags }),
+  };
   const query = usePost(ENTITIES[kind].chart, { ...body, ...wanted });
   const earlier = usePost(ENTITIES[kind].chart, { ...before, ...wanted }, { enabled: !!comparison });
   const compared = comparison && earlier.data ? { answer: earlier.data as ChartAnswer, shiftMs } : undefined;
@@ -75,7 +91,7 @@ export function EntityChart({
   );
   return (
     <QueryView query={query} skeleton={<SkeletonBox height={CHART_HEIGHT + 48} />}>
-      {(answer) => <Chart answer={answer} metric={chosen} picker={picker} compared={compared} />}
+      {(answer) => <Chart answer={answer} metric={chosen} picker={picker} compared={compared} none={none} />}
     </QueryView>
   );
 }
@@ -86,18 +102,19 @@ interface ChartProps {
   picker: React.ReactNode;
   /** The chart of the compared time, and how far back it is. */
   compared?: { answer: ChartAnswer; shiftMs: number };
+  none?: string;
 }
 
 const nameOf = (point: ChartAnswer["series"][number]) => point.endpoint ?? point.task ?? point.trace;
 
-function Chart({ answer, metric, picker, compared }: ChartProps) {
+function Chart({ answer, metric, picker, compared, none = "–" }: ChartProps) {
   const { span, zoomTo } = useRange();
   const intervalMs = Math.max(1, answer.intervalMinutes) * 60_000;
   const starts = slots(span.fromMs, span.toMs, intervalMs);
   const names = answer.endpoints ?? answer.tasks ?? answer.traces ?? [];
   const points = answer.series ?? [];
   const series = names.map((name, i) => ({
-    label: name,
+    label: name || none,
     slot: name === "Other" ? -1 : i,
     values: align(
       starts,
@@ -127,7 +144,7 @@ function Chart({ answer, metric, picker, compared }: ChartProps) {
   const ticksFor = metric.format === durationMs ? durationTicks : niceTicks;
   const total = points.reduce((sum, point) => sum + point.value, 0);
   const summary = points.length
-    ? `${metric.title}, ${series.length} series in ${starts.length} intervals of ${answer.intervalMinutes} minutes.${metric.stacked ? ` In all ${metric.format(total)}; most for ${names[0]}.` : ""}`
+    ? `${metric.title}, ${series.length} series in ${starts.length} intervals of ${answer.intervalMinutes} minutes.${metric.stacked ? ` In all ${metric.format(total)}; most for ${names[0] || none}.` : ""}`
     : "Nothing was measured in this time range.";
   return (
     <ChartFigure
@@ -136,7 +153,7 @@ function Chart({ answer, metric, picker, compared }: ChartProps) {
       actions={picker}
       legend={series.map((one) => ({ label: one.label, colour: `var(${slotVariable(one.slot)})` }))}
       table={() => ({
-        head: ["Time", ...names],
+        head: ["Time", ...series.map((one) => one.label)],
         rows: starts.map((start, i) => [
           dateTime(start),
           ...series.map((one) => (one.values[i] === null ? "–" : metric.format(one.values[i]!))),

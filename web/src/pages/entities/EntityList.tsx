@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { ENTITIES, type EntityKind, type GroupOrder } from "../../api/entities";
 import { usePost } from "../../api/hooks";
 import type { PostRoutes } from "../../api/routes";
+import type { AiFlag, AiGrouping } from "../../api/types";
 import { plural } from "../../model/format";
 import type { Span } from "../../model/range";
 import type { Sort } from "../../model/search";
@@ -47,8 +48,10 @@ interface Props<K extends EntityKind> {
   about: string;
   /** Further conditions of the request besides the search. */
   body?: Partial<PostRoutes[(typeof ENTITIES)[K]["groups"]]["body"]>;
-  /** Selects the AI traces of the chart. */
-  calls?: "all" | "model" | "tool";
+  /** Selects the AI traces of the chart, and its lines. */
+  chart?: { calls?: "all" | "model" | "tool"; groupBy?: AiGrouping; flags?: AiFlag[]; none?: string };
+  /** The groups cannot be compared with another time: they are not names. */
+  incomparable?: boolean;
   /** Filters of the page, and the search change that clears them. */
   filters?: ReactNode;
   cleared?: Record<string, undefined>;
@@ -68,7 +71,7 @@ export function EntityList<K extends EntityKind>(page: Props<K>) {
   const request = { ...body, search: "", query, ...page.body } as object;
   const list = usePost(ENTITIES[kind].groups, request);
   const { data: rows } = (list.data ?? {}) as { data?: Row<K>[] | null };
-  const compared = useCompared(kind, (rows ?? []).map(page.nameOf), query);
+  const compared = useCompared(kind, page.incomparable ? [] : (rows ?? []).map(page.nameOf), query);
   const look = (q: string) => patch({ q: q || undefined });
   return (
     <>
@@ -76,7 +79,7 @@ export function EntityList<K extends EntityKind>(page: Props<K>) {
       <div className="px-4 pb-4">
         <EntityChart
           kind={kind}
-          calls={page.calls}
+          {...page.chart}
           metric={search.metric}
           query={query}
           onMetric={(metric) => patch({ metric, page: search.page }, true)}
@@ -92,7 +95,7 @@ export function EntityList<K extends EntityKind>(page: Props<K>) {
           onSearch={look}
         />
         {page.filters}
-        <CompareSelect />
+        {!page.incomparable && <CompareSelect />}
       </Toolbar>
       <div className="mx-4 mb-6 flex gap-3 max-xl:flex-col">
         <Facets rows={ROWS[kind]} query={query} onSearch={look} />
@@ -106,7 +109,7 @@ export function EntityList<K extends EntityKind>(page: Props<K>) {
                     label={`${page.title}, ${plural(pagination.total, "name")}`}
                     columns={withDeltas(
                       page.shows ? columns.filter((column) => page.shows?.(column.key)) : columns,
-                      compared,
+                      page.incomparable ? null : compared,
                       page.nameOf,
                     )}
                     rows={data}

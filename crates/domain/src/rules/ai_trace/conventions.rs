@@ -54,7 +54,7 @@ impl<'a> ModelCall<'a> {
             Convention::VercelAi => vercel_ai(found),
         };
         call.name = text(found, &["trace.name", "langfuse.trace.name"]);
-        call.user_id = call.user_id.or_else(|| text(found, &["user.id"]));
+        call.user_id = call.user_id.or_else(|| text(found, &["user.id", "enduser.id"]));
         call.conversation_id = call.conversation_id.or_else(|| text(found, &["session.id"]));
         call.complete_totals();
         call.tool_call_count = tool_calls(convention, found);

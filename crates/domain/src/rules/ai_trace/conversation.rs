@@ -18,6 +18,8 @@ pub struct Conversation {
     pub output: Option<String>,
     /// Input messages, then output messages.
     pub messages: Vec<Message>,
+    /// Number of input messages, those of the system included.
+    pub input_count: usize,
     /// Distinct names of the tools that the model called or that this span executed.
     pub tool_names: Vec<String>,
 }
@@ -31,7 +33,8 @@ const INPUTS: [&str; 7] = [
     "ai.prompt",
     "langfuse.observation.input",
 ];
-const OUTPUTS: [&str; 6] = [
+/// The complete outputs, the first present one wins.
+pub(super) const OUTPUTS: [&str; 6] = [
     "gen_ai.completion",
     "gen_ai.output.messages",
     "trace.output",
@@ -75,6 +78,7 @@ pub fn conversation<'b, 'a: 'b>(
     };
     conversation.messages = system;
     conversation.messages.extend(messages(&conversation.input, &INPUT, event_inputs));
+    conversation.input_count = conversation.messages.len();
     let mut outputs = messages(&conversation.output, &OUTPUT, event_outputs);
     conversation.input = conversation.input.or_else(|| text(&[INPUT.complete]));
     conversation.output = conversation.output.or_else(|| text(&[OUTPUT.complete]));

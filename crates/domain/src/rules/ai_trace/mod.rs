@@ -5,12 +5,16 @@
 
 mod conventions;
 mod conversation;
+mod flags;
 mod messages;
 mod tool_calls;
+mod turns;
 
 pub use conventions::{Convention, MARKERS, convention, convention_of};
 pub use conversation::{Conversation, conversation};
+pub use flags::{Flag, Flagged, Flags, flags};
 pub use messages::{Message, ToolCall};
+pub use turns::{Step, StepKind, TREE_SPANS_MAX, TreeNode, Turn, repeated, turns};
 
 use bumpalo::Bump;
 
@@ -39,7 +43,7 @@ pub struct ModelCall<'a> {
     pub stated_cost: Cost,
     /// `gen_ai.response.finish_reasons`, comma-separated.
     pub finish_reason: Option<&'a str>,
-    /// `user.id`.
+    /// `user.id`, else `enduser.id`.
     pub user_id: Option<&'a str>,
     /// `gen_ai.conversation.id`, else the span's `session.id`.
     pub conversation_id: Option<&'a str>,
@@ -87,6 +91,8 @@ struct Found<'a> {
     call: ModelCall<'a>,
     system: Option<&'a str>,
     session: Option<&'a str>,
+    /// The name of `user.id` in older conventions.
+    end_user: Option<&'a str>,
     input: [Option<i64>; 2],
     output: [Option<i64>; 2],
     cached: [Option<i64>; 4],
@@ -101,6 +107,7 @@ impl<'a> Found<'a> {
         match key {
             "trace.name" => call.name = text(),
             "user.id" => call.user_id = text(),
+            "enduser.id" => self.end_user = text(),
             "session.id" => self.session = text(),
             _ => {}
         }
@@ -143,6 +150,7 @@ impl<'a> Found<'a> {
         };
         call.provider = call.provider.or(self.system);
         call.conversation_id = call.conversation_id.or(self.session);
+        call.user_id = call.user_id.or(self.end_user);
         call.complete_totals();
         call
     }

@@ -10,7 +10,7 @@ pub fn routes<D: Descriptions>() -> Api<D> {
 /// OpenAPI descriptions.
 macro_rules! entity_routes {
     (
-        $kind:path, $tag:literal, $views:ident, $name:ident in $query:ident, list of $list:ident by $order:ident or $group_order:ident,
+        $kind:path, $tag:literal, $views:ident, $name:ident in $query:ident, list of $list:ident by $order:ident or $group_list:ty,
         $(#[$list_doc:meta])+ list: $list_path:literal $list_id:literal -> $row:ident,
         $(#[$groups_doc:meta])+ groups: $groups_path:literal $groups_id:literal -> $group:ident,
         $(#[$one_doc:meta])+ one: $one_path:literal $one_id:literal -> $page:ident,
@@ -70,13 +70,13 @@ macro_rules! entity_routes {
             operation_id = $groups_id,
             tag = $tag,
             params(ProjectQuery),
-            request_body = $list<$group_order>,
+            request_body = $group_list,
             responses((status = 200, description = "Success", body = Page<$group>), Failures)
         )]
         async fn groups(
             State(app): State<Arc<App>>,
             access: ProjectAccess,
-            JsonBody(request): JsonBody<$list<$group_order>>,
+            JsonBody(request): JsonBody<$group_list>,
         ) -> Result<Json<Page<$group>>, ApiError> {
             let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
             Ok(Json(entities::groups::<$kind>(&executor, &access.project, request).await?))
@@ -149,7 +149,7 @@ macro_rules! entity_routes {
 mod endpoints {
     entity_routes! {
         tidewatch_query::endpoints::Endpoint, "endpoints", endpoint, endpoint in EndpointQuery,
-        list of ListRequest by EndpointOrder or EndpointGroupOrder,
+        list of ListRequest by EndpointOrder or ListRequest<EndpointGroupOrder>,
         /// Requests of all Endpoints. Orders: `recorded_at` (default), `duration`, `status_code`.
         list: "/api/endpoints" "listEndpoints" -> EndpointRow,
         /// One row per Endpoint. Orders: `impact` (default), `count`, `p50_duration`, `p95_duration`, `p99_duration`, `avg_duration`, `last_seen`, `endpoint`, `error_rate`, `server_error_rate`.
@@ -166,7 +166,7 @@ mod endpoints {
 mod tasks {
     entity_routes! {
         tidewatch_query::tasks::Task, "tasks", task, task in TaskQuery,
-        list of ListRequest by TaskOrder or TaskGroupOrder,
+        list of ListRequest by TaskOrder or ListRequest<TaskGroupOrder>,
         /// Runs of all Tasks. Orders: `recorded_at` (default), `duration`.
         list: "/api/tasks" "listTasks" -> TaskRow,
         /// One row per Task. Orders: `impact` (default), `count`, `p50_duration`, `p95_duration`, `p99_duration`, `avg_duration`, `last_seen`, `task` or `task_name`, `error_rate`.
@@ -183,14 +183,14 @@ mod tasks {
 mod ai_traces {
     entity_routes! {
         tidewatch_query::ai_traces::AiTrace, "ai-traces", ai, trace in TraceNameQuery,
-        list of AiListRequest by AiTraceOrder or AiTraceGroupOrder,
+        list of AiListRequest by AiTraceOrder or AiGroupRequest<AiTraceGroupOrder>,
         /// Calls of all AI Traces. Orders: `recorded_at` (default), `duration`, `total_cost`, `total_tokens`.
         list: "/api/ai-traces" "listAiTraces" -> AiTraceRow,
-        /// One row per AI Trace name. Orders: `total_cost` (default), `count`, `total_tokens`, `p50_duration`, `p95_duration`, `avg_duration`, `last_seen`, `trace_name`, `error_rate`.
+        /// One row per AI Trace name, or per model, provider, user, prompt, service or conversation. Orders: `total_cost` (default), `count`, `total_tokens`, `p50_duration`, `p95_duration`, `avg_duration`, `last_seen`, `trace_name`, `error_rate`.
         groups: "/api/ai-traces/grouped" "groupAiTraces" -> AiTraceGroup,
         /// The calls of one name, with its statistics. Orders as in `listAiTraces`.
         one: "/api/ai-traces/trace" "getAiTraceGroup" -> AiTracePage,
-        /// A metric over time: one line for each of the five names with the greatest total, one for all others.
+        /// A metric over time: one line for each of the five names, models or other groups with the greatest total, one for all others.
         chart: "/api/ai-traces/chart" "chartAiTraces", AiChartRequest -> AiChart,
         /// One call with its conversation and its trace.
         detail: "/api/ai-traces/{id}" "getAiTrace" -> AiTraceDetail,

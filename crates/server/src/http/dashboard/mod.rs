@@ -1,5 +1,6 @@
 //! The dashboard's handlers: parse the request, run queries, respond with JSON. One file per resource.
 
+mod ai_conversations;
 mod compare;
 mod deploys;
 mod drops;
@@ -29,6 +30,7 @@ use crate::http::incomplete;
 /// lack rows (see `http::incomplete`).
 pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new()
+        .merge(ai_conversations::routes())
         .merge(compare::routes())
         .merge(deploys::routes())
         .merge(drops::routes())

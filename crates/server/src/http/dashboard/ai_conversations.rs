@@ -1,0 +1,84 @@
+//! Conversations and users of AI Traces: `/api/ai-conversations…`, `/api/ai-users/grouped`. WIRE 8.3.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+
+use crate::app::App;
+use crate::error::ApiError;
+use crate::http::api::{Api, Descriptions, routes};
+use crate::http::gate::auth::ProjectAccess;
+use crate::http::gate::body::JsonBody;
+use crate::http::openapi::{Failures, NotFound, ProjectQuery};
+use tidewatch_limits as limits;
+use tidewatch_query::executor::Executor;
+use tidewatch_query::views::ai::AiListRequest;
+use tidewatch_query::views::ai_conversation::*;
+use tidewatch_query::views::page::Page;
+use tidewatch_query::{ai_conversations, conversation_turns};
+
+pub fn routes<D: Descriptions>() -> Api<D> {
+    Api::new().routes(routes!(conversations)).routes(routes!(conversation)).routes(routes!(users))
+}
+
+fn executor(app: &App) -> Executor {
+    Executor::within(app.query.clone(), limits::LIST_DEADLINE)
+}
+
+/// One row per conversation: the AI Traces with its id in the range. `search`: part of the id, a name, a model or a
+/// user. Orders: `last_seen` (default), `first_seen`, `count`, `total_tokens`, `total_cost`, `error_count`,
+/// `flagged_count`.
+#[utoipa::path(
+    post,
+    path = "/api/ai-conversations/grouped",
+    operation_id = "groupAiConversations",
+    tag = "ai-traces",
+    params(ProjectQuery),
+    request_body = AiListRequest<ConversationOrder>,
+    responses((status = 200, description = "Success", body = Page<AiConversation>), Failures)
+)]
+async fn conversations(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<AiListRequest<ConversationOrder>>,
+) -> Result<Json<Page<AiConversation>>, ApiError> {
+    Ok(Json(ai_conversations::conversations(&executor(&app), &access.project, request).await?))
+}
+
+/// The turns of one conversation in chronological order: messages, tokens, cost and runs of tools of each.
+#[utoipa::path(
+    post,
+    path = "/api/ai-conversations/conversation",
+    operation_id = "getAiConversation",
+    tag = "ai-traces",
+    params(ProjectQuery),
+    request_body = ConversationRequest,
+    responses((status = 200, description = "Success", body = ConversationPage), Failures, NotFound)
+)]
+async fn conversation(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<ConversationRequest>,
+) -> Result<Json<ConversationPage>, ApiError> {
+    Ok(Json(conversation_turns::read(&executor(&app), &access.project, request).await?))
+}
+
+/// One row per user of AI Traces. `search`: part of the user's id. AI Traces without a user are not listed. Orders:
+/// `total_cost` (default), `last_seen`, `count`, `conversation_count`, `total_tokens`, `error_count`, `flagged_count`.
+#[utoipa::path(
+    post,
+    path = "/api/ai-users/grouped",
+    operation_id = "groupAiUsers",
+    tag = "ai-traces",
+    params(ProjectQuery),
+    request_body = AiListRequest<AiUserOrder>,
+    responses((status = 200, description = "Success", body = Page<AiUser>), Failures)
+)]
+async fn users(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    JsonBody(request): JsonBody<AiListRequest<AiUserOrder>>,
+) -> Result<Json<Page<AiUser>>, ApiError> {
+    Ok(Json(ai_conversations::users(&executor(&app), &access.project, request).await?))
+}
