@@ -38,6 +38,7 @@ mod health;
 mod hostile;
 mod incidents;
 mod invitations;
+mod issue_states;
 mod issues;
 mod judges;
 mod limits;
