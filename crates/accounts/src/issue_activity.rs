@@ -2,9 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::audit::Actor;
+use super::audit::{Actor, Entry};
 use super::db::Write;
-use super::issues::about;
 use super::{Control, ControlError, Project};
 use tidewatch_limits as limits;
 
@@ -157,6 +156,11 @@ impl Control {
         write.audit(about(actor.did("issue.delete_comment"), project).with(json!({ "comment": id }))).await?;
         write.commit().await
     }
+}
+
+/// Names the project of an entry of the audit log.
+pub(super) fn about<'a>(entry: Entry<'a>, project: &Project) -> Entry<'a> {
+    entry.on("project", project.id).within(project.organization_id)
 }
 
 /// The author of a comment.

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 use tidewatch_domain::rules::issue_state::Decision;
 
-use super::audit::{Actor, Entry};
+use super::audit::Actor;
 use super::db::Write;
-use super::issue_activity::{IssueActivityKind, record};
+use super::issue_activity::{IssueActivityKind, about, record};
 use super::{Control, ControlError, Project};
 use tidewatch_limits as limits;
 
@@ -313,10 +313,6 @@ async fn check_count(write: &mut Write<'_>, project: &Project) -> Result<(), Con
         return Err(ControlError::TooMany("decisions about Issues"));
     }
     Ok(())
-}
-
-pub(super) fn about<'a>(entry: Entry<'a>, project: &Project) -> Entry<'a> {
-    entry.on("project", project.id).within(project.organization_id)
 }
 
 /// The number of hashes and the first 20.

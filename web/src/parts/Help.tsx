@@ -36,7 +36,15 @@ const GROUPS: [string, [string, string][]][] = [
       ["Esc", "Close the span"],
     ],
   ],
-  ["Issue", [["n p", "Next, previous occurrence"]]],
+  [
+    "Issue",
+    [
+      ["n p", "Next, previous occurrence"],
+      ["e", "Archive"],
+      ["v", "Resolve"],
+      ["x", "Select the row"],
+    ],
+  ],
   [
     "Session",
     [
