@@ -103,9 +103,7 @@ export function useEditComment() {
 }
 
 export function useDeleteComment() {
-  return useChange((id: number, projectId) =>
-    request("DELETE", `${ISSUES}/comments/${id}`, { query: { projectId } }),
-  );
+  return useChange((id: number, projectId) => request("DELETE", `${ISSUES}/comments/${id}`, { query: { projectId } }));
 }
 
 export interface Assignee {

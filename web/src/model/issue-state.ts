@@ -59,10 +59,9 @@ export function stateTip(issue: Pick<IssueGroup, "state" | "decision">): string 
 
 /** "until 12:00", "until 100 more events". */
 export function muteWords(untilTime?: string | null, untilCount?: number | null): string {
-  const ends = [
-    untilTime ? exactTime(untilTime) : "",
-    untilCount ? `${plural(untilCount, "more event")}` : "",
-  ].filter(Boolean);
+  const ends = [untilTime ? exactTime(untilTime) : "", untilCount ? `${plural(untilCount, "more event")}` : ""].filter(
+    Boolean,
+  );
   return `until ${ends.join(" or ")}`;
 }
 

@@ -39,7 +39,12 @@ export function StateActions({
     <>
       {anyOpen && (
         <>
-          <button type="button" className="btn" onClick={() => set("resolved")} title="It is back when it happens again">
+          <button
+            type="button"
+            className="btn"
+            onClick={() => set("resolved")}
+            title="It is back when it happens again"
+          >
             <CircleCheck size={14} aria-hidden /> Resolve
           </button>
           <button
@@ -74,7 +79,10 @@ export function StateActions({
 export function AssignSelect({ hashes, value, onDone }: { hashes: string[]; value: number | ""; onDone?: () => void }) {
   const assign = useAssign();
   const people = useAssignees();
-  const options = [{ value: "0", label: "Nobody" }, ...people.map(({ id, name }) => ({ value: String(id), label: name }))];
+  const options = [
+    { value: "0", label: "Nobody" },
+    ...people.map(({ id, name }) => ({ value: String(id), label: name })),
+  ];
   if (value === "") options.unshift({ value: "", label: "Assign…" });
   return (
     <Select

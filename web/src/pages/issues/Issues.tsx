@@ -42,9 +42,7 @@ export function IssuesPage() {
     on ? next.add(hash) : next.delete(hash);
     setPicked(next);
   };
-  const shown = columns(span, picked, pick, (id) =>
-    change.mutate({ hashes: [id], state: "archived" }),
-  );
+  const shown = columns(span, picked, pick, (id) => change.mutate({ hashes: [id], state: "archived" }));
   const { sort, body } = useListBody(search, shown, { by: "last_seen", desc: true });
   const query = search.q ?? "";
   const look = (q: string) => patch({ q: q || undefined });
