@@ -330,6 +330,10 @@ pub const ISSUE_ACTIVITY_MAX: i64 = 500;
 pub const ISSUE_COMMENTS_MAX: i64 = 500;
 /// Memory of the values of tags that are counted over the occurrences of an Issue, bytes.
 pub const ISSUE_TAG_BYTES_MAX: usize = 8 * MIB;
+/// Issues of one exception type that an Issue is compared with, those that occurred last.
+pub const SIMILAR_ISSUES_COMPARED_MAX: usize = 500;
+/// Bytes of the template of links to the code host, and of the folder that is cut from paths.
+pub const SOURCE_URL_BYTES_MAX: usize = 500;
 /// Characters of a comment on an Issue.
 pub const ISSUE_COMMENT_CHARS_MAX: usize = 10_000;
 /// Bytes of the address of a reported deploy's page.

@@ -175,6 +175,8 @@ pub fn table() -> Vec<[String; 3]> {
         row("hashes of a project that are merged into others", ISSUE_MERGES_MAX.to_string(), "our own"),
         row("activity of one Issue, without comments", format!("{ISSUE_ACTIVITY_MAX} entries"), "our own"),
         row("counted values of the tags of an Issue", bytes(ISSUE_TAG_BYTES_MAX), "our own"),
+        row("Issues that one is compared with", SIMILAR_ISSUES_COMPARED_MAX.to_string(), "our own"),
+        row("the template of links to the code host", bytes(SOURCE_URL_BYTES_MAX), "our own"),
         row("comments on one Issue", ISSUE_COMMENTS_MAX.to_string(), "our own"),
         row("one comment on an Issue", format!("{ISSUE_COMMENT_CHARS_MAX} characters"), "our own"),
         row("versions of a project whose first sight is stored", FIRST_VERSIONS_MAX.to_string(), "our own"),

@@ -223,5 +223,6 @@ export function issueDetail(hash: string, body: Body): t.IssueDetail {
       },
     ].map((tag) => ({ ...tag, distinct: tag.values.length, count: 90, partial: false })),
     regression: null,
+    commit: "",
   };
 }

@@ -36,6 +36,7 @@ const ROUTES: [string, Handler][] = [
   ["POST /api/exception-stack-traces", (body) => page(issueGroups(body), body)],
   ["POST /api/exception-stack-traces/state", (body) => setState(body)],
   ["POST /api/exception-stack-traces/assign", (body) => assign(body)],
+  ["GET /api/exception-stack-traces/:hash/similar", () => ({ data: [] })],
   ["GET /api/exception-stack-traces/:hash/activity", (_body, _url, parts) => issueActivity(parts[3])],
   ["POST /api/exception-stack-traces/:hash/comments", (body, _url, parts) => comment(parts[3], body)],
   ["POST /api/exception-stack-traces/:hash", (body, _url, parts) => issueDetail(parts[3], body)],

@@ -799,6 +799,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/exception-stack-traces/{hash}/similar": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Issues of the same exception type with similar stack traces or messages. */
+        get: operations["listSimilarIssues"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/explain": {
         parameters: {
             query?: never;
@@ -5380,6 +5397,11 @@ export interface components {
         };
         /** @description `POST /api/exception-stack-traces/{hash}`. */
         IssueDetail: {
+            /**
+             * @description Commit that the latest occurrence on this page ran: `vcs.ref.head.revision` of the occurrence or of its resource,
+             *     or the commit of a reported deploy of its version; empty when unknown.
+             */
+            commit: string;
             /** @description The Issue. */
             group: components["schemas"]["IssueGroup"];
             /** @description Occurrences of this page, latest first. */
@@ -7052,6 +7074,13 @@ export interface components {
             sampleRate?: number | null;
             /** @description Store recordings of sessions and exceptions. Sessions are stored in any case. */
             sessionRecordings?: boolean | null;
+            /** @description Folder that is cut from the start of the paths of frames; at most 500 bytes. */
+            sourceRoot?: string | null;
+            /**
+             * @description Template of links to the code host: `http` or `https`, with `{path}`, and `{commit}` and `{line}` where the host
+             *     needs them; empty: no links. At most 500 bytes.
+             */
+            sourceUrl?: string | null;
         };
         /** @description A project. */
         ProjectName: {
@@ -7135,6 +7164,10 @@ export interface components {
             sampleRate: number;
             /** @description Store recordings of sessions and exceptions. Sessions are stored in any case. */
             sessionRecordings: boolean;
+            /** @description Folder that is cut from the start of the paths of frames; may be empty. */
+            sourceRoot: string;
+            /** @description Template of links to the code host, with `{path}`, and `{commit}` and `{line}`; empty: no links. */
+            sourceUrl: string;
         };
         /** @description A project. */
         ProjectView: {
@@ -7870,6 +7903,32 @@ export interface components {
              * @description Minute of the latest receipt; null when there was none.
              */
             lastSeen?: string | null;
+        };
+        /** @description An Issue that is similar to another one. */
+        SimilarIssue: {
+            /** @description Hash of the normalized stack trace: 16 hexadecimal digits. */
+            exceptionHash: string;
+            /** @description Exception type; empty when absent. */
+            exceptionType: string;
+            /**
+             * Format: date-time
+             * @description Time of the latest occurrence.
+             */
+            lastSeen: string;
+            /** @description Message of the latest occurrence; empty when absent. */
+            message: string;
+            /**
+             * Format: double
+             * @description Overlap of the frames next to the error or of the words of the messages, whichever is greater: 1/3 to 1.
+             */
+            similarity: number;
+            /** @description Title of the Issue. */
+            title: string;
+        };
+        /** @description `GET /api/exception-stack-traces/{hash}/similar`. */
+        SimilarIssues: {
+            /** @description At most 10 Issues, the most similar first. */
+            data: components["schemas"]["SimilarIssue"][];
         };
         /** @description The accepted slowness of one Endpoint. */
         SlowOffset: {
@@ -12793,6 +12852,95 @@ export interface operations {
             };
             /** @description The credential does not permit this. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listSimilarIssues: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                /** @description 16 hexadecimal digits */
+                hash: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SimilarIssues"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

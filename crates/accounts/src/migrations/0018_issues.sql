@@ -42,3 +42,7 @@ CREATE TABLE issue_activity (
     edited_ns INTEGER -- of comments: the latest change
 ) STRICT;
 CREATE INDEX issue_activity_by_issue ON issue_activity (project, hash, id);
+
+-- Links to the code host: the template of an address, and the folder that is cut from the paths of frames.
+ALTER TABLE projects ADD COLUMN source_url TEXT NOT NULL DEFAULT '';
+ALTER TABLE projects ADD COLUMN source_root TEXT NOT NULL DEFAULT '';

@@ -1,6 +1,7 @@
 //! Issues: the list, one Issue with its occurrences, one occurrence.
 //!
 //! - [`family`]: merged hashes. [`standing`]: states. [`triage`]: changes of states, assignees and merges.
+//! - [`similar`]: similar Issues. [`source`]: the commit of an occurrence.
 //! - [`extent`]: users and versions. [`tags`]: distributions of attributes. [`activity`]: changes and comments.
 //!
 //! Without states in the request, a list has the open and regressed Issues.
@@ -8,6 +9,8 @@
 pub mod activity;
 mod extent;
 mod family;
+pub mod similar;
+mod source;
 mod standing;
 mod tags;
 pub mod triage;
@@ -440,8 +443,13 @@ pub async fn detail(
         Some(latest) => occurrences::related(executor, project, latest).await?,
         None => None,
     };
+    let commit = match page.first() {
+        Some(latest) => source::commit(executor, project, latest).await?,
+        None => String::new(),
+    };
     Ok(IssueDetail {
         group,
+        commit,
         occurrences: page.into_iter().map(|occurrence| occurrence.view).collect(),
         pagination: paging.info(rows),
         related_entity,

@@ -261,6 +261,9 @@ pub struct IssueDetail {
     /// The owner of the latest occurrence on this page; absent without an owner.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub related_entity: Option<RelatedEntity>,
+    /// Commit that the latest occurrence on this page ran: `vcs.ref.head.revision` of the occurrence or of its resource,
+    /// or the commit of a reported deploy of its version; empty when unknown.
+    pub commit: String,
     /// The occurrence that ended the resolution; null unless the state is `regressed`.
     #[schema(required)]
     pub regression: Option<IssueRegression>,

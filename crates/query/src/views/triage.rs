@@ -237,3 +237,29 @@ pub struct IssueCommentWritten {
     /// Id of the comment.
     pub id: i64,
 }
+
+/// An Issue that is similar to another one.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SimilarIssue {
+    /// Hash of the normalized stack trace: 16 hexadecimal digits.
+    pub exception_hash: String,
+    /// Title of the Issue.
+    pub title: String,
+    /// Exception type; empty when absent.
+    pub exception_type: String,
+    /// Message of the latest occurrence; empty when absent.
+    pub message: String,
+    /// Time of the latest occurrence.
+    #[schema(format = DateTime)]
+    pub last_seen: String,
+    /// Overlap of the frames next to the error or of the words of the messages, whichever is greater: 1/3 to 1.
+    pub similarity: f64,
+}
+
+/// `GET /api/exception-stack-traces/{hash}/similar`.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct SimilarIssues {
+    /// At most 10 Issues, the most similar first.
+    pub data: Vec<SimilarIssue>,
+}

@@ -290,3 +290,69 @@ on_both! {
         harness.api("DELETE", &at(&comment, &project), &Value::Null).await.expect(404);
     }
 }
+
+#[tokio::test]
+async fn similar_issues_have_the_type_and_overlapping_frames_or_messages() {
+    let (_, harness, project) = started(HOUR).await;
+    let with_stack = |n: u64, kind: &str, message: &str, function: &str| {
+        let stack = format!("{kind}: {message}\n    at pay (pay.js:1:2)\n    at {function} (cart.js:7:1)");
+        request(n, "/pay", 500, n as f64, 5.0)
+            .with("exception.type", kind)
+            .with("exception.message", message)
+            .with("exception.stacktrace", &stack)
+    };
+    harness
+        .send(
+            &project,
+            &[
+                with_stack(1, "E", "one", "total"),
+                with_stack(2, "E", "other", "sum"),
+                with_stack(3, "F", "one", "total"),
+                request(4, "/pay", 500, 4.0, 5.0)
+                    .with("exception.type", "E")
+                    .with("exception.message", "unrelated words"),
+            ],
+        )
+        .await;
+    let list = harness.query_json(&project, LIST, json!({ "search": "total" })).await;
+    let hash = list["data"].as_array().unwrap().iter().find(|row| row["exceptionType"] == "E").unwrap();
+    let similar = harness.got(&project, &format!("{LIST}/{}/similar", text(&hash["exceptionHash"]))).await;
+    assert_eq!(column(&similar, "title"), ["E: other"], "{similar}");
+    assert_eq!(similar["data"][0]["similarity"], 1.0 / 3.0);
+}
+
+// The commit of a resource attribute, else of the deploy of the version; and the project's template of links.
+#[tokio::test]
+async fn an_issue_has_the_commit_that_ran() {
+    let (_, harness, project) = started(HOUR).await;
+    let mut body = export("shop", &[failed(1, "A", 0)]);
+    let attributes = body["resourceSpans"][0]["resource"]["attributes"].as_array_mut().expect("a list");
+    attributes.push(json!({ "key": "vcs.ref.head.revision", "value": { "stringValue": "abc123" } }));
+    harness.post_json("traces", &project.token, &body).await.expect(200);
+    send_version(&harness, &project, "2.0", failed(2, "B", 1)).await;
+    harness.send(&project, &[failed(3, "C", 2)]).await;
+    let report = json!({ "service": "shop", "version": "2.0", "commit": "def456" });
+    harness.api("POST", &at("/api/deploys", &project), &report).await.expect(200);
+    for (kind, commit) in [("A", "abc123"), ("B", "def456"), ("C", "")] {
+        let hash = hash_of(&harness, &project, kind).await;
+        let issue = harness.query_json(&project, &format!("{LIST}/{hash}"), json!({})).await;
+        assert_eq!(issue["commit"], commit, "{kind}");
+    }
+    let template = "https://code.example.com/shop/blob/{commit}/{path}#L{line}";
+    let change = json!({ "sourceUrl": template, "sourceRoot": "/srv/shop/" });
+    let changed = harness.api("PUT", &at("/api/projects", &project), &change).await.expect(200).json();
+    assert_eq!(
+        (&changed["settings"]["sourceUrl"], &changed["settings"]["sourceRoot"]),
+        (&json!(template), &json!("/srv/shop/"))
+    );
+    for wrong in [
+        "javascript:alert(1)//{path}",
+        "https://{path}/x",
+        "https://user@evil.example/{path}",
+        "https://code.example.com/no-placeholder",
+        "https://code.example.com/{path} x",
+        &format!("https://code.example.com/{{path}}{}", "x".repeat(500)),
+    ] {
+        harness.api("PUT", &at("/api/projects", &project), &json!({ "sourceUrl": wrong })).await.expect(422);
+    }
+}

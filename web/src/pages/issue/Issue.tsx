@@ -18,6 +18,7 @@ import { QueryView, SkeletonRows } from "../../parts/states";
 import { SearchLink } from "../../ui/SearchLink";
 import { Activity } from "./Activity";
 import { Recording } from "./Recording";
+import { Similar } from "./Similar";
 import { Stack } from "./Stack";
 import { Tags } from "./Tags";
 import { TrendChart } from "./TrendChart";
@@ -68,7 +69,7 @@ function Detail({ detail, event }: { detail: IssueDetail; event: number }) {
       <div className="grid gap-4 px-4 pb-6 xl:grid-cols-[minmax(0,1fr)_320px]">
         <div className="min-w-0 space-y-4">
           <EventBar event={event} total={pagination.total} at={occurrence?.recordedAt} />
-          <Stack group={group} occurrence={occurrence} />
+          <Stack detail={detail} />
           {(occurrence?.hasRecording || occurrence?.sessionId) && (
             <Recording key={occurrence.id} occurrence={occurrence} title={group.title} />
           )}
@@ -86,6 +87,7 @@ function Detail({ detail, event }: { detail: IssueDetail; event: number }) {
         <aside aria-label="About this issue" className="min-w-0 space-y-4">
           <Facts detail={detail} />
           {group.mergedHashes.length > 0 && <Merged hashes={group.mergedHashes} />}
+          <Similar hash={group.exceptionHash} />
           <TrendChart points={group.hourlyTrend} />
           <AllTags hash={group.exceptionHash} />
         </aside>

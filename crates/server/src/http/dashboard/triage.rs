@@ -15,6 +15,7 @@ use tidewatch_accounts::Permission;
 use tidewatch_limits as limits;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::ids;
+use tidewatch_query::issues;
 use tidewatch_query::issues::{activity, triage};
 use tidewatch_query::views::triage::*;
 
@@ -27,6 +28,7 @@ pub fn routes<D: Descriptions>() -> Api<D> {
         .routes(routes!(merge))
         .routes(routes!(unmerge))
         .routes(routes!(activity))
+        .routes(routes!(similar))
         .routes(routes!(comment))
         .routes(routes!(edit_comment, delete_comment))
 }
@@ -231,6 +233,25 @@ async fn delete_comment(
     let actor = access.actor(&app);
     let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
     Ok(Json(activity::delete_comment(&executor, &actor, &access.project, comment_id(&id)?, is_admin).await?))
+}
+
+/// Issues of the same exception type with similar stack traces or messages.
+#[utoipa::path(
+    get,
+    path = "/api/exception-stack-traces/{hash}/similar",
+    operation_id = "listSimilarIssues",
+    tag = "issues",
+    params(ProjectQuery, ("hash" = String, Path, description = "16 hexadecimal digits")),
+    responses((status = 200, description = "Success", body = SimilarIssues), Failures, NotFound)
+)]
+async fn similar(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    Path(hash): Path<String>,
+) -> Result<Json<SimilarIssues>, ApiError> {
+    let hash = ids::parse_hash(&hash)?;
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    Ok(Json(issues::similar::list(&executor, &access.project, hash).await?))
 }
 
 fn comment_id(id: &str) -> Result<i64, ApiError> {

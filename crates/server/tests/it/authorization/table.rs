@@ -160,6 +160,7 @@ pub const TABLE: &[Row] = &[
     row("POST", "/api/exception-stack-traces/unmerge", Write, WRITES, "{}", 400),
     row("PUT", "/api/exception-stack-traces/comments/{id}", Write, WRITES, "{}", 400),
     row("DELETE", "/api/exception-stack-traces/comments/{id}", Write, WRITES, "", 404),
+    row("GET", "/api/exception-stack-traces/{hash}/similar", Read, READS, "", 404),
     row("GET", "/api/exception-stack-traces/{hash}/activity", Read, READS, "", 200),
     row("POST", "/api/exception-stack-traces/{hash}/comments", Write, WRITES, "{}", 400),
     row("POST", "/api/exception-stack-traces/{hash}", Read, READS, "{}", 404),
