@@ -74,7 +74,7 @@ test("frames link to the code host; the stack trace is searched; the issue is co
   const link = page.getByRole("link", { name: "Source of capture at the code host" });
   await expect(link).toHaveAttribute("href", "https://code.example/abc123/app/gateway.py#L41");
   await expect(page.getByText("routing.py")).toHaveCount(0);
-  await page.getByRole("searchbox", { name: "Find in the stack trace" }).fill("routing.py");
+  await page.getByRole("searchbox", { name: "Find in the stack trace" }).fill("fastapi/routing");
   await expect(page.getByText("1 line", { exact: true })).toBeVisible();
   await expect(page.getByText("routing.py").first()).toBeVisible();
 
@@ -83,4 +83,60 @@ test("frames link to the code host; the stack trace is searched; the issue is co
   expect(copied).toContain("## `CardDeclined`");
   expect(copied).toContain("- Commit: `abc123`");
   expect(copied).toContain("raise CardDeclined(answer.code)");
+});
+
+test("several issues are merged, muted and separated again", async ({ page, shop }) => {
+  const headers = { "content-type": "application/json", authorization: `Bearer ${shop.session}` };
+  const made = await fetch(`${shop.url}/api/projects`, { method: "POST", headers, body: '{"name":"merges"}' });
+  const project = (await made.json()) as { id: string; token: string };
+  const string = (key: string, value: string) => ({ key, value: { stringValue: value } });
+  const span = (type: string, i: number) => ({
+    traceId: `${i}`.padStart(32, "1"),
+    spanId: `${i}`.padStart(16, "1"),
+    name: "GET /",
+    kind: 2,
+    startTimeUnixNano: `${Date.now() - 60_000}000000`,
+    endTimeUnixNano: `${Date.now() - 59_000}000000`,
+    attributes: [
+      string("exception.type", type),
+      string("exception.message", "no answer"),
+      string("exception.stacktrace", `${type}: no answer\n    at ${type} (app.js:1:2)`),
+      string("user.id", `u${i}`),
+    ],
+  });
+  const scopeSpans = [{ spans: [span("FirstFault", 2), span("FirstFault", 3), span("SecondFault", 4)] }];
+  const sent = await fetch(`${shop.url}/api/otel/v1/traces`, {
+    method: "POST",
+    headers: { "content-type": "application/json", authorization: `Bearer ${project.token}` },
+    body: JSON.stringify({
+      resourceSpans: [{ resource: { attributes: [string("service.name", "web")] }, scopeSpans }],
+    }),
+  });
+  expect(sent.status).toBe(200);
+
+  const list = `${shop.url}/p/${project.id}/issues`;
+  await page.goto(list);
+  await page.getByRole("checkbox", { name: /FirstFault/ }).check();
+  await page.getByRole("checkbox", { name: /SecondFault/ }).check();
+  await page.getByRole("toolbar", { name: "Selected issues" }).getByRole("button", { name: "Merge" }).click();
+  const row = page.getByRole("row", { name: /2 stacks/ });
+  await expect(row).toContainText("3");
+  await expect(page.getByRole("checkbox", { name: /^Select .*Fault/ })).toHaveCount(1);
+  await row.getByRole("checkbox").check();
+  await page
+    .getByRole("toolbar", { name: "Selected issues" })
+    .getByRole("combobox", { name: "Mute" })
+    .selectOption({ label: "1 day" });
+  await expect(row).toHaveCount(0);
+  await page.getByRole("combobox", { name: "State of issues" }).selectOption("muted");
+  await expect(row).toContainText("muted");
+  await row.getByRole("link", { name: /Fault$/ }).click();
+  await expect(page.getByText("Event 1 of 3")).toBeVisible();
+  await page
+    .getByRole("region", { name: "Merged issues" })
+    .getByRole("button", { name: /^Separate/ })
+    .click();
+  await expect(page.getByRole("region", { name: "Merged issues" })).toHaveCount(0);
+  await page.goto(`${list}?state=all`);
+  await expect(page.getByRole("checkbox", { name: /^Select .*Fault/ })).toHaveCount(2);
 });
