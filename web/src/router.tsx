@@ -16,6 +16,7 @@ import { hasSession, lastProject } from "./api/session";
 import type { AiFlag, AiGrouping } from "./api/types";
 import { COMPARISONS } from "./model/compare";
 import type { ConsentSearch } from "./model/consent";
+import { STATE_VIEWS, type StateView } from "./model/issue-state";
 import { flag, oneOf, parseSearch, positive, stringifySearch, text, whole } from "./model/search";
 import { FILE_KINDS, type FileKind, PLATFORMS, type Platform } from "./model/symbol-kinds";
 import { Crash } from "./parts/Crash";
@@ -326,9 +327,11 @@ const aiTrace = createRoute({
 const issues = createRoute({
   getParentRoute: () => project,
   path: "/issues",
-  validateSearch: (raw: Raw): ListSearch & { archived?: true; type?: "issues" | "messages" } => ({
+  validateSearch: (raw: Raw): ListSearch & { state?: StateView; by?: number; type?: "issues" | "messages" } => ({
     ...listSearch(raw),
-    archived: flag(raw.archived),
+    // Addresses of older releases have `archived`.
+    state: oneOf(raw.state, STATE_VIEWS) ?? (flag(raw.archived) ? "all" : undefined),
+    by: whole(raw.by),
     type: raw.type === "issues" || raw.type === "messages" ? raw.type : undefined,
   }),
   component: lazyRouteComponent(() => import("./pages/issues/Issues"), "IssuesPage"),

@@ -13,7 +13,7 @@
 //!   their permissions.
 //! - `copies`: copies of the database for backups.
 //! - [`tokens`], [`users`], [`people`], [`organizations`], [`members`] (rules: [`member_rules`]), [`invitations`],
-//!   [`resets`], [`projects`], `demo`, [`preferences`], `deploys`, [`outbox`]: one or a few tables each.
+//!   [`resets`], [`projects`], `demo`, [`preferences`], `deploys`, `issues`, `issue_activity`, [`outbox`]: one or a few tables each.
 //!
 //! Every change has this form:
 //!
@@ -41,6 +41,8 @@ pub mod directory;
 mod grants;
 mod identities;
 mod invitations;
+mod issue_activity;
+mod issues;
 pub mod logins;
 pub mod mail;
 mod member_rules;
@@ -89,6 +91,8 @@ pub use directory::{DeletedProject, Demo, Membership, Organization, Project, Pro
 pub use grants::{Grant, Issued};
 pub use identities::{OrganizationClaim, ProviderProfile, ProviderSignIn};
 pub use invitations::{Invitation, Invited, NewInvitation};
+pub use issue_activity::{IssueActivity, IssueActivityKind};
+pub use issues::IssueDecision;
 pub use members::Member;
 pub use notices::Notice;
 pub use oauth::{Exchange, Exchanged, NewCode, OauthClient};

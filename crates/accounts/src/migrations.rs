@@ -30,6 +30,7 @@ const LATER: &[&str] = &[
     include_str!("migrations/0015_metric_kinds.sql"),
     include_str!("migrations/0016_session_recordings.sql"),
     include_str!("migrations/0017_deploys.sql"),
+    include_str!("migrations/0018_issues.sql"),
 ];
 
 /// Runs the missing migrations. [`ControlError::TooNew`] if the database is of a newer version than the program.

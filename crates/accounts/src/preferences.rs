@@ -1,8 +1,8 @@
-//! Triage decisions of users: archived Issues and known slow Endpoints of a project.
+//! Known slow Endpoints of a project.
 
 use std::collections::HashMap;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::audit::{Actor, Entry};
 use super::{Control, ControlError, Project};
@@ -17,54 +17,6 @@ pub struct SlowEndpoint {
 }
 
 impl Control {
-    /// Archives Issues by their hashes; archiving again updates the time. Returns the number of hashes.
-    pub async fn archive(&self, actor: &Actor, project: &Project, hashes: &[u64]) -> Result<usize, ControlError> {
-        let (number, now_ns) = (i64::from(project.number), actor.at_ns);
-        let mut write = self.write().await?;
-        for hash in hashes {
-            sqlx::query(
-                "INSERT INTO archived_exceptions (project, hash, archived_ns) VALUES ($1, $2, $3) \
-                 ON CONFLICT (project, hash) DO UPDATE SET archived_ns = excluded.archived_ns",
-            )
-            .bind(number)
-            .bind(format!("{hash:016x}"))
-            .bind(now_ns)
-            .execute(write.on())
-            .await?;
-        }
-        write.audit(about(actor.did("issue.archive"), project).with(named(hashes))).await?;
-        write.commit().await?;
-        Ok(hashes.len())
-    }
-
-    /// Removes Issues from the archive. Returns the number of those that were archived.
-    pub async fn unarchive(&self, actor: &Actor, project: &Project, hashes: &[u64]) -> Result<usize, ControlError> {
-        let mut write = self.write().await?;
-        let mut count = 0;
-        for hash in hashes {
-            let deleted = sqlx::query("DELETE FROM archived_exceptions WHERE project = $1 AND hash = $2")
-                .bind(i64::from(project.number))
-                .bind(format!("{hash:016x}"))
-                .execute(write.on())
-                .await?;
-            count += deleted.rows_affected() as usize;
-        }
-        write.audit(about(actor.did("issue.unarchive"), project).with(named(hashes))).await?;
-        write.commit().await?;
-        Ok(count)
-    }
-
-    /// Returns the archived Issues of a project: hash -> time of archiving, nanoseconds since the epoch.
-    pub async fn archived(&self, project: u32) -> Result<HashMap<u64, i64>, ControlError> {
-        let rows: Vec<(String, i64)> =
-            sqlx::query_as("SELECT hash, archived_ns FROM archived_exceptions WHERE project = $1")
-                .bind(i64::from(project))
-                .fetch_all(self.pool())
-                .await?;
-        let known = |(hash, at_ns): (String, i64)| Some((u64::from_str_radix(&hash, 16).ok()?, at_ns));
-        Ok(rows.into_iter().filter_map(known).collect())
-    }
-
     /// Returns the entry of an Endpoint; `None` if it is not marked as slow.
     pub async fn slow_endpoint(&self, project: u32, endpoint: &str) -> Result<Option<SlowEndpoint>, ControlError> {
         let found: Option<(i64, String)> =
@@ -121,11 +73,4 @@ impl Control {
 
 fn about<'a>(entry: Entry<'a>, project: &Project) -> Entry<'a> {
     entry.on("project", project.id).within(project.organization_id)
-}
-
-/// The number of hashes and the first 20.
-fn named(hashes: &[u64]) -> Value {
-    const NAMED_MAX: usize = 20;
-    let named: Vec<String> = hashes.iter().take(NAMED_MAX).map(|hash| format!("{hash:016x}")).collect();
-    json!({ "count": hashes.len(), "hashes": named })
 }

@@ -103,7 +103,7 @@ impl Control {
              sample_rate = $6, error_sample_rate = $7, drop_healthy_healthchecks = $8, healthcheck_paths = $9, \
              profile_label_allowlist = $10, retention_days = $11, ai_conventions = $12, bytes_a_day = $13, \
              records_a_day = $14, records_a_second = $15, allowed_origins = $16, all_metric_kinds = $17, \
-             session_recordings = $18 WHERE number = $1",
+             session_recordings = $18, source_url = $19, source_root = $20 WHERE number = $1",
         )
         .bind(i64::from(old.number))
         .bind(name)
@@ -123,6 +123,8 @@ impl Control {
         .bind(json!(settings.allowed_origins).to_string())
         .bind(i64::from(settings.ingest.all_metric_kinds))
         .bind(i64::from(settings.ingest.session_recordings))
+        .bind(&settings.source_url)
+        .bind(&settings.source_root)
         .execute(write.on())
         .await?;
         if changed.rows_affected() == 0 {

@@ -320,6 +320,22 @@ pub const FIRST_VERSIONS_MAX: usize = 10_000;
 pub const DEPLOYS_LISTED_MAX: usize = 500;
 /// Characters of the service, environment, version, commit or author of a reported deploy.
 pub const DEPLOY_CHARS_MAX: usize = 200;
+/// Issues of a project with a stored decision: resolved, muted or archived.
+pub const ISSUE_DECISIONS_MAX: i64 = 50_000;
+/// Hashes of a project that are merged into others.
+pub const ISSUE_MERGES_MAX: i64 = 10_000;
+/// Entries of the activity of one Issue, without comments; beyond it the earliest are deleted.
+pub const ISSUE_ACTIVITY_MAX: i64 = 500;
+/// Comments on one Issue.
+pub const ISSUE_COMMENTS_MAX: i64 = 500;
+/// Memory of the values of tags that are counted over the occurrences of an Issue, bytes.
+pub const ISSUE_TAG_BYTES_MAX: usize = 8 * MIB;
+/// Issues of one exception type that an Issue is compared with, those that occurred last.
+pub const SIMILAR_ISSUES_COMPARED_MAX: usize = 500;
+/// Bytes of the template of links to the code host, and of the folder that is cut from paths.
+pub const SOURCE_URL_BYTES_MAX: usize = 500;
+/// Characters of a comment on an Issue.
+pub const ISSUE_COMMENT_CHARS_MAX: usize = 10_000;
 /// Bytes of the address of a reported deploy's page.
 pub const DEPLOY_URL_BYTES_MAX: usize = 2000;
 /// A reported deploy without a time repeats one of equal service, environment and version within this time.

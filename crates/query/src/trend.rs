@@ -44,7 +44,8 @@ pub async fn trends(executor: &Executor, query: TrendQuery, range: Range) -> Res
         .await
 }
 
-/// Queries the trends by a key of any type; `key_of` reads it from the key's output column.
+/// Queries the trends by a key of any type; `key_of` computes it from the query's column; counts of
+/// equal keys are added.
 pub async fn by_key<K: Eq + Hash>(
     executor: &Executor,
     query: TrendQuery,
@@ -58,7 +59,7 @@ pub async fn by_key<K: Eq + Hash>(
     let answer = executor.run(plan).await?;
     let mut counts: HashMap<K, HashMap<i64, u64>> = HashMap::new();
     for row in answer.rows() {
-        counts.entry(key_of(row)).or_default().insert(row.int(plans::BUCKET), row.count(COUNT));
+        *counts.entry(key_of(row)).or_default().entry(row.int(plans::BUCKET)).or_default() += row.count(COUNT);
     }
     Ok(Trends { buckets, counts })
 }

@@ -19,6 +19,8 @@ const settings = {
   aiConventions: false,
   allMetricKinds: false,
   sessionRecordings: true,
+  sourceUrl: "",
+  sourceRoot: "",
   issuesFromLogs: false,
   sampleRate: 1,
   errorSampleRate: 1,

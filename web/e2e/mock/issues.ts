@@ -1,5 +1,6 @@
 // Issues and their occurrences.
 import type * as t from "../../src/api/types";
+import { user } from "./account.ts";
 import { type Body, boot, iso, page, sorted, trend } from "./common.ts";
 import { pick, random, uuid } from "./random.ts";
 import { RECORDED_SESSION } from "./sessions.ts";
@@ -58,11 +59,55 @@ const ISSUES: [string, string, string, string, number, "endpoint" | "task" | nul
   ],
 ];
 
-const archived = new Set<string>();
+const states = new Map<string, t.IssueState>();
+const assignees = new Map<string, number>();
+const activity = new Map<string, t.IssueActivity[]>();
 
-export function archive(hashes: string[], on: boolean): number {
-  for (const hash of hashes) on ? archived.add(hash) : archived.delete(hash);
-  return hashes.length;
+function record(hash: string, of: Partial<t.IssueActivity> & Pick<t.IssueActivity, "type">) {
+  const entries = activity.get(hash) ?? [];
+  activity.set(hash, [
+    {
+      id: entries.length + 1,
+      at: iso(Date.now()),
+      by: { userId: user.id, name: user.name, email: user.email },
+      state: null,
+      untilTime: null,
+      untilCount: null,
+      assignee: null,
+      exceptionHash: "",
+      comment: "",
+      editedAt: null,
+      ...of,
+    },
+    ...entries,
+  ]);
+}
+
+export function setState(body: Body) {
+  const { hashes, state } = body as unknown as { hashes: string[]; state: t.IssueState };
+  for (const hash of hashes) {
+    states.set(hash, state);
+    record(hash, { type: "state", state });
+  }
+  return { changed: hashes.length };
+}
+
+export function assign(body: Body) {
+  const { hashes, userId } = body as unknown as { hashes: string[]; userId: number | null };
+  for (const hash of hashes) {
+    userId ? assignees.set(hash, userId) : assignees.delete(hash);
+    record(hash, { type: "assigned", assignee: userId ? user.name : null });
+  }
+  return { changed: hashes.length };
+}
+
+export function comment(hash: string, body: Body) {
+  record(hash, { type: "comment", comment: String(body.comment) });
+  return { id: activity.get(hash)?.length ?? 1 };
+}
+
+export function issueActivity(hash: string) {
+  return { data: activity.get(hash) ?? [] };
 }
 
 export function issueGroups(body: Body): t.IssueGroup[] {
@@ -79,17 +124,28 @@ export function issueGroups(body: Body): t.IssueGroup[] {
     lastSeen: iso(Date.parse(body.toDate) - i * 4_100_000),
     hourlyTrend: trend(body, i + 90, amount / 24),
     isMessage: false,
-    archived: archived.has(exceptionHash),
+    users: Math.round(amount / 3),
+    firstOccurrence: iso(boot - (i + 1) * 97_000_000),
+    firstVersion: "1.41.3",
+    lastVersion: "1.42.0",
+    archived: states.get(exceptionHash) === "archived",
+    state: states.get(exceptionHash) ?? (i === 2 ? ("regressed" as const) : ("open" as const)),
+    decision: null,
+    assignee: assignees.has(exceptionHash) ? { userId: user.id, name: user.name, email: user.email } : null,
+    mergedHashes: [],
     ownerType,
     ownerName,
   }));
   return sorted(
     rows.filter(
       (row) =>
-        row.title.toLowerCase().includes((body.search ?? "").toLowerCase()) && (body.includeArchived || !row.archived),
+        row.title.toLowerCase().includes((body.search ?? "").toLowerCase()) &&
+        (body.states
+          ? (body.states as t.IssueState[]).includes(row.state)
+          : body.includeArchived || row.state === "open" || row.state === "regressed"),
     ),
     body,
-    { last_seen: "lastSeen", first_seen: "firstSeen", count: "count" },
+    { last_seen: "lastSeen", first_seen: "firstSeen", count: "count", users: "users", newness: "firstOccurrence" },
   );
 }
 
@@ -129,8 +185,10 @@ export function issueDetail(hash: string, body: Body): t.IssueDetail {
   const list = page(all, full);
   return {
     group: {
-      ...issueGroups({ ...full, search: "", includeArchived: true })[0],
-      ...issueGroups({ ...full, search: "", includeArchived: true }).find((row) => row.exceptionHash === hash),
+      ...issueGroups({ ...full, search: "", states: null, includeArchived: true })[0],
+      ...issueGroups({ ...full, search: "", states: null, includeArchived: true }).find(
+        (row) => row.exceptionHash === hash,
+      ),
     },
     occurrences: list.data,
     pagination: list.pagination,
@@ -163,6 +221,8 @@ export function issueDetail(hash: string, body: Body): t.IssueDetail {
           { value: "pro", count: 38 },
         ],
       },
-    ].map((tag) => ({ ...tag, distinct: tag.values.length, count: 90 })),
+    ].map((tag) => ({ ...tag, distinct: tag.values.length, count: 90, partial: false })),
+    regression: null,
+    commit: "",
   };
 }

@@ -4,7 +4,7 @@ import type { Plugin } from "vite";
 import { organizations, projects, user } from "./account.ts";
 import { type Body, page } from "./common.ts";
 import { ENTITIES, endpointGroups } from "./entities.ts";
-import { archive, issueDetail, issueGroups } from "./issues.ts";
+import { assign, comment, issueActivity, issueDetail, issueGroups, setState } from "./issues.ts";
 import { logCompletions, logFacets, logHistogram, logs } from "./logs.ts";
 import { METRICS, metricAnswer } from "./metrics.ts";
 import { PEOPLE, Refused } from "./people.ts";
@@ -34,8 +34,11 @@ const ROUTES: [string, Handler][] = [
   ["PUT /api/projects", (body) => Object.assign(projects[0], { settings: { ...projects[0].settings, ...body } })],
   ...ENTITIES,
   ["POST /api/exception-stack-traces", (body) => page(issueGroups(body), body)],
-  ["POST /api/exception-stack-traces/archive", (body) => ({ archived: archive(body.hashes as string[], true) })],
-  ["POST /api/exception-stack-traces/unarchive", (body) => ({ unarchived: archive(body.hashes as string[], false) })],
+  ["POST /api/exception-stack-traces/state", (body) => setState(body)],
+  ["POST /api/exception-stack-traces/assign", (body) => assign(body)],
+  ["GET /api/exception-stack-traces/:hash/similar", () => ({ data: [] })],
+  ["GET /api/exception-stack-traces/:hash/activity", (_body, _url, parts) => issueActivity(parts[3])],
+  ["POST /api/exception-stack-traces/:hash/comments", (body, _url, parts) => comment(parts[3], body)],
   ["POST /api/exception-stack-traces/:hash", (body, _url, parts) => issueDetail(parts[3], body)],
   ["POST /api/logs", (body) => page(logs(body), body)],
   ["POST /api/logs/histogram", (body) => logHistogram(body)],

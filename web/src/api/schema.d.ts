@@ -669,6 +669,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/exception-stack-traces/assign": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Assigns Issues to a user with access to the project, or to nobody. */
+        post: operations["assignIssues"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/exception-stack-traces/by-id/{id}": {
         parameters: {
             query?: never;
@@ -703,6 +720,58 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/exception-stack-traces/comments/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Changes an own comment. */
+        put: operations["editIssueComment"];
+        post?: never;
+        /** Deletes an own comment; owners and admins delete any. */
+        delete: operations["deleteIssueComment"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/exception-stack-traces/merge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Merges Issues: lists show one Issue with the occurrences of all. Their hashes stay. */
+        post: operations["mergeIssues"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/exception-stack-traces/state": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sets the state of Issues: resolved, muted, archived, open. */
+        post: operations["setIssueState"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/exception-stack-traces/unarchive": {
         parameters: {
             query?: never;
@@ -720,6 +789,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/exception-stack-traces/unmerge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Makes merged hashes Issues of their own again. */
+        post: operations["unmergeIssues"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/exception-stack-traces/{hash}": {
         parameters: {
             query?: never;
@@ -731,6 +817,57 @@ export interface paths {
         put?: never;
         /** One Issue with its occurrences. */
         post: operations["getIssue"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/exception-stack-traces/{hash}/activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What users did with an Issue, its regressions, and comments. */
+        get: operations["listIssueActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/exception-stack-traces/{hash}/comments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Writes a comment on an Issue. */
+        post: operations["commentOnIssue"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/exception-stack-traces/{hash}/similar": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Issues of the same exception type with similar stack traces or messages. */
+        get: operations["listSimilarIssues"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -5404,7 +5541,7 @@ export interface components {
             /** @description Whether registration requires the code that the server printed at startup. */
             needsSetupCode: boolean;
         };
-        /** @description Body of the operations that archive and unarchive Issues. */
+        /** @description Body of the operations that archive, unarchive and unmerge Issues. */
         HashesRequest: {
             /** @description At most 1000 hashes, 16 hexadecimal digits each. */
             hashes: string[];
@@ -5574,14 +5711,111 @@ export interface components {
             /** @description Role of the new member. */
             role: string;
         };
+        /** @description `GET /api/exception-stack-traces/{hash}/activity`. */
+        IssueActivityList: {
+            /** @description All entries, latest first. */
+            data: components["schemas"]["IssueActivityView"][];
+        };
+        /**
+         * @description Kinds of entries of the activity of an Issue.
+         * @enum {string}
+         */
+        IssueActivityType: "state" | "regressed" | "assigned" | "merged" | "unmerged" | "comment";
+        /** @description An entry of the activity of an Issue. */
+        IssueActivityView: {
+            /** @description Of `assigned`: name of the assignee, null for nobody. */
+            assignee: string | null;
+            /**
+             * Format: date-time
+             * @description Time of the entry.
+             */
+            at: string;
+            by: components["schemas"]["IssuePerson"] | null;
+            /** @description Of `comment`: its content; else empty. */
+            comment: string;
+            /**
+             * Format: date-time
+             * @description Of `comment`: time of the latest change; null without one.
+             */
+            editedAt: string | null;
+            /** @description Of `merged` and `unmerged`: the other hash; else empty. */
+            exceptionHash: string;
+            /**
+             * Format: int64
+             * @description Id of the entry; 0 for a regression that no later decision has answered.
+             */
+            id: number;
+            state: components["schemas"]["IssueState"] | null;
+            /** @description The kind. */
+            type: components["schemas"]["IssueActivityType"];
+            /**
+             * Format: int64
+             * @description Of a mute: the number of occurrences that ends it; null without one.
+             */
+            untilCount: number | null;
+            /**
+             * Format: date-time
+             * @description Of a mute: its end; null without one.
+             */
+            untilTime: string | null;
+        };
+        /** @description Body of `POST /api/exception-stack-traces/assign`. */
+        IssueAssignRequest: {
+            /** @description At most 1000 hashes, 16 hexadecimal digits each. */
+            hashes: string[];
+            /**
+             * Format: int64
+             * @description Id of a user with access to the project; null: nobody.
+             */
+            userId?: number | null;
+        };
+        /** @description Body of the operations that write a comment. */
+        IssueCommentRequest: {
+            /** @description 1 to 10,000 characters. */
+            comment: string;
+        };
+        /** @description Result of writing a comment. */
+        IssueCommentWritten: {
+            /**
+             * Format: int64
+             * @description Id of the comment.
+             */
+            id: number;
+        };
+        /** @description The latest decision of a user about an Issue. */
+        IssueDecisionView: {
+            /**
+             * Format: date-time
+             * @description Time of the decision.
+             */
+            decidedAt: string;
+            /** @description The decided state; never `open` or `regressed`. */
+            state: components["schemas"]["IssueState"];
+            /**
+             * Format: int64
+             * @description Number of occurrences that ends a mute; null without one.
+             */
+            untilCount: number | null;
+            /**
+             * Format: date-time
+             * @description End of a mute; null without one.
+             */
+            untilTime: string | null;
+        };
         /** @description `POST /api/exception-stack-traces/{hash}`. */
         IssueDetail: {
+            /**
+             * @description Commit that the latest occurrence on this page ran: `vcs.ref.head.revision` of the occurrence or of its resource,
+             *     or the commit of a reported deploy of its version; empty when unknown.
+             */
+            commit: string;
             /** @description The Issue. */
             group: components["schemas"]["IssueGroup"];
             /** @description Occurrences of this page, latest first. */
             occurrences: components["schemas"]["Occurrence"][];
             /** @description Position of this page in the occurrences. */
             pagination: components["schemas"]["PageInfo"];
+            regression: components["schemas"]["IssueRegression"] | null;
             relatedEntity?: components["schemas"]["RelatedEntity"] | null;
             /**
              * Format: int64
@@ -5593,7 +5827,7 @@ export interface components {
              * @description Number of stored rows that `tagged_count` is estimated from; equal to it without sampling.
              */
             taggedStoredCount: number;
-            /** @description Distributions over the latest 1000 occurrences: service, version, then attributes by key. */
+            /** @description Distributions over all occurrences in the range: service, version, then attributes by key. */
             tags: components["schemas"]["TagDistribution"][];
         };
         /** @description Body of `POST /api/exception-stack-traces/{hash}`. Without both bounds, the range is all time. */
@@ -5612,25 +5846,39 @@ export interface components {
              * @default null
              */
             toDate: string | null;
+            /**
+             * @description Do not count `tags`, which reads all occurrences.
+             * @default false
+             */
+            withoutTags: boolean;
         };
         /** @description An Issue: the exceptions of one normalized stack trace. Counts are weighted by sampling. */
         IssueGroup: {
-            /** @description Whether the Issue is archived. */
+            /** @description Whether `state` is `archived`. */
             archived: boolean;
+            assignee: components["schemas"]["IssuePerson"] | null;
             /**
              * Format: int64
              * @description Number of occurrences in the range.
              */
             count: number;
+            decision: components["schemas"]["IssueDecisionView"] | null;
             /** @description Hash of the normalized stack trace: 16 hexadecimal digits. */
             exceptionHash: string;
             /** @description Exception type of the latest occurrence; empty when absent. */
             exceptionType: string;
             /**
              * Format: date-time
+             * @description Time of the first stored occurrence, also before the range.
+             */
+            firstOccurrence: string;
+            /**
+             * Format: date-time
              * @description Time of the first occurrence in the range.
              */
             firstSeen: string;
+            /** @description Version of the first stored occurrence with a version; empty without one. */
+            firstVersion: string;
             /** @description Occurrences per hour, or per number of hours for which 168 points cover the range; zeros included. */
             hourlyTrend: components["schemas"]["TrendPoint"][];
             /** @description Whether it is a captured message of a native report instead of exceptions. */
@@ -5640,6 +5888,10 @@ export interface components {
              * @description Time of the latest occurrence in the range.
              */
             lastSeen: string;
+            /** @description Version of the latest stored occurrence with a version; empty without one. */
+            lastVersion: string;
+            /** @description Other hashes whose occurrences are counted here. */
+            mergedHashes: string[];
             /** @description Message of the latest occurrence; empty when absent. */
             message: string;
             /** @description Name of the latest occurrence's owner; empty without an owner. */
@@ -5647,6 +5899,8 @@ export interface components {
             ownerType: components["schemas"]["OwnerType"] | null;
             /** @description Stack trace of the latest occurrence. */
             stackTrace: string;
+            /** @description The state now. */
+            state: components["schemas"]["IssueState"];
             /**
              * Format: int64
              * @description Number of stored rows that `count` is estimated from; equal to `count` without sampling.
@@ -5654,9 +5908,21 @@ export interface components {
             storedCount: number;
             /** @description Title of the Issue. */
             title: string;
+            /**
+             * Format: int64
+             * @description Number of distinct users of the occurrences in the range. The user is the first of the attributes `user.id`,
+             *     `enduser.id` and `client.address` that an occurrence has. Null when there are more than a million.
+             */
+            users: number | null;
         };
         /** @description Body of `POST /api/exception-stack-traces`. */
         IssueListRequest: {
+            /**
+             * Format: int64
+             * @description Only Issues that are assigned to the user with this id; 0: to nobody; null: any.
+             * @default null
+             */
+            assigneeId: number | null;
             /**
              * Format: date-time
              * @description Start of the time range, inclusive; 24 hours before `toDate` when null.
@@ -5664,7 +5930,7 @@ export interface components {
              */
             fromDate: string | null;
             /**
-             * @description Include archived Issues.
+             * @description Include Issues of every state; used when `states` is null.
              * @default false
              */
             includeArchived: boolean;
@@ -5691,17 +5957,89 @@ export interface components {
             /** @default null */
             sortDirection: components["schemas"]["SortDirection"] | null;
             /**
+             * @description Only Issues in one of these states; `open` and `regressed` when null.
+             * @default null
+             */
+            states: components["schemas"]["IssueState"][] | null;
+            /**
              * Format: date-time
              * @description End of the time range, exclusive; now when null.
              * @default null
              */
             toDate: string | null;
         };
+        /** @description Body of `POST /api/exception-stack-traces/merge`. */
+        IssueMergeRequest: {
+            /** @description At most 1000 hashes, 16 hexadecimal digits each. */
+            hashes: string[];
+            /** @description The hash that they are merged into. */
+            into: string;
+        };
         /**
          * @description Orders of Issues.
          * @enum {string}
          */
-        IssueOrder: "last_seen" | "first_seen" | "count";
+        IssueOrder: "last_seen" | "first_seen" | "count" | "users" | "newness";
+        /** @description A user. */
+        IssuePerson: {
+            /** @description E-mail address. */
+            email: string;
+            /** @description Display name. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Id of the user.
+             */
+            userId: number;
+        };
+        /** @description The first occurrence that the resolution of an Issue does not cover. */
+        IssueRegression: {
+            /**
+             * Format: date-time
+             * @description Its time.
+             */
+            at: string;
+            /** @description Its service; empty when absent. */
+            service: string;
+            /** @description Its version; empty when unknown. */
+            version: string;
+        };
+        /**
+         * @description States of Issues.
+         * @enum {string}
+         */
+        IssueState: "open" | "regressed" | "resolved" | "resolved_in_next_version" | "muted" | "archived";
+        /** @description Body of `POST /api/exception-stack-traces/state`. */
+        IssueStateRequest: {
+            /** @description At most 1000 hashes, 16 hexadecimal digits each. */
+            hashes: string[];
+            /** @description The new state: any but `regressed`. */
+            state: components["schemas"]["IssueState"];
+            /**
+             * Format: int64
+             * @description Number of occurrences after the request that ends a mute, at least 1.
+             */
+            untilCount?: number | null;
+            /**
+             * Format: date-time
+             * @description End of a mute.
+             * @default null
+             */
+            untilTime: string | null;
+        };
+        /** @description Result of a change of Issues. */
+        IssuesChanged: {
+            /**
+             * Format: int64
+             * @description Number of changed Issues.
+             */
+            changed: number;
+        };
+        /** @description Result of a merge. */
+        IssuesMerged: {
+            /** @description The hash of the Issue that shows the occurrences of all. */
+            exceptionHash: string;
+        };
         /** @description Stored records of one signal. */
         KeptCount: {
             /**
@@ -7362,6 +7700,13 @@ export interface components {
             sampleRate?: number | null;
             /** @description Store recordings of sessions and exceptions. Sessions are stored in any case. */
             sessionRecordings?: boolean | null;
+            /** @description Folder that is cut from the start of the paths of frames; at most 500 bytes. */
+            sourceRoot?: string | null;
+            /**
+             * @description Template of links to the code host: `http` or `https`, with `{path}`, and `{commit}` and `{line}` where the host
+             *     needs them; empty: no links. At most 500 bytes.
+             */
+            sourceUrl?: string | null;
         };
         /** @description A project. */
         ProjectName: {
@@ -7445,6 +7790,10 @@ export interface components {
             sampleRate: number;
             /** @description Store recordings of sessions and exceptions. Sessions are stored in any case. */
             sessionRecordings: boolean;
+            /** @description Folder that is cut from the start of the paths of frames; may be empty. */
+            sourceRoot: string;
+            /** @description Template of links to the code host, with `{path}`, and `{commit}` and `{line}`; empty: no links. */
+            sourceUrl: string;
         };
         /** @description A project. */
         ProjectView: {
@@ -8181,6 +8530,32 @@ export interface components {
              */
             lastSeen?: string | null;
         };
+        /** @description An Issue that is similar to another one. */
+        SimilarIssue: {
+            /** @description Hash of the normalized stack trace: 16 hexadecimal digits. */
+            exceptionHash: string;
+            /** @description Exception type; empty when absent. */
+            exceptionType: string;
+            /**
+             * Format: date-time
+             * @description Time of the latest occurrence.
+             */
+            lastSeen: string;
+            /** @description Message of the latest occurrence; empty when absent. */
+            message: string;
+            /**
+             * Format: double
+             * @description Overlap of the frames next to the error or of the words of the messages, whichever is greater: 1/3 to 1.
+             */
+            similarity: number;
+            /** @description Title of the Issue. */
+            title: string;
+        };
+        /** @description `GET /api/exception-stack-traces/{hash}/similar`. */
+        SimilarIssues: {
+            /** @description At most 10 Issues, the most similar first. */
+            data: components["schemas"]["SimilarIssue"][];
+        };
         /** @description The accepted slowness of one Endpoint. */
         SlowOffset: {
             /**
@@ -8567,11 +8942,13 @@ export interface components {
             count: number;
             /**
              * Format: int64
-             * @description Number of distinct values, including those not in `values`.
+             * @description Number of distinct values, including those not in `values`; at least, if `partial`.
              */
             distinct: number;
             /** @description Key of the attribute. */
             key: string;
+            /** @description Whether there were too many values to count each one. Those in `values` are counted exactly. */
+            partial: boolean;
             /** @description The most frequent values first, at most ten. */
             values: components["schemas"]["TagValue"][];
         };
@@ -12419,6 +12796,96 @@ export interface operations {
             };
         };
     };
+    assignIssues: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IssueAssignRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuesChanged"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     getOccurrence: {
         parameters: {
             query: {
@@ -12601,6 +13068,350 @@ export interface operations {
             };
         };
     };
+    editIssueComment: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the comment */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IssueCommentRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssueCommentWritten"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deleteIssueComment: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the comment */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssueCommentWritten"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    mergeIssues: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IssueMergeRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuesMerged"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    setIssueState: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IssueStateRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuesChanged"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     unarchiveIssues: {
         parameters: {
             query: {
@@ -12624,6 +13435,87 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Unarchived"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    unmergeIssues: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HashesRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuesChanged"];
                 };
             };
             /** @description The request is malformed. */
@@ -12708,6 +13600,259 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["IssueDetail"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listIssueActivity: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                /** @description 16 hexadecimal digits */
+                hash: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssueActivityList"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    commentOnIssue: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                /** @description 16 hexadecimal digits */
+                hash: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IssueCommentRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssueCommentWritten"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listSimilarIssues: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                /** @description 16 hexadecimal digits */
+                hash: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SimilarIssues"];
                 };
             };
             /** @description The request is malformed. */

@@ -79,6 +79,8 @@ export type TraceRow = Schemas["TraceRow"];
 
 export type IssueGroup = Schemas["IssueGroup"];
 export type IssueOccurrence = Schemas["Occurrence"];
+export type IssueState = Schemas["IssueState"];
+export type IssueActivity = Schemas["IssueActivityView"];
 export type IssueDetail = Schemas["IssueDetail"];
 export type TagDistribution = Schemas["TagDistribution"];
 

@@ -187,3 +187,11 @@ export function foldStack(stack: Stack): StackBlock[] {
       : block,
   );
 }
+
+/** Whether a line contains a string, ignoring case; false for an empty string. */
+export function matches(item: StackItem, find: string): boolean {
+  const needle = find.trim().toLowerCase();
+  if (!needle) return false;
+  const line = item.kind === "text" ? item.text : `${item.fn} ${item.file}:${item.line ?? ""} ${item.source}`;
+  return line.toLowerCase().includes(needle);
+}

@@ -62,7 +62,7 @@ export function DataTable<Row, Order extends string>({
       </thead>
       <tbody role="rowgroup">
         {rows.map((row) => (
-          <tr key={rowKey(row)} role="row" className={rowClass?.(row)}>
+          <tr key={rowKey(row)} data-key={rowKey(row)} role="row" className={rowClass?.(row)}>
             {columns.map((column) => (
               <td
                 key={column.key}

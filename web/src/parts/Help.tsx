@@ -44,7 +44,15 @@ const GROUPS: [string, [string, string][]][] = [
       ["f", "Follow the live list"],
     ],
   ],
-  ["Issue", [["n p", "Next, previous occurrence"]]],
+  [
+    "Issue",
+    [
+      ["n p", "Next, previous occurrence"],
+      ["e", "Archive"],
+      ["v", "Resolve"],
+      ["x", "Select the row"],
+    ],
+  ],
   [
     "Session",
     [

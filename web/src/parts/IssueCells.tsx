@@ -1,7 +1,9 @@
 import { Link } from "@tanstack/react-router";
 import { useProjectId } from "../api/hooks";
 import type { IssueGroup } from "../api/types";
+import { plural } from "../model/format";
 import { Chip } from "../ui/Chip";
+import { StateChip } from "./IssueActions";
 
 /** Title, preceded by the exception type. The text wraps and is not truncated. */
 export function IssueTitle({ row, lines = 2 }: { row: IssueGroup; lines?: 1 | 2 }) {
@@ -23,9 +25,14 @@ export function IssueTitle({ row, lines = 2 }: { row: IssueGroup; lines?: 1 | 2 
           <Chip>message</Chip>
         </span>
       )}
-      {row.archived && (
+      {row.state !== "open" && (
+        <span className="over-row ml-2">
+          <StateChip issue={row} />
+        </span>
+      )}
+      {row.mergedHashes.length > 0 && (
         <span className="ml-2">
-          <Chip>archived</Chip>
+          <Chip>{plural(row.mergedHashes.length + 1, "stack")}</Chip>
         </span>
       )}
       {message && (

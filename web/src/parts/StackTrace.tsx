@@ -1,13 +1,22 @@
 // A stack trace with the culprit frame marked, library frames folded, and the source around frames if it is available.
-import { ChevronRight } from "lucide-react";
+import { ChevronRight, ExternalLink } from "lucide-react";
 import { useId, useMemo, useState } from "react";
 import type { FrameSource } from "../api/types";
 import { plural } from "../model/format";
 import { indexSources, openAtFirst, type Sources, sourceOf } from "../model/sources";
-import { type Frame, foldStack, parseStack, type StackBlock } from "../model/stack";
+import { type Frame, foldStack, matches, parseStack, type StackBlock } from "../model/stack";
 import { SourceLines } from "./SourceLines";
 
-export function StackTrace({ text, sources }: { text: string; sources?: FrameSource[] }) {
+interface Props {
+  text: string;
+  sources?: FrameSource[];
+  /** The address of a frame's line at the code host; null without one. */
+  link?: (frame: Frame) => string | null;
+  /** Lines with this string are marked, and folded ones shown. */
+  find?: string;
+}
+
+export function StackTrace({ text, sources, link, find = "" }: Props) {
   const stack = useMemo(() => parseStack(text), [text]);
   const blocks = useMemo(() => foldStack(stack), [stack]);
   const known = useMemo(() => indexSources(sources), [sources]);
@@ -23,6 +32,8 @@ export function StackTrace({ text, sources }: { text: string; sources?: FrameSou
             key={block.index}
             block={block}
             sources={known}
+            link={link}
+            find={find}
             open={block.index === open}
             culprit={block.index === stack.culprit}
             error={block.index === errorLine}
@@ -33,7 +44,7 @@ export function StackTrace({ text, sources }: { text: string; sources?: FrameSou
   );
 }
 
-interface BlockProps {
+interface BlockProps extends Pick<Props, "link" | "find"> {
   block: StackBlock;
   sources: Sources;
   /** Whether its source is shown initially. */
@@ -42,35 +53,39 @@ interface BlockProps {
   error: boolean;
 }
 
-function Block({ block, sources, open, culprit, error }: BlockProps) {
-  if (block.kind === "folded") return <Folded frames={block.frames} sources={sources} />;
+const MARKED = "outline outline-2 outline-(--accent) -outline-offset-2";
+
+function Block({ block, sources, link, find = "", open, culprit, error }: BlockProps) {
+  if (block.kind === "folded") return <Folded frames={block.frames} sources={sources} link={link} find={find} />;
   const { item } = block;
   if (item.kind === "text")
     return (
       <li
-        className={`whitespace-pre-wrap py-0.5 [overflow-wrap:anywhere] ${item.heading ? "mt-2 font-semibold" : error ? "font-semibold text-error" : "text-ink2"}`}
+        className={`whitespace-pre-wrap py-0.5 [overflow-wrap:anywhere] ${matches(item, find) ? MARKED : ""} ${item.heading ? "mt-2 font-semibold" : error ? "font-semibold text-error" : "text-ink2"}`}
       >
         {item.text}
       </li>
     );
-  return <FrameLine frame={item} culprit={culprit} source={sourceOf(sources, item)} openAtFirst={open} />;
+  const source = sourceOf(sources, item);
+  return <FrameLine frame={item} culprit={culprit} source={source} link={link} find={find} openAtFirst={open} />;
 }
 
-interface FrameProps {
+interface FrameProps extends Pick<Props, "link" | "find"> {
   frame: Frame;
   culprit?: boolean;
   source?: FrameSource;
   openAtFirst?: boolean;
 }
 
-function FrameLine({ frame, culprit, source, openAtFirst = false }: FrameProps) {
+function FrameLine({ frame, culprit, source, link, find = "", openAtFirst = false }: FrameProps) {
   const id = useId();
+  const address = link?.(frame);
   // Null until the user chooses, because sources load after the trace.
   const [chosen, choose] = useState<boolean | null>(null);
   const open = chosen ?? openAtFirst;
   return (
     <li
-      className={`border-l-2 py-1 pl-3 ${culprit ? "border-error bg-errorsoft" : frame.inApp ? "border-accent" : "border-line text-ink2"}`}
+      className={`border-l-2 py-1 pl-3 ${matches(frame, find) ? MARKED : ""} ${culprit ? "border-error bg-errorsoft" : frame.inApp ? "border-accent" : "border-line text-ink2"}`}
     >
       <div className="flex flex-wrap items-baseline gap-x-2">
         {source && (
@@ -95,6 +110,17 @@ function FrameLine({ frame, culprit, source, openAtFirst = false }: FrameProps) 
           )}
           {frame.column !== null && `:${frame.column}`}
         </span>
+        {address && (
+          <a
+            href={address}
+            target="_blank"
+            rel="noopener noreferrer"
+            className="link font-sans"
+            aria-label={`Source of ${frame.fn || "(anonymous)"} at the code host`}
+          >
+            <ExternalLink size={12} aria-hidden className="inline" />
+          </a>
+        )}
         {culprit && <span className="chip border border-error bg-bg! font-sans text-error!">look here first</span>}
       </div>
       {frame.source && <div className="whitespace-pre-wrap pt-0.5 pl-4">{frame.source}</div>}
@@ -103,8 +129,14 @@ function FrameLine({ frame, culprit, source, openAtFirst = false }: FrameProps) 
   );
 }
 
-function Folded({ frames, sources }: { frames: Frame[]; sources: Sources }) {
-  const [open, setOpen] = useState(false);
+function Folded({
+  frames,
+  sources,
+  link,
+  find = "",
+}: { frames: Frame[]; sources: Sources } & Pick<Props, "link" | "find">) {
+  const [chosen, setOpen] = useState(false);
+  const open = chosen || frames.some((frame) => matches(frame, find));
   return (
     <li>
       <button
@@ -119,7 +151,7 @@ function Folded({ frames, sources }: { frames: Frame[]; sources: Sources }) {
       {open && (
         <ol>
           {frames.map((frame, i) => (
-            <FrameLine key={i} frame={frame} source={sourceOf(sources, frame)} />
+            <FrameLine key={i} frame={frame} source={sourceOf(sources, frame)} link={link} find={find} />
           ))}
         </ol>
       )}

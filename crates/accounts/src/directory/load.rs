@@ -121,7 +121,8 @@ fn read_user(row: &AnyRow) -> Result<User, ControlError> {
 const SELECT_PROJECTS: &str = "SELECT id, number, name, token_sealed, upload_token_sealed, framework, \
      organization_id, created_ns, keep_unmatched_roots, issues_from_logs, sample_rate, error_sample_rate, \
      drop_healthy_healthchecks, healthcheck_paths, profile_label_allowlist, retention_days, ai_conventions, \
-     bytes_a_day, records_a_day, records_a_second, allowed_origins, demo, all_metric_kinds, session_recordings \
+     bytes_a_day, records_a_day, records_a_second, allowed_origins, demo, all_metric_kinds, session_recordings, \
+     source_url, source_root \
      FROM projects ORDER BY number";
 
 fn read_project(
@@ -169,6 +170,8 @@ fn read_project(
             retention_days: row.try_get::<Option<i64>, _>(15)?.and_then(|days| u32::try_from(days).ok()),
             quota: Quota { bytes_a_day: limit(17)?, records_a_day: limit(18)?, records_a_second: limit(19)? },
             allowed_origins: strings(20)?,
+            source_url: text(24)?,
+            source_root: text(25)?,
         },
     })
 }

@@ -143,6 +143,10 @@ pub struct ProjectSettings {
     pub quota: Quota,
     /// Canonical origins of pages that may send telemetry; empty: all origins.
     pub allowed_origins: Vec<String>,
+    /// Template of links to the code host with `{path}`, and `{commit}` and `{line}`; empty: no links.
+    pub source_url: String,
+    /// Folder that is cut from the start of the paths of frames; may be empty.
+    pub source_root: String,
 }
 
 impl Project {

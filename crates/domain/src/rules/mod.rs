@@ -8,7 +8,7 @@
 //! 3. [`entry_point`] and [`classify`]: the promotion table. [`drop_reason`] lists why records are not stored.
 //! 4. [`healthcheck`]: health checks that a project setting drops.
 //! 5. [`http`], [`endpoint_name`], [`ai_trace`], [`prices`], [`edge_platform`]: the columns of entity rows.
-//! 6. [`exception`], [`stack_normalize`], [`issue_group`], [`owner`]: Issues.
+//! 6. [`exception`], [`stack_normalize`], [`issue_group`], [`owner`]: Issues. [`issue_state`], [`issue_similarity`]: on read.
 //! 7. [`row_id`]: deterministic row ids.
 //!
 //! [`native_ids`] and [`framework`] are for native reports; [`metric_names`], [`exponential`] and [`log_mapping`] are for
@@ -29,6 +29,8 @@ mod group_memo;
 pub mod healthcheck;
 pub mod http;
 pub mod issue_group;
+pub mod issue_similarity;
+pub mod issue_state;
 pub mod log_mapping;
 pub mod metric_names;
 pub mod native_ids;

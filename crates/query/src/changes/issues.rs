@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use tidewatch_accounts::Project;
 use tidewatch_domain::changes::Kind;
+use tidewatch_domain::rules::issue_state::Decision;
 use tidewatch_store::plan::{Filter, Function, Key, Value};
 use tidewatch_store::tables::Table;
 
@@ -12,7 +13,7 @@ use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::time::{DAY, MINUTE, Range};
 use crate::views::changes::{ChangeCard, ChangeKind};
-use crate::{filters, ids, plans};
+use crate::{filters, ids, issues, plans};
 use tidewatch_limits as limits;
 
 /// Occurrences of a new Issue that is shown.
@@ -56,10 +57,12 @@ enum Back {
     Silent(i64),
     /// A user had archived it.
     Archived,
+    /// A user had resolved it.
+    Resolved,
 }
 
 /// The Issues whose first occurrence is within a day before the minute `end`, or the first after a week without any or
-/// after its archival. At most [`limits::NEW_ISSUES_MAX`], the most frequent ones.
+/// after it was archived or resolved. Muted ones are left out. At most [`limits::NEW_ISSUES_MAX`], the most frequent ones.
 pub async fn new(
     executor: &Executor,
     project: &Project,
@@ -97,16 +100,27 @@ pub async fn new(
     );
     let answer = executor.run(plan).await?;
     let known: HashMap<u64, i64> = answer.rows().map(|row| (row.u64("group"), row.int(LAST))).collect();
-    let archived = executor.context.control.archived(project.number).await?;
+    let hashes: Vec<u64> = found.iter().map(|one| one.hash).collect();
+    let standings = issues::standings(executor, project.number, &hashes).await?;
     let mut kept = Vec::new();
     for mut one in found {
-        let archived_ns = archived.get(&one.hash).copied();
-        match (archived_ns, known.get(&one.hash)) {
-            (Some(archived_ns), _) => {
-                // Occurrences before it was archived do not count.
-                if archived_ns >= one.first {
-                    let after =
-                        Range { from: archived_ns.saturating_add(1), to: to.max(archived_ns.saturating_add(2)) };
+        let standing = standings.get(&one.hash);
+        if standing.is_some_and(|standing| !standing.state.is_open()) {
+            continue;
+        }
+        // A mute that is over is no news.
+        let back = standing.and_then(|standing| match standing.decision.decision {
+            Decision::Archived => Some((standing.decision.decided_ns, Back::Archived)),
+            Decision::Resolved | Decision::ResolvedInNextVersion => {
+                Some((standing.decision.decided_ns, Back::Resolved))
+            }
+            Decision::Muted { .. } => None,
+        });
+        match (back, known.get(&one.hash)) {
+            (Some((decided_ns, back)), _) => {
+                // Occurrences before the decision do not count.
+                if decided_ns >= one.first {
+                    let after = Range { from: decided_ns.saturating_add(1), to: to.max(decided_ns.saturating_add(2)) };
                     let again = vec![Function::Weight.named(COUNT), Function::Min("time").named(FIRST)];
                     let of_one = Filter::eq("group", Value::U64(one.hash));
                     let plan = plans::groups(Table::Exceptions, &[project.number], after, of_one, keys(), again);
@@ -114,7 +128,7 @@ pub async fn new(
                     let Some(row) = answer.first() else { continue };
                     (one.count, one.first) = (row.number(COUNT), row.int(FIRST));
                 }
-                one.back = Some(Back::Archived);
+                one.back = Some(back);
             }
             (None, Some(last)) if one.first.saturating_sub(*last) >= SILENT => {
                 one.back = Some(Back::Silent(one.first.saturating_sub(*last) / DAY));
@@ -196,9 +210,9 @@ impl NewIssue {
                     let title = &self.title;
                     format!("Issue {title}{place} is back: {count} times since {clock}, after {days} days without it.")
                 }
-                Some(Back::Archived) => {
-                    let title = &self.title;
-                    format!("Issue {title}{place} is back after it was archived: {count} times since {clock}{seen}.")
+                Some(back @ (Back::Archived | Back::Resolved)) => {
+                    let (title, done) = (&self.title, if back == Back::Archived { "archived" } else { "resolved" });
+                    format!("Issue {title}{place} is back after it was {done}: {count} times since {clock}{seen}.")
                 }
             },
             score: self.an_hour,

@@ -98,6 +98,10 @@ pub struct ProjectSettings {
     pub all_metric_kinds: bool,
     /// Store recordings of sessions and exceptions. Sessions are stored in any case.
     pub session_recordings: bool,
+    /// Template of links to the code host, with `{path}`, and `{commit}` and `{line}`; empty: no links.
+    pub source_url: String,
+    /// Folder that is cut from the start of the paths of frames; may be empty.
+    pub source_root: String,
     /// Share of traces without an error that is stored, 0 to 1.
     pub sample_rate: f64,
     /// Share of traces with an error that is stored, 0 to 1.
@@ -277,6 +281,11 @@ pub struct ProjectChangeRequest {
     pub all_metric_kinds: Option<bool>,
     /// Store recordings of sessions and exceptions. Sessions are stored in any case.
     pub session_recordings: Option<bool>,
+    /// Template of links to the code host: `http` or `https`, with `{path}`, and `{commit}` and `{line}` where the host
+    /// needs them; empty: no links. At most 500 bytes.
+    pub source_url: Option<String>,
+    /// Folder that is cut from the start of the paths of frames; at most 500 bytes.
+    pub source_root: Option<String>,
     /// Share of traces without an error that is stored, 0 to 1.
     pub sample_rate: Option<f64>,
     /// Share of traces with an error that is stored, 0 to 1.

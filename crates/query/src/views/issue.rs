@@ -1,4 +1,4 @@
-//! Issues: groups of exceptions, their occurrences, archiving.
+//! Issues: groups of exceptions, their occurrences.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -6,6 +6,7 @@ use utoipa::ToSchema;
 use super::AttributeMap;
 use super::page::{OrderBy, PageInfo, PageRequest, SortDirection, TrendPoint};
 use super::span::TraceType;
+use super::triage::{IssueDecisionView, IssuePerson, IssueRegression, IssueState};
 
 /// Kinds of owners. The owner of an exception is the nearest Endpoint or Task at or above its span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
@@ -28,6 +29,10 @@ pub enum IssueOrder {
     FirstSeen,
     /// By the number of occurrences.
     Count,
+    /// By the number of users in the range.
+    Users,
+    /// By the first occurrence of all time.
+    Newness,
 }
 
 /// Body of `POST /api/exception-stack-traces`.
@@ -40,7 +45,7 @@ pub struct IssueListRequest {
     /// End of the time range, exclusive; now when null.
     #[schema(format = DateTime)]
     pub to_date: Option<String>,
-    /// `last_seen` (default), `first_seen` or `count`.
+    /// `last_seen` (default), `first_seen`, `count`, `users` or `newness`.
     #[schema(value_type = Option<IssueOrder>)]
     pub order_by: OrderBy<IssueOrder>,
     /// `desc` when null.
@@ -52,8 +57,12 @@ pub struct IssueListRequest {
     /// Query in the query language, of occurrences, which are counted only if they match; combined with the other conditions; a text that is no query is 400 with its
     /// `position`. At most 4,096 bytes.
     pub query: Option<String>,
-    /// Include archived Issues.
+    /// Include Issues of every state; used when `states` is null.
     pub include_archived: bool,
+    /// Only Issues in one of these states; `open` and `regressed` when null.
+    pub states: Option<Vec<IssueState>>,
+    /// Only Issues that are assigned to the user with this id; 0: to nobody; null: any.
+    pub assignee_id: Option<i64>,
     /// The page; the first 20 Issues when null.
     pub pagination: Option<PageRequest>,
 }
@@ -76,18 +85,39 @@ pub struct IssueGroup {
     pub count: u64,
     /// Number of stored rows that `count` is estimated from; equal to `count` without sampling.
     pub stored_count: u64,
+    /// Number of distinct users of the occurrences in the range. The user is the first of the attributes `user.id`,
+    /// `enduser.id` and `client.address` that an occurrence has. Null when there are more than a million.
+    #[schema(required)]
+    pub users: Option<u64>,
     /// Time of the first occurrence in the range.
     #[schema(format = DateTime)]
     pub first_seen: String,
     /// Time of the latest occurrence in the range.
     #[schema(format = DateTime)]
     pub last_seen: String,
+    /// Time of the first stored occurrence, also before the range.
+    #[schema(format = DateTime)]
+    pub first_occurrence: String,
+    /// Version of the first stored occurrence with a version; empty without one.
+    pub first_version: String,
+    /// Version of the latest stored occurrence with a version; empty without one.
+    pub last_version: String,
     /// Occurrences per hour, or per number of hours for which 168 points cover the range; zeros included.
     pub hourly_trend: Vec<TrendPoint>,
     /// Whether it is a captured message of a native report instead of exceptions.
     pub is_message: bool,
-    /// Whether the Issue is archived.
+    /// Whether `state` is `archived`.
     pub archived: bool,
+    /// The state now.
+    pub state: IssueState,
+    /// The latest decision of a user, also when it no longer holds; null without one.
+    #[schema(required)]
+    pub decision: Option<IssueDecisionView>,
+    /// The user who works on it; null without one.
+    #[schema(required)]
+    pub assignee: Option<IssuePerson>,
+    /// Other hashes whose occurrences are counted here.
+    pub merged_hashes: Vec<String>,
     /// Kind of the latest occurrence's owner; null without an owner.
     #[schema(required)]
     pub owner_type: Option<OwnerType>,
@@ -190,6 +220,8 @@ pub struct IssueDetailRequest {
     pub to_date: Option<String>,
     /// The page of occurrences; the first 20 when null.
     pub pagination: Option<PageRequest>,
+    /// Do not count `tags`, which reads all occurrences.
+    pub without_tags: bool,
 }
 
 /// A value of an attribute.
@@ -208,10 +240,12 @@ pub struct TagDistribution {
     pub key: String,
     /// The most frequent values first, at most ten.
     pub values: Vec<TagValue>,
-    /// Number of distinct values, including those not in `values`.
+    /// Number of distinct values, including those not in `values`; at least, if `partial`.
     pub distinct: u64,
     /// Number of occurrences with the attribute.
     pub count: u64,
+    /// Whether there were too many values to count each one. Those in `values` are counted exactly.
+    pub partial: bool,
 }
 
 /// `POST /api/exception-stack-traces/{hash}`.
@@ -227,7 +261,13 @@ pub struct IssueDetail {
     /// The owner of the latest occurrence on this page; absent without an owner.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub related_entity: Option<RelatedEntity>,
-    /// Distributions over the latest 1000 occurrences: service, version, then attributes by key.
+    /// Commit that the latest occurrence on this page ran: `vcs.ref.head.revision` of the occurrence or of its resource,
+    /// or the commit of a reported deploy of its version; empty when unknown.
+    pub commit: String,
+    /// The occurrence that ended the resolution; null unless the state is `regressed`.
+    #[schema(required)]
+    pub regression: Option<IssueRegression>,
+    /// Distributions over all occurrences in the range: service, version, then attributes by key.
     pub tags: Vec<TagDistribution>,
     /// Number of occurrences in `tags`.
     pub tagged_count: u64,
@@ -244,25 +284,4 @@ pub struct OccurrenceDetail {
     /// Its owner; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub related_entity: Option<RelatedEntity>,
-}
-
-/// Body of the operations that archive and unarchive Issues.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
-pub struct HashesRequest {
-    /// At most 1000 hashes, 16 hexadecimal digits each.
-    pub hashes: Vec<String>,
-}
-
-/// Result of archiving.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Archived {
-    /// Number of archived Issues.
-    pub archived: u64,
-}
-
-/// Result of unarchiving.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Unarchived {
-    /// Number of unarchived Issues.
-    pub unarchived: u64,
 }

@@ -37,6 +37,7 @@ pub mod task;
 pub mod trace;
 pub mod trace_columns;
 pub mod trace_search;
+pub mod triage;
 pub mod version;
 
 use std::collections::BTreeMap;

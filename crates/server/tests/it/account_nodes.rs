@@ -1,11 +1,15 @@
 //! The control database: several nodes on one database, concurrent changes, and data directories of older versions.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use serde_json::{Value, json};
 use sqlx::{Connection, Row, SqliteConnection};
 use tidewatch_accounts::secrets::seal::Sealer;
-use tidewatch_accounts::{Actor, Control, ControlError, Location, NewAccount, NewProject, NewUser, Role, TokenKind};
+use tidewatch_accounts::{
+    Actor, Control, ControlError, IssueDecision, Location, NewAccount, NewProject, NewUser, Role, TokenKind,
+};
+use tidewatch_domain::rules::issue_state::Decision;
 
 use crate::harness::{Harness, text};
 
@@ -111,7 +115,7 @@ on_both! {
             control.set_project_role(&actor(), &project, who, there).await.unwrap();
             assert_eq!(control.role_in(who, &project), Some(expected), "{there:?}");
         }
-        control.archive(&actor(), &project, &[1, 2]).await.unwrap();
+        control.decide_issues(&actor(), &project, &[1, 2], Some(Decision::Archived), &HashMap::new()).await.unwrap();
         control.delete_project(&actor(), &project).await.unwrap();
         assert!(control.project_by_token(&project.token, NOW).is_none());
         assert!(control.projects_of(owner.id).is_empty());
@@ -185,7 +189,8 @@ async fn a_data_directory_of_version_one_is_migrated_without_loss() {
         let membership = control.memberships(4).remove(0);
         assert_eq!((membership.role, membership.organization.timezone.as_str()), (Role::Owner, "Europe/Berlin"));
         assert_eq!(control.stored_user("A@B.c").await.unwrap().unwrap().password_hash.as_deref(), Some("hash"));
-        assert_eq!(control.archived(7).await.unwrap(), [(255, 9)].into());
+        let archived = IssueDecision { decision: Decision::Archived, decided_ns: 9 };
+        assert_eq!(control.issue_decisions(7).await.unwrap(), [(255, archived)].into());
         assert_eq!(control.slow_endpoint(7, "GET /").await.unwrap().unwrap().offset_ms, 250);
         control.close().await;
     }

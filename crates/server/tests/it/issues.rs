@@ -69,11 +69,10 @@ async fn one_issue_has_its_occurrences_entity_and_tags() {
     assert_eq!((&related["name"], &related["traceType"]), (&json!("GET /pay"), &json!("endpoint")));
     assert_eq!((&related["id"], &related["statusCode"]), (&latest["ownerId"], &json!(500)));
     let tags = issue["tags"].as_array().unwrap();
-    let server =
-        json!({ "key": "server_name", "values": [{ "value": "shop", "count": 3 }], "distinct": 1, "count": 3 });
+    let server = json!({ "key": "server_name", "values": [{ "value": "shop", "count": 3 }], "distinct": 1, "count": 3, "partial": false });
     assert_eq!(tags[0], server);
     let values = json!([{ "value": "de", "count": 2 }, { "value": "at", "count": 1 }]);
-    let country = json!({ "key": "shop.country", "values": values, "distinct": 2, "count": 3 });
+    let country = json!({ "key": "shop.country", "values": values, "distinct": 2, "count": 3, "partial": false });
     assert!(tags.contains(&country), "{tags:?}");
 
     let by_id = format!("{LIST}/by-id/{}", text(&latest["id"]));

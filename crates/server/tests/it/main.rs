@@ -40,6 +40,7 @@ mod health;
 mod hostile;
 mod incidents;
 mod invitations;
+mod issue_states;
 mod issues;
 mod judges;
 mod limits;

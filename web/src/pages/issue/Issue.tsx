@@ -1,23 +1,25 @@
 import { getRouteApi } from "@tanstack/react-router";
-import { Archive, ArchiveRestore, ChevronLeft, ChevronRight, SearchCheck, Waypoints } from "lucide-react";
-import { useArchive } from "../../api/archive";
+import { ChevronLeft, ChevronRight, SearchCheck, Split, Waypoints } from "lucide-react";
 import { usePost } from "../../api/hooks";
-import type { IssueDetail } from "../../api/types";
+import { useSetState, useUnmerge } from "../../api/issues";
+import type { IssueDetail, IssueState } from "../../api/types";
 import { count, NONE, plural } from "../../model/format";
 import { exactTime } from "../../model/time";
 import { Ago } from "../../parts/Ago";
 import { AttributeTable } from "../../parts/AttributeTable";
 import { Estimated, EstimatedNote } from "../../parts/Estimated";
+import { AssignSelect, StateActions, StateChip } from "../../parts/IssueActions";
 import { OwnerLink } from "../../parts/IssueCells";
 import { useKeys } from "../../parts/keys";
 import { usePatchSearch } from "../../parts/listSearch";
 import { TraceLink } from "../../parts/occurrenceColumns";
 import { PageHead, Section } from "../../parts/Page";
 import { QueryView, SkeletonRows } from "../../parts/states";
-import { Chip } from "../../ui/Chip";
 import { SearchLink } from "../../ui/SearchLink";
+import { Activity } from "./Activity";
 import { ALL_EVENTS, Causes } from "./Causes";
 import { Recording } from "./Recording";
+import { Similar } from "./Similar";
 import { Stack } from "./Stack";
 import { Tags } from "./Tags";
 import { TrendChart } from "./TrendChart";
@@ -29,7 +31,7 @@ export function IssuePage() {
   const { event = 1 } = route.useSearch();
   const query = usePost(
     "/api/exception-stack-traces/{hash}",
-    { pagination: { page: event, pageSize: 1 } },
+    { pagination: { page: event, pageSize: 1 }, withoutTags: true },
     { path: { hash } },
   );
   return (
@@ -41,20 +43,21 @@ export function IssuePage() {
 
 function Detail({ detail, event }: { detail: IssueDetail; event: number }) {
   const { group, pagination } = detail;
-  const archive = useArchive();
   const search = route.useSearch();
   const patch = usePatchSearch();
   const explain = () => patch({ explain: search.explain ? undefined : ALL_EVENTS, where: undefined });
+  const change = useSetState();
   const occurrence = detail.occurrences?.[0];
-  const toggle = () => archive.mutate({ hashes: [group.exceptionHash], archive: !group.archived });
-  useKeys({ e: toggle });
+  const hashes = [group.exceptionHash];
+  const set = (state: IssueState) => change.mutate({ hashes, state: group.state === state ? "open" : state });
+  useKeys({ e: () => set("archived"), v: () => set("resolved") });
   return (
     <>
       <PageHead
         title={group.exceptionType || group.title}
         sub={
           <>
-            {group.archived && <Chip>archived</Chip>}
+            <StateChip issue={group} />{" "}
             <span className="text-ink [overflow-wrap:anywhere]">
               {group.message || (group.title !== group.exceptionType ? group.title : "")}
             </span>
@@ -65,10 +68,8 @@ function Detail({ detail, event }: { detail: IssueDetail; event: number }) {
             <button type="button" className="btn" aria-pressed={!!search.explain} onClick={explain}>
               <SearchCheck size={14} aria-hidden /> Explain
             </button>
-            <button type="button" className="btn" onClick={toggle} title="Hidden from the list until it happens again">
-              {group.archived ? <ArchiveRestore size={14} aria-hidden /> : <Archive size={14} aria-hidden />}
-              {group.archived ? "Bring back" : "Archive"}
-            </button>
+            <AssignSelect hashes={hashes} value={group.assignee?.userId ?? 0} />
+            <StateActions hashes={hashes} states={[group.state]} />
           </>
         }
       />
@@ -76,7 +77,7 @@ function Detail({ detail, event }: { detail: IssueDetail; event: number }) {
         <div className="min-w-0 space-y-4">
           <EventBar event={event} total={pagination.total} at={occurrence?.recordedAt} />
           <Causes hash={group.exceptionHash} search={search} />
-          <Stack group={group} occurrence={occurrence} />
+          <Stack detail={detail} />
           {(occurrence?.hasRecording || occurrence?.sessionId) && (
             <Recording key={occurrence.id} occurrence={occurrence} title={group.title} />
           )}
@@ -89,14 +90,55 @@ function Detail({ detail, event }: { detail: IssueDetail; event: number }) {
               />
             </Section>
           )}
+          <Activity hash={group.exceptionHash} />
         </div>
         <aside aria-label="About this issue" className="min-w-0 space-y-4">
           <Facts detail={detail} />
+          {group.mergedHashes.length > 0 && <Merged hashes={group.mergedHashes} />}
+          <Similar hash={group.exceptionHash} />
           <TrendChart points={group.hourlyTrend} />
-          <Tags tags={detail.tags} events={detail.taggedCount} isPart={detail.taggedStoredCount < pagination.total} />
+          <AllTags hash={group.exceptionHash} />
         </aside>
       </div>
     </>
+  );
+}
+
+/** Tags of all events. Loaded separately: counting them takes longer than the rest of the page. */
+function AllTags({ hash }: { hash: string }) {
+  const query = usePost(
+    "/api/exception-stack-traces/{hash}",
+    { pagination: { page: 1, pageSize: 1 } },
+    { path: { hash }, keep: false },
+  );
+  return (
+    <QueryView query={query} skeleton={<SkeletonRows rows={6} />}>
+      {(detail) => <Tags tags={detail.tags} events={detail.taggedCount} />}
+    </QueryView>
+  );
+}
+
+function Merged({ hashes }: { hashes: string[] }) {
+  const unmerge = useUnmerge();
+  return (
+    <section aria-label="Merged issues" className="panel p-3">
+      <h2 className="mb-1 font-semibold">Merged into this issue</h2>
+      <ul className="space-y-1">
+        {hashes.map((hash) => (
+          <li key={hash} className="flex items-center justify-between gap-2">
+            <span className="font-mono text-dense">{hash}</span>
+            <button
+              type="button"
+              className="btn"
+              aria-label={`Separate ${hash}`}
+              onClick={() => unmerge.mutate([hash])}
+            >
+              <Split size={14} aria-hidden /> Separate
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 
@@ -140,6 +182,7 @@ function Facts({ detail }: { detail: IssueDetail }) {
         {plural(group.count, "event")}
       </Estimated>,
     ],
+    ["Users", group.users === null ? "> 1M" : group.users ? count(group.users) : NONE],
     ["Last seen", <Ago key="l" at={group.lastSeen} />],
     ["First seen", <Ago key="f" at={group.firstSeen} />],
     [
@@ -152,6 +195,8 @@ function Facts({ detail }: { detail: IssueDetail }) {
     ],
     ["Server", occurrence?.serverName || NONE],
     ["Version", occurrence?.appVersion || NONE],
+    ["First version", group.firstVersion || NONE],
+    ["Last version", group.lastVersion || NONE],
   ];
   return (
     <section aria-label="Facts" className="panel p-3">
@@ -163,6 +208,12 @@ function Facts({ detail }: { detail: IssueDetail }) {
           </div>
         ))}
       </dl>
+      {detail.regression && (
+        <p className="mt-2 text-error">
+          Regressed <Ago at={detail.regression.at} />
+          {detail.regression.version && ` in version ${detail.regression.version}`}
+        </p>
+      )}
       <EstimatedNote of={[group]} className="mt-2" />
       {occurrence?.traceId && (
         <TraceLink

@@ -3,18 +3,14 @@ import { percent, plural } from "../../model/format";
 import { spread } from "../../model/spread";
 import { Breakable } from "../../ui/Breakable";
 
-/** Distribution of the events over servers, versions and attributes. `events` is the number of counted events, which
- *  are only the latest with `isPart`. */
-export function Tags({ tags, events, isPart }: { tags: TagDistribution[] | null; events: number; isPart: boolean }) {
-  const useful = (tags ?? []).filter((tag) => tag.values.length > 0);
+/** Distribution of all events over servers, versions and attributes. `events` is their number. */
+export function Tags({ tags, events }: { tags: TagDistribution[]; events: number }) {
+  const useful = tags.filter((tag) => tag.values.length > 0);
   if (!useful.length) return null;
   return (
     <section aria-label="Spread over tags" className="panel space-y-4 p-3">
       <h2 className="font-semibold">
-        Spread{" "}
-        <span className="font-normal text-ink2">
-          over {isPart ? `the latest ${plural(events, "event")}` : plural(events, "event")}
-        </span>
+        Spread <span className="font-normal text-ink2">over {plural(events, "event")}</span>
       </h2>
       {useful.map((tag) => (
         <Tag key={tag.key} tag={tag} events={events} />
@@ -26,7 +22,7 @@ export function Tags({ tags, events, isPart }: { tags: TagDistribution[] | null;
 function Tag({ tag, events }: { tag: TagDistribution; events: number }) {
   const { rows, more, without } = spread(tag, events);
   const rest = [
-    more > 0 ? `and ${plural(more, "more value")}` : "",
+    more > 0 ? `and ${tag.partial ? "at least " : ""}${plural(more, "more value")}` : "",
     without > 0 ? `not set on ${percent(without / events)}` : "",
   ].filter(Boolean);
   return (

@@ -1,17 +1,20 @@
 import { getRouteApi } from "@tanstack/react-router";
-import { Archive, ArchiveRestore } from "lucide-react";
+import { Archive, Merge, UserRound } from "lucide-react";
 import { useState } from "react";
-import { useArchive } from "../../api/archive";
 import { usePost } from "../../api/hooks";
+import { useAssignees, useMerge, useSetState } from "../../api/issues";
 import type { OrderOf } from "../../api/routes";
 import type { IssueGroup } from "../../api/types";
-import { count, plural } from "../../model/format";
+import { count, NONE, plural } from "../../model/format";
+import { isInView, STATE_OPTIONS, type StateView, stateBody } from "../../model/issue-state";
 import type { Span } from "../../model/range";
 import { Ago } from "../../parts/Ago";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { Estimated, EstimatedNote } from "../../parts/Estimated";
 import { Facets } from "../../parts/Facets";
+import { AssignSelect, StateActions } from "../../parts/IssueActions";
 import { IssueTitle, OwnerLink } from "../../parts/IssueCells";
+import { useKeys } from "../../parts/keys";
 import { useListBody, usePatchSearch } from "../../parts/listSearch";
 import { NoData } from "../../parts/NoData";
 import { PageHead, Toolbar } from "../../parts/Page";
@@ -20,6 +23,7 @@ import { QueryBar } from "../../parts/QueryBar";
 import { useRange } from "../../parts/range";
 import { QueryView } from "../../parts/states";
 import { Segmented } from "../../ui/Segmented";
+import { Select } from "../../ui/Select";
 import { Sparkline } from "../../viz/Sparkline";
 
 const route = getRouteApi("/p/$pid/issues");
@@ -29,13 +33,16 @@ export function IssuesPage() {
   const patch = usePatchSearch();
   const { span } = useRange();
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
-  const archive = useArchive();
+  const change = useSetState();
+  const merge = useMerge();
+  const people = useAssignees();
+  const state = search.state ?? "open";
   const pick = (hash: string, on: boolean) => {
     const next = new Set(picked);
     on ? next.add(hash) : next.delete(hash);
     setPicked(next);
   };
-  const shown = columns(span, picked, pick, (id) => archive.mutate({ hashes: [id], archive: true }));
+  const shown = columns(span, picked, pick, (id) => change.mutate({ hashes: [id], state: "archived" }));
   const { sort, body } = useListBody(search, shown, { by: "last_seen", desc: true });
   const query = search.q ?? "";
   const look = (q: string) => patch({ q: q || undefined });
@@ -46,15 +53,28 @@ export function IssuesPage() {
       search: "",
       query,
       searchType: search.type ?? ("all" as const),
-      includeArchived: !!search.archived,
+      ...stateBody(state),
+      assigneeId: search.by ?? null,
     },
   };
   const list = usePost(question.route, question.body);
-  const apply = (on: boolean) => {
-    archive.mutate({ hashes: [...picked], archive: on });
-    setPicked(new Set());
+  const visible = (rows: IssueGroup[]) => rows.filter((row) => isInView(state, row.state));
+  const selected = (list.data?.data ?? []).filter((row) => picked.has(row.exceptionHash));
+  const clear = () => setPicked(new Set());
+  // The issue with the focus, or the selected ones.
+  const focused = () => (document.activeElement as HTMLElement | null)?.closest("tr")?.getAttribute("data-key");
+  const apply = (state: "resolved" | "archived") => {
+    const one = focused();
+    const hashes = picked.size ? [...picked] : one ? [one] : [];
+    if (!hashes.length) return;
+    change.mutate({ hashes, state });
+    clear();
   };
-  const visible = (rows: IssueGroup[]) => rows.filter((row) => search.archived || !row.archived);
+  useKeys({ e: () => apply("archived"), x: () => toggleFocused(), v: () => apply("resolved") });
+  function toggleFocused() {
+    const one = focused();
+    if (one) pick(one, !picked.has(one));
+  }
   return (
     <>
       <PageHead
@@ -80,27 +100,41 @@ export function IssuesPage() {
           ]}
           onChange={(value) => patch({ type: value === "all" ? undefined : value })}
         />
-        <Segmented
-          label="Which issues"
-          value={search.archived ? "all" : "open"}
+        <Select
+          label="State of issues"
+          value={state}
+          options={STATE_OPTIONS}
+          onChange={(value) => patch({ state: value === "open" ? undefined : (value as StateView) })}
+        />
+        <Select
+          label="Assignee of issues"
+          value={search.by === undefined ? "" : String(search.by)}
           options={[
-            { value: "open", label: "Open" },
-            { value: "all", label: "With archived" },
+            { value: "", label: "Anybody" },
+            { value: "0", label: "Not assigned" },
+            ...people.map((one) => ({ value: String(one.id), label: one.name })),
           ]}
-          onChange={(value) => patch({ archived: value === "all" || undefined })}
+          onChange={(value) => patch({ by: value === "" ? undefined : Number(value) })}
         />
         {picked.size > 0 && (
-          <div role="toolbar" aria-label="Selected issues" className="flex items-center gap-2">
+          <div role="toolbar" aria-label="Selected issues" className="flex flex-wrap items-center gap-2">
             <span className="text-ink2">{plural(picked.size, "issue")} selected</span>
-            <button type="button" className="btn" onClick={() => apply(true)}>
-              <Archive size={14} aria-hidden /> Archive
-            </button>
-            {search.archived && (
-              <button type="button" className="btn" onClick={() => apply(false)}>
-                <ArchiveRestore size={14} aria-hidden /> Bring back
+            <StateActions hashes={[...picked]} states={selected.map((row) => row.state)} onDone={clear} />
+            <AssignSelect hashes={[...picked]} value="" onDone={clear} />
+            {picked.size > 1 && (
+              <button
+                type="button"
+                className="btn"
+                title="One issue with the events of all; the oldest selected one stays"
+                onClick={() => {
+                  merge.mutate({ hashes: [...picked], into: oldest(selected) ?? [...picked][0] });
+                  clear();
+                }}
+              >
+                <Merge size={14} aria-hidden /> Merge
               </button>
             )}
-            <button type="button" className="btn btn-ghost" onClick={() => setPicked(new Set())}>
+            <button type="button" className="btn btn-ghost" onClick={clear}>
               Clear
             </button>
           </div>
@@ -117,8 +151,8 @@ export function IssuesPage() {
                   <NoData
                     what="issues"
                     about="Exceptions on spans become issues. An error status without an exception does not."
-                    filtered={!!search.q || !!search.type}
-                    onClear={() => patch({ q: undefined, type: undefined })}
+                    filtered={!!search.q || !!search.type || !!search.state || search.by !== undefined}
+                    onClear={() => patch({ q: undefined, type: undefined, state: undefined, by: undefined })}
                   />
                 );
               return (
@@ -129,7 +163,7 @@ export function IssuesPage() {
                     rows={rows}
                     rowKey={(row) => row.exceptionHash}
                     sort={sort}
-                    rowClass={(row) => (row.archived ? "opacity-70" : "")}
+                    rowClass={(row) => (isInView("open", row.state) ? "" : "opacity-70")}
                   />
                   <EstimatedNote of={rows} className="border-line border-t px-3 py-2" />
                   <Pager pagination={page.pagination} noun="issues" question={question} />
@@ -141,6 +175,12 @@ export function IssuesPage() {
       </div>
     </>
   );
+}
+
+/** The hash of the issue that occurred first. */
+function oldest(rows: IssueGroup[]): string | undefined {
+  const byTime = [...rows].sort((one, other) => Date.parse(one.firstOccurrence) - Date.parse(other.firstOccurrence));
+  return byTime[0]?.exceptionHash;
 }
 
 function columns(
@@ -184,6 +224,29 @@ function columns(
     },
     { key: "count", head: "Events", sort: "count", num: true, width: "76px", cell: (row) => <Estimated of={row} /> },
     {
+      key: "users",
+      head: "Users",
+      sort: "users",
+      num: true,
+      width: "70px",
+      help: "Distinct user.id, else enduser.id, else client.address.",
+      cell: (row) => (row.users === null ? "> 1M" : row.users ? count(row.users) : NONE),
+    },
+    {
+      key: "assignee",
+      head: "",
+      width: "40px",
+      card: "hide",
+      className: "max-xl:hidden",
+      cell: (row) =>
+        row.assignee && (
+          <span title={`Assigned to ${row.assignee.name || row.assignee.email}`}>
+            <UserRound size={14} aria-hidden className="text-ink2" />
+            <span className="sr-only">Assigned to {row.assignee.name || row.assignee.email}</span>
+          </span>
+        ),
+    },
+    {
       key: "last",
       head: "Last seen",
       sort: "last_seen",
@@ -193,12 +256,13 @@ function columns(
     },
     {
       key: "first",
-      head: "First seen",
-      sort: "first_seen",
+      head: "New",
+      sort: "newness",
       num: true,
       width: "92px",
       className: "text-ink2",
-      cell: (row) => <Ago at={row.firstSeen} />,
+      help: "The first event, also before the time range.",
+      cell: (row) => <Ago at={row.firstOccurrence} />,
     },
     {
       key: "archive",
@@ -206,7 +270,7 @@ function columns(
       width: "40px",
       card: "hide",
       cell: (row) =>
-        row.archived ? null : (
+        !isInView("open", row.state) ? null : (
           <button
             type="button"
             className="btn btn-ghost btn-icon over-row"

@@ -3,6 +3,7 @@ import type { ProjectExtra } from "../../api/account-types";
 import { asRole, mayManage, mayWrite } from "../../model/roles";
 import { PageHead, Section } from "../../parts/Page";
 import { SettingsTabs } from "../../parts/SettingsTabs";
+import { CodeHost } from "./CodeHost";
 import { Danger } from "./Danger";
 import { DataCapture } from "./DataCapture";
 import { General } from "./General";
@@ -42,6 +43,9 @@ function Body({ project }: { project: ProjectExtra }) {
         </Section>
         <Section title="What is stored">
           <DataCapture project={project} readonly={readonly} />
+        </Section>
+        <Section title="Links to the code">
+          <CodeHost project={project} readonly={readonly} />
         </Section>
         <Section title="Session recordings">
           <Recordings project={project} readonly={readonly} manages={mayManage(role)} />

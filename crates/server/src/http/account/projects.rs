@@ -165,6 +165,11 @@ fn changed(old: &Project, request: ProjectChangeRequest) -> Result<ProjectChange
         requested => Ok(requested.unwrap_or(old)),
     };
     let before = &old.settings;
+    let source_url = request.source_url.map_or(Ok(before.source_url.clone()), |url| checked_source_url(&url))?;
+    let source_root = request.source_root.unwrap_or_else(|| before.source_root.clone());
+    if source_root.len() > limits::SOURCE_URL_BYTES_MAX || source_root.chars().any(char::is_control) {
+        return Err(ApiError::unprocessable("sourceRoot is no folder of at most 500 bytes"));
+    }
     let healthcheck_paths = match request.healthcheck_paths {
         None => before.healthcheck_paths.clone(),
         requested => check_paths(&strings("healthcheckPaths", requested, &[], limits::HEALTHCHECK_PATHS_MAX)?)?,
@@ -182,6 +187,8 @@ fn changed(old: &Project, request: ProjectChangeRequest) -> Result<ProjectChange
             healthchecks: Settings::healthchecks(drop_healthy_healthchecks, &healthcheck_paths),
             ..IngestSettings::default()
         },
+        source_url,
+        source_root,
         drop_healthy_healthchecks,
         healthcheck_paths,
         profile_label_allowlist: strings(
@@ -303,4 +310,23 @@ mod tests {
             assert_eq!(check_framework(framework).ok().as_deref(), expected, "{framework:?}");
         }
     }
+}
+
+/// Checks the template of links to the code host. The host is fixed: placeholders begin after it.
+fn checked_source_url(url: &str) -> Result<String, ApiError> {
+    let url = url.trim();
+    let malformed = || {
+        let most = limits::SOURCE_URL_BYTES_MAX;
+        let what = "sourceUrl is no address that begins with http:// or https:// and has {path} after the host";
+        ApiError::unprocessable(format!("{what}, at most {most} bytes"))
+    };
+    if url.is_empty() {
+        return Ok(String::new());
+    }
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")).ok_or_else(malformed)?;
+    let (host, path) = rest.split_once('/').ok_or_else(malformed)?;
+    let is_plain = |letter: char| !letter.is_control() && !letter.is_whitespace();
+    let fits = url.len() <= limits::SOURCE_URL_BYTES_MAX && url.chars().all(is_plain);
+    let is_fixed = !host.is_empty() && !host.contains(['{', '}', '@', '\\']);
+    if fits && is_fixed && path.contains("{path}") { Ok(url.to_owned()) } else { Err(malformed()) }
 }

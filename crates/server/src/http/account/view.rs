@@ -112,6 +112,8 @@ pub fn project_view(app: &App, project: &Project, role: Role, via: &Via) -> Proj
             ai_conventions: ingest.ai_conventions,
             all_metric_kinds: ingest.all_metric_kinds,
             session_recordings: ingest.session_recordings,
+            source_url: project.settings.source_url.clone(),
+            source_root: project.settings.source_root.clone(),
             sample_rate: ingest.sample_rate,
             error_sample_rate: ingest.error_sample_rate,
             drop_healthy_healthchecks: project.settings.drop_healthy_healthchecks,

@@ -8,7 +8,7 @@ use axum::extract::{Path, State};
 
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::gate::auth::{ProjectAccess, Write};
+use crate::http::gate::auth::ProjectAccess;
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
 use tidewatch_limits as limits;
@@ -18,12 +18,7 @@ use tidewatch_query::views::page::*;
 use tidewatch_query::{ids, issues, time};
 
 pub fn routes<D: Descriptions>() -> Api<D> {
-    Api::new()
-        .routes(routes!(list))
-        .routes(routes!(archive))
-        .routes(routes!(unarchive))
-        .routes(routes!(occurrence))
-        .routes(routes!(detail))
+    Api::new().routes(routes!(list)).routes(routes!(occurrence)).routes(routes!(detail))
 }
 
 /// Issues that occurred in the time range.
@@ -43,46 +38,6 @@ async fn list(
 ) -> Result<Json<Page<IssueGroup>>, ApiError> {
     let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
     Ok(Json(issues::list(&executor, &access.project, request).await?))
-}
-
-/// Archives Issues: they are hidden until they occur again.
-#[utoipa::path(
-    post,
-    path = "/api/exception-stack-traces/archive",
-    operation_id = "archiveIssues",
-    tag = "issues",
-    params(ProjectQuery),
-    request_body = HashesRequest,
-    responses((status = 200, description = "Success", body = Archived), Failures)
-)]
-async fn archive(
-    State(app): State<Arc<App>>,
-    access: ProjectAccess<Write>,
-    JsonBody(request): JsonBody<HashesRequest>,
-) -> Result<Json<Archived>, ApiError> {
-    let actor = access.actor(&app);
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
-    Ok(Json(issues::archive(&executor, &actor, &access.project, request).await?))
-}
-
-/// Unarchives Issues: they are listed again.
-#[utoipa::path(
-    post,
-    path = "/api/exception-stack-traces/unarchive",
-    operation_id = "unarchiveIssues",
-    tag = "issues",
-    params(ProjectQuery),
-    request_body = HashesRequest,
-    responses((status = 200, description = "Success", body = Unarchived), Failures)
-)]
-async fn unarchive(
-    State(app): State<Arc<App>>,
-    access: ProjectAccess<Write>,
-    JsonBody(request): JsonBody<HashesRequest>,
-) -> Result<Json<Unarchived>, ApiError> {
-    let actor = access.actor(&app);
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
-    Ok(Json(issues::unarchive(&executor, &actor, &access.project, request).await?))
 }
 
 /// One occurrence of an Issue, with the Endpoint or Task that owns it.

@@ -20,6 +20,7 @@ mod slow_offset;
 mod symbol_files;
 mod symbols;
 mod traces;
+mod triage;
 
 use axum::middleware::from_fn;
 
@@ -49,5 +50,6 @@ pub fn routes<D: Descriptions>() -> Api<D> {
         .merge(slow_offset::routes())
         .merge(symbols::routes())
         .merge(traces::routes())
+        .merge(triage::routes())
         .served(|router| router.route_layer(from_fn(incomplete::add_header)))
 }
