@@ -16,7 +16,7 @@ use crate::language::{self, RowKind};
 use crate::plans::{self, Window};
 use crate::time::{DAY, MINUTE, Range};
 use crate::views::explain::{ExplainEntity, ExplainRequest};
-use crate::{filters, ids};
+use crate::{filters, ids, issues};
 
 /// Length of the time of [`Set::RestJustBefore`].
 const JUST_BEFORE: i64 = 5 * MINUTE;
@@ -82,6 +82,8 @@ impl Sets {
             sets.before = Some(Range { from: on.from.saturating_sub(on.length()), to: on.from });
         }
         if is_issue {
+            let hash = ids::parse_hash(request.name.as_deref().unwrap_or_default())?;
+            sets.filter = issues::events_of(executor, project, hash).await?;
             sets.of_failing_requests(executor, project, view, request.query.as_deref()).await?;
         }
         Ok(sets)
@@ -191,7 +193,8 @@ fn named(request: &ExplainRequest) -> Result<Filter, QueryError> {
         (ExplainEntity::Issue, None) => {
             return Err(QueryError::unprocessable("name is the hash of the issue"));
         }
-        (ExplainEntity::Issue, Some(hash)) => Filter::eq("group", Value::U64(ids::parse_hash(hash)?)),
+        // With the events of Issues merged into it; see `Sets::read`.
+        (ExplainEntity::Issue, Some(_)) => Filter::True,
         (ExplainEntity::Log, Some(service)) => filters::text("server_name", service),
         (_, Some(name)) => filters::text("name", name),
         (_, None) => Filter::True,

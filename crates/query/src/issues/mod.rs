@@ -152,6 +152,12 @@ impl Wanted {
     }
 }
 
+/// The condition of the events of an Issue, those of Issues merged into it included.
+pub async fn events_of(executor: &Executor, project: u32, hash: u64) -> Result<Filter, QueryError> {
+    let families = Families::load(executor, project).await?;
+    Ok(families.filter([families.primary(hash)]))
+}
+
 /// `POST /api/exception-stack-traces`.
 pub async fn list(
     executor: &Executor,
