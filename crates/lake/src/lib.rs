@@ -136,6 +136,9 @@ fn duplicates(dedup: &mut DedupSet, rows: &Rows, received_ns: i64) -> Vec<bool> 
     flags
 }
 
+/// Called with the rows of a request before they are stored, and with whether a record, by index, was received before.
+pub type Observer<'a> = dyn FnMut(&Rows, &dyn Fn(usize) -> bool) + 'a;
+
 impl Lake {
     /// Opens or creates the lake, removes files that a crash left behind, and starts its threads.
     ///
@@ -174,7 +177,7 @@ impl Lake {
         request_key: u128,
         received_ns: i64,
         mut rows: Rows,
-        observe: &mut dyn FnMut(&Rows, &dyn Fn(usize) -> bool),
+        observe: &mut Observer<'_>,
     ) -> Applied {
         // A clock that was set back must not make new rows look old.
         let received_until = received_ns.max(self.shared.latest_trusted.load(Ordering::Relaxed));

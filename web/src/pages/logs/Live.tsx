@@ -40,7 +40,7 @@ export function Live({ query, onError, columns, onColumn, onFilter }: Props) {
         <button type="button" className="btn btn-ghost" onClick={() => change({ type: "clear" })}>
           <Eraser size={14} aria-hidden /> Clear
         </button>
-        <p className="min-w-0 flex-1 text-dense text-ink2" role="status">
+        <p className="min-w-0 flex-1 text-dense text-ink2 max-sm:order-last max-sm:basis-full" role="status">
           {status === "open" ? (
             <>
               <span aria-hidden className="mr-1.5 inline-block size-2 rounded-full bg-ok" />

@@ -38,7 +38,7 @@ const LEVELS = ["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"];
 export function LogsPage() {
   const search = route.useSearch();
   const patch = usePatchSearch();
-  const { body: range } = useRange();
+  const { body: range, refresh } = useRange();
   const filters = parseFilters(search.attr);
   const body: LogBody = {
     ...range,
@@ -74,7 +74,11 @@ export function LogsPage() {
     filters,
   });
   const shifted = useMemo(() => unshifted(liveError, whole.shift), [liveError, whole.shift]);
-  const setLive = () => patch({ live: isLive ? undefined : true });
+  const setLive = () => {
+    // The list goes on to now: it has what the tail has shown.
+    if (isLive) refresh();
+    patch({ live: isLive ? undefined : true });
+  };
   useKeys({ l: setLive });
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = logs;
   const more = useCallback(() => {
