@@ -74,7 +74,7 @@ mod tests {
         check(("E", "", &abc), ("F", "", &abc), 0.0);
         // Numbers are no words.
         check(("E", "no user 7", "E: no user 7"), ("E", "no user 8", "E: no user 8"), 1.0);
-        check(("E", "connection refused by db", ""), ("E", "connection closed by peer", ""), 1.0 / 5.0);
+        check(("E", "connection refused by db", ""), ("E", "connection closed by peer", ""), 1.0 / 4.0);
         check(("E", "", ""), ("E", "", ""), 0.0);
     }
 }

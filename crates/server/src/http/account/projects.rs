@@ -277,6 +277,25 @@ pub fn check_framework(framework: Option<&str>) -> Result<String, ApiError> {
     }
 }
 
+/// Checks the template of links to the code host. The host is fixed: placeholders begin after it.
+fn checked_source_url(url: &str) -> Result<String, ApiError> {
+    let url = url.trim();
+    let malformed = || {
+        let most = limits::SOURCE_URL_BYTES_MAX;
+        let what = "sourceUrl is no address that begins with http:// or https:// and has {path} after the host";
+        ApiError::unprocessable(format!("{what}, at most {most} bytes"))
+    };
+    if url.is_empty() {
+        return Ok(String::new());
+    }
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")).ok_or_else(malformed)?;
+    let (host, path) = rest.split_once('/').ok_or_else(malformed)?;
+    let is_plain = |letter: char| !letter.is_control() && !letter.is_whitespace();
+    let fits = url.len() <= limits::SOURCE_URL_BYTES_MAX && url.chars().all(is_plain);
+    let is_fixed = !host.is_empty() && !host.contains(['{', '}', '@', '\\']);
+    if fits && is_fixed && path.contains("{path}") { Ok(url.to_owned()) } else { Err(malformed()) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -310,23 +329,4 @@ mod tests {
             assert_eq!(check_framework(framework).ok().as_deref(), expected, "{framework:?}");
         }
     }
-}
-
-/// Checks the template of links to the code host. The host is fixed: placeholders begin after it.
-fn checked_source_url(url: &str) -> Result<String, ApiError> {
-    let url = url.trim();
-    let malformed = || {
-        let most = limits::SOURCE_URL_BYTES_MAX;
-        let what = "sourceUrl is no address that begins with http:// or https:// and has {path} after the host";
-        ApiError::unprocessable(format!("{what}, at most {most} bytes"))
-    };
-    if url.is_empty() {
-        return Ok(String::new());
-    }
-    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://")).ok_or_else(malformed)?;
-    let (host, path) = rest.split_once('/').ok_or_else(malformed)?;
-    let is_plain = |letter: char| !letter.is_control() && !letter.is_whitespace();
-    let fits = url.len() <= limits::SOURCE_URL_BYTES_MAX && url.chars().all(is_plain);
-    let is_fixed = !host.is_empty() && !host.contains(['{', '}', '@', '\\']);
-    if fits && is_fixed && path.contains("{path}") { Ok(url.to_owned()) } else { Err(malformed()) }
 }
