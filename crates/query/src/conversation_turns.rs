@@ -380,7 +380,11 @@ fn bytes(message: &Message) -> usize {
 /// The first `bytes_max` bytes of a string, or fewer so that no character is divided, and the number of the others.
 fn cut(mut text: String, bytes_max: usize) -> (String, usize) {
     let whole = text.len();
-    text.truncate(text.floor_char_boundary(bytes_max.min(whole)));
+    let mut end = bytes_max.min(whole);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.truncate(end);
     let cut = whole - text.len();
     (text, cut)
 }
