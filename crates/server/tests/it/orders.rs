@@ -11,7 +11,7 @@ use crate::requests::{CLIENT, CONSUMER, at, column, made, request};
 
 /// The lists, with a name in the query where one is required. The pages offer only orders of these lists: they take the
 /// names from the types generated from the document.
-const LISTS: [(&str, &str, &str); 20] = [
+const LISTS: [(&str, &str, &str); 22] = [
     ("post", "/api/endpoints", ""),
     ("post", "/api/endpoints/grouped", ""),
     ("post", "/api/endpoints/endpoint", "endpoint=GET%20/a"),
