@@ -120,7 +120,8 @@ on_both! {
         let settings = json!({
             "keepUnmatchedRoots": true, "issuesFromLogs": false, "sampleRate": 0.25, "errorSampleRate": 1.0,
             "dropHealthyHealthchecks": true, "healthcheckPaths": ["/healthz"], "profileLabelAllowlist": [],
-            "retentionDays": 7, "aiConventions": false, "allMetricKinds": false, "sessionRecordings": true, "allowedOrigins": [],
+            "retentionDays": 7, "aiConventions": false, "allMetricKinds": false, "sessionRecordings": true,
+            "sourceRoot": "", "sourceUrl": "", "allowedOrigins": [],
             "dailyBytesMax": 0, "dailyRecordsMax": 0, "recordsPerSecondMax": 0,
         });
         assert_eq!(changed["settings"], settings);

@@ -158,11 +158,25 @@ fn has_empty_output(attributes: Attributes<'_, '_>) -> bool {
     let output = value_text(output);
     match output.trim_start().as_bytes().first() {
         None => true,
-        Some(b'{' | b'[') if output.len() <= EMPTY_BYTES_MAX => messages_of(&output, "assistant")
-            .iter()
-            .all(|message| is_blank(&message.content) && message.tool_calls.is_empty()),
+        Some(b'{' | b'[') if output.len() <= EMPTY_BYTES_MAX && !names_text(&output) => {
+            messages_of(&output, "assistant")
+                .iter()
+                .all(|message| is_blank(&message.content) && message.tool_calls.is_empty())
+        }
         Some(_) => false,
     }
+}
+
+/// Whether a key `content` or `text` of a JSON document has a string that is not blank. Parsing allocates; nearly every
+/// output is known not to be empty without it.
+fn names_text(json: &str) -> bool {
+    ["\"content\"", "\"text\""].iter().any(|key| {
+        json.match_indices(key).any(|(at, _)| {
+            let value = json[at + key.len()..].trim_start().strip_prefix(':').map(str::trim_start);
+            let text = value.and_then(|value| value.strip_prefix('"')).map(str::trim_start);
+            text.is_some_and(|text| !text.starts_with(['"', '\\']))
+        })
+    })
 }
 
 #[cfg(test)]
