@@ -242,9 +242,13 @@ function explainSearch(raw: Raw): ExplainSearch {
   return { explain: text(raw.explain), where: text(raw.where) };
 }
 /** Search of the page of one entity. */
-export interface NameSearch extends ListSearch, ExplainSearch {}
+export interface NameSearch extends ListSearch, ExplainSearch {
+  /** What the chart of calls is split by. */
+  split?: (typeof SPLITS)[number];
+}
+const SPLITS = ["status", "version", "service"] as const;
 function nameSearch(raw: Raw): NameSearch {
-  return { ...listSearch(raw), ...explainSearch(raw) };
+  return { ...listSearch(raw), ...explainSearch(raw), split: oneOf(raw.split, SPLITS) };
 }
 function listSearch(raw: Raw): ListSearch {
   return { q: text(raw.q), sort: text(raw.sort), page: whole(raw.page, 1) };

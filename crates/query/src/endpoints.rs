@@ -319,15 +319,24 @@ impl EntityKind for Endpoint {
     }
 
     fn chart_body(request: EndpointChartRequest) -> ChartBody<ChartMetric> {
+        let by_name = request.group_by == EndpointGrouping::Name;
+        let name = request.endpoint.filter(|name| !name.is_empty());
+        let (only, of_name) = if by_name { (name, None) } else { (None, name) };
+        let column = match request.group_by {
+            EndpointGrouping::Name => "name",
+            EndpointGrouping::Version => "app_version",
+            EndpointGrouping::Service => "server_name",
+            EndpointGrouping::Status => "status_code",
+        };
         ChartBody {
             from_date: request.from_date,
             to_date: request.to_date,
             interval_minutes: request.interval_minutes,
             query: request.query,
-            only: request.endpoint,
+            only,
             metric: request.metric_type,
-            filter: Filter::True,
-            grouping: KeySource::Column("name"),
+            filter: of_name.map_or(Filter::True, |name| filters::text("name", &name)),
+            grouping: KeySource::Column(column),
         }
     }
 

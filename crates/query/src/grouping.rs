@@ -1,8 +1,9 @@
 //! Groups of rows by a column or an attribute, under names that are strings.
 
 use tidewatch_store::plan::{Filter, Key, KeySource, Op};
-use tidewatch_store::tables::Table;
+use tidewatch_store::tables::{Kind, Table};
 
+use crate::answer::Row;
 use crate::filters;
 
 /// The output column of the name of a group.
@@ -12,6 +13,21 @@ pub const NAME: &str = "name";
 /// which [`Row::text`](crate::answer::Row::text) reads as an empty string.
 pub fn key(source: &KeySource) -> Key {
     source.clone().named(NAME)
+}
+
+/// The name of the group of a row whose key is [`key`]. Numbers are written in decimal, zero as an empty string.
+pub fn name_of(row: Row<'_>, table: Table, source: &KeySource) -> String {
+    match source {
+        KeySource::Column(column) if is_number(table, column) => match row.int(NAME) {
+            0 => String::new(),
+            number => number.to_string(),
+        },
+        _ => row.text(NAME).to_owned(),
+    }
+}
+
+fn is_number(table: Table, column: &str) -> bool {
+    table.column(column).is_some_and(|(_, column)| column.kind == Kind::I16)
 }
 
 /// The rows of `table` in the groups with these names. The empty name stands for rows without a value, too.
@@ -26,6 +42,10 @@ pub fn of_names(table: Table, source: &KeySource, names: &[String]) -> Filter {
                 any.push(filters::not(Filter::has_attribute(*scope, key.clone())));
             }
             Filter::Any(any)
+        }
+        KeySource::Column(column) if is_number(table, column) => {
+            let equal = |name: &String| filters::compare(column, Op::Eq, name.parse::<i64>().unwrap_or_default());
+            Filter::Any(names.iter().map(equal).collect())
         }
         KeySource::Column(column) => {
             let equal = filters::strings(column, names);

@@ -160,15 +160,23 @@ impl EntityKind for Task {
     }
 
     fn chart_body(request: TaskChartRequest) -> ChartBody<ChartMetric> {
+        let by_name = request.group_by == TaskGrouping::Name;
+        let name = request.task.filter(|name| !name.is_empty());
+        let (only, of_name) = if by_name { (name, None) } else { (None, name) };
+        let column = match request.group_by {
+            TaskGrouping::Name => "name",
+            TaskGrouping::Version => "app_version",
+            TaskGrouping::Service => "server_name",
+        };
         ChartBody {
             from_date: request.from_date,
             to_date: request.to_date,
             interval_minutes: request.interval_minutes,
             query: request.query,
-            only: request.task,
+            only,
             metric: request.metric_type,
-            filter: Filter::True,
-            grouping: KeySource::Column("name"),
+            filter: of_name.map_or(Filter::True, |name| filters::text("name", &name)),
+            grouping: KeySource::Column(column),
         }
     }
 

@@ -225,6 +225,21 @@ pub enum ChartMetric {
     Count,
 }
 
+/// What the lines of a chart are formed by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EndpointGrouping {
+    /// Name of the Endpoint.
+    #[default]
+    Name,
+    /// Version of the application; empty when unknown.
+    Version,
+    /// `service.name` of the resource; empty when absent.
+    Service,
+    /// HTTP status; empty when unknown.
+    Status,
+}
+
 /// Body of `POST /api/endpoints/chart`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
@@ -241,8 +256,10 @@ pub struct EndpointChartRequest {
     pub interval_minutes: Option<i64>,
     /// Query in the query language; a text that is no query is 400 with its `position`.
     pub query: Option<String>,
-    /// Only this Endpoint; when null, the top five Endpoints and "Other".
+    /// Only this Endpoint; every one when null.
     pub endpoint: Option<String>,
+    /// What lines are formed by: the five greatest values, and "Other"; `name` when absent.
+    pub group_by: EndpointGrouping,
 }
 
 /// One point of a chart line.

@@ -161,6 +161,19 @@ pub struct TaskPage {
     pub pagination: PageInfo,
 }
 
+/// What the lines of a chart are formed by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskGrouping {
+    /// Name of the Task.
+    #[default]
+    Name,
+    /// Version of the application; empty when unknown.
+    Version,
+    /// `service.name` of the resource; empty when absent.
+    Service,
+}
+
 /// Body of `POST /api/tasks/chart`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
@@ -177,8 +190,10 @@ pub struct TaskChartRequest {
     pub interval_minutes: Option<i64>,
     /// Query in the query language; a text that is no query is 400 with its `position`.
     pub query: Option<String>,
-    /// Only this Task; when null, the top five Tasks and "Other".
+    /// Only this Task; every one when null.
     pub task: Option<String>,
+    /// What lines are formed by: the five greatest values, and "Other"; `name` when absent.
+    pub group_by: TaskGrouping,
 }
 
 /// One point of a chart line.

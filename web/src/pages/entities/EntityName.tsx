@@ -116,7 +116,7 @@ export function EntityName<K extends EntityKind>(page: Props<K>) {
           <SharedCursor>
             <div className="grid gap-4 xl:grid-cols-2">
               <DurationChart kind={kind} name={name} />
-              <CallsChart kind={kind} name={name} title={kind === "task" ? "Runs" : "Calls"} />
+              <CallsChart kind={kind} name={name} title={kind === "task" ? "Runs" : "Calls"} split={search.split} />
             </div>
           </SharedCursor>
         )}
