@@ -41,3 +41,15 @@ test("the same time last week has nothing in a young project", async ({ page, de
   const row = page.getByRole("table", { name: /^Endpoints/ }).getByRole("row", { name: /POST \/pay/ });
   await expect(row).toContainText("new");
 });
+
+test("calls are split by status, and the choice is in the URL", async ({ page, desk }) => {
+  await page.goto(at(desk, `/endpoints/${encodeURIComponent("POST /pay")}`));
+  const calls = page.getByRole("figure", { name: "Calls" });
+  await calls.getByRole("combobox", { name: "Split by" }).selectOption("status");
+  await expect(calls.getByRole("listitem").filter({ hasText: "402" })).toBeVisible();
+  await expect(calls.getByRole("listitem").filter({ hasText: "200" })).toBeVisible();
+  await expect(page).toHaveURL(/split=status/);
+  expect.soft(await serious(page)).toEqual([]);
+  await calls.getByRole("combobox", { name: "Split by" }).selectOption("");
+  await expect(page).not.toHaveURL(/split=/);
+});

@@ -102,7 +102,7 @@ pub async fn lines(
         grouping => {
             let named = grouping::of_names(chart.table, grouping, &names);
             let answer = run(named.clone(), vec![bucket(), grouping::key(grouping)]).await?;
-            let mut points: Vec<Point> = 
+            let mut points: Vec<Point> =
                 answer.rows().filter_map(|row| point(row, &grouping::name_of(row, chart.table, grouping))).collect();
             if has_others {
                 let others = run(filters::not(named), vec![bucket()]).await?;
@@ -136,7 +136,7 @@ async fn names(executor: &Executor, chart: &Chart) -> Result<(Vec<String>, bool)
             Window::first(LINES_MAX + 1),
         ))
         .await?;
-    let mut names: Vec<String> = 
+    let mut names: Vec<String> =
         answer.rows().map(|row| grouping::name_of(row, chart.table, &chart.grouping)).collect();
     let has_others = names.len() > LINES_MAX;
     names.truncate(LINES_MAX);

@@ -4720,7 +4720,7 @@ export interface components {
         /** @description Body of `POST /api/endpoints/chart`. */
         EndpointChartRequest: {
             /**
-             * @description Only this Endpoint; when null, the top five Endpoints and "Other".
+             * @description Only this Endpoint; every one when null.
              * @default null
              */
             endpoint: string | null;
@@ -4730,6 +4730,11 @@ export interface components {
              * @default null
              */
             fromDate: string | null;
+            /**
+             * @description What lines are formed by: the five greatest values, and "Other"; `name` when absent.
+             * @default name
+             */
+            groupBy: components["schemas"]["EndpointGrouping"];
             /**
              * Format: int64
              * @description Width of a bucket in minutes; 0 or null: chosen by the range.
@@ -4855,6 +4860,11 @@ export interface components {
          * @enum {string}
          */
         EndpointGroupOrder: "impact" | "count" | "p50_duration" | "p95_duration" | "p99_duration" | "avg_duration" | "last_seen" | "endpoint" | "error_rate" | "server_error_rate";
+        /**
+         * @description What the lines of a chart are formed by.
+         * @enum {string}
+         */
+        EndpointGrouping: "name" | "version" | "service" | "status";
         /**
          * @description Orders of single requests.
          * @enum {string}
@@ -9003,6 +9013,11 @@ export interface components {
              */
             fromDate: string | null;
             /**
+             * @description What lines are formed by: the five greatest values, and "Other"; `name` when absent.
+             * @default name
+             */
+            groupBy: components["schemas"]["TaskGrouping"];
+            /**
              * Format: int64
              * @description Width of a bucket in minutes; 0 or null: chosen by the range.
              * @default null
@@ -9019,7 +9034,7 @@ export interface components {
              */
             query: string | null;
             /**
-             * @description Only this Task; when null, the top five Tasks and "Other".
+             * @description Only this Task; every one when null.
              * @default null
              */
             task: string | null;
@@ -9107,6 +9122,11 @@ export interface components {
          * @enum {string}
          */
         TaskGroupOrder: "impact" | "count" | "p50_duration" | "p95_duration" | "p99_duration" | "avg_duration" | "last_seen" | "task" | "task_name" | "error_rate";
+        /**
+         * @description What the lines of a chart are formed by.
+         * @enum {string}
+         */
+        TaskGrouping: "name" | "version" | "service";
         /**
          * @description Orders of single runs.
          * @enum {string}

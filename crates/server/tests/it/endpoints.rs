@@ -200,6 +200,31 @@ async fn the_chart_has_five_lines_and_other_and_gaps_are_gaps() {
 }
 
 #[tokio::test]
+async fn the_chart_of_an_endpoint_is_split_by_status_and_service() {
+    let (harness, project) = Harness::with_project().await;
+    let spans: Vec<_> = (1..=8)
+        .map(|n| request(n, if n == 8 { "/b" } else { "/a" }, if n <= 2 { 500 } else { 200 }, 60.0, 100.0))
+        .collect();
+    harness.send(&project, &spans).await;
+    let chart = async |group_by: &str, endpoint: Value| {
+        let body = json!({ "metricType": "count", "endpoint": endpoint, "groupBy": group_by });
+        harness.query_json(&project, "/api/endpoints/chart", body).await
+    };
+    let by_status = chart("status", json!("GET /a")).await;
+    let counts: Vec<_> = by_status["series"].as_array().unwrap().iter().map(|point| &point["value"]).collect();
+    assert_eq!((&by_status["endpoints"], counts), (&json!(["200", "500"]), vec![&json!(5.0), &json!(2.0)]));
+    // An empty name selects every Endpoint, as without one.
+    assert_eq!(chart("status", json!("")).await["series"][0]["value"], json!(6.0));
+    let by_service = chart("service", json!("GET /a")).await;
+    assert_eq!(by_service["endpoints"].as_array().unwrap().len(), 1, "{by_service}");
+    assert_eq!(by_service["series"][0]["value"], json!(7.0));
+    let by_version = chart("version", json!("GET /a")).await;
+    assert_eq!(by_version["series"][0]["value"], json!(7.0), "{by_version}");
+    let body = json!({ "groupBy": "host" });
+    harness.query(&project, "/api/endpoints/chart", body).await.expect(400);
+}
+
+#[tokio::test]
 async fn one_request_comes_with_its_trace_and_exceptions() {
     let (harness, project) = Harness::with_project().await;
     let spans = [
