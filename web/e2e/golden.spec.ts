@@ -143,7 +143,7 @@ test("an issue and the logs of a query are explained", async ({ page, release })
   await expect(causes.first()).toContainText("1.42.0");
   await page.goto(at(release, "/logs?q=cannot+place"));
   await page.getByRole("button", { name: "Explain" }).click();
-  await expect(causes.first()).toContainText("checkout");
+  await expect(causes.first()).toContainText("service.version = 1.42.0");
   await page.getByRole("button", { name: "Close" }).click();
   await expect(causes).toHaveCount(0);
 });
