@@ -47,7 +47,7 @@ function Mark({ mark: { left, deploys } }: { mark: DeployMark }) {
   const service = services.size === 1 ? deploys[0].service || undefined : undefined;
   const shared = {
     "aria-label": deploys.length > 1 ? `${deploys.length} deploys: ${words.join("; ")}` : words[0],
-    className: "group absolute -top-2 z-5 flex size-6 -translate-x-1/2 items-end justify-center",
+    className: "group absolute -top-1 z-5 flex size-6 -translate-x-1/2 items-center justify-center",
     style: { left: FRAME.left + left },
   };
   const flag = (
