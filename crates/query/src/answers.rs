@@ -1,6 +1,6 @@
 //! `POST /api/overview/answers`: what is always bad, what is new, and what AI costs.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use tidewatch_store::plan::{Filter, Function, Key};
 use tidewatch_store::tables::Table;
@@ -8,6 +8,7 @@ use tidewatch_store::tables::Table;
 use crate::context::QueryContext;
 use crate::error::QueryError;
 use crate::executor::Executor;
+use crate::issues::Families;
 use crate::plans::{self, Window};
 use crate::time::{self, Buckets, DAY, HOUR, MINUTE, Range};
 use crate::views::answers::*;
@@ -139,12 +140,20 @@ async fn new_names(
         let counts = vec![Function::Weight.named(COUNT)];
         plans::groups(table, &[project], range, filter, vec![Key::column(key)], counts)
     };
+    // Merged Issues are one.
+    let families = if is_issue { Families::load(executor, project).await? } else { Families::default() };
+    let name_of = |row: crate::answer::Row<'_>| match is_issue {
+        true => Name::Issue(families.primary(row.u64("group"))),
+        false => Name::Text(row.text("name").to_owned()),
+    };
     let answer = executor.run(counted(range, Filter::True)).await?;
-    let mut found: BTreeMap<Name, f64> =
-        answer.rows().map(|row| (Name::of(row, is_issue), row.number(COUNT))).collect();
+    let mut found: BTreeMap<Name, f64> = BTreeMap::new();
+    for row in answer.rows() {
+        *found.entry(name_of(row)).or_default() += row.number(COUNT);
+    }
     let before = Range { from: Range::ALL.from, to: range.from };
     for row in executor.run(counted(before, Filter::True)).await?.rows() {
-        found.remove(&Name::of(row, is_issue));
+        found.remove(&name_of(row));
     }
     if found.is_empty() {
         return Ok(Vec::new());
@@ -153,7 +162,7 @@ async fn new_names(
     let mut most: Vec<(Name, f64)> = found.into_iter().collect();
     most.sort_by(|one, other| other.1.total_cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
     most.truncate(limits::NEW_LISTED_MAX);
-    let filter = Filter::Any(most.iter().map(|(name, _)| name.filter()).collect());
+    let filter = Filter::Any(most.iter().map(|(name, _)| name.filter(&families)).collect());
     let mut aggregates = vec![Function::Min("time").named(FIRST)];
     aggregates.extend(["server_name", "app_version"].map(|column| Function::Earliest { column }.named(column)));
     if is_issue {
@@ -162,7 +171,7 @@ async fn new_names(
     let answer =
         executor.run(plans::groups(table, &[project], range, filter, vec![Key::column(key)], aggregates)).await?;
     let thing = |row: crate::answer::Row<'_>| {
-        let name = Name::of(row, is_issue);
+        let name = name_of(row);
         let count = most.iter().find(|(known, _)| *known == name)?.1;
         let first = row.int(FIRST);
         if first < known_from {
@@ -191,7 +200,11 @@ async fn new_names(
             count: count.round() as u64,
         })
     };
-    Ok(answer.rows().filter_map(thing).collect())
+    // Of a merged Issue, the earliest part.
+    let mut rows: Vec<_> = answer.rows().collect();
+    rows.sort_by_key(|row| row.int(FIRST));
+    let mut seen = BTreeSet::new();
+    Ok(rows.into_iter().filter(|row| seen.insert(name_of(*row))).filter_map(thing).collect())
 }
 
 /// A name, or the hash of an Issue.
@@ -202,14 +215,10 @@ enum Name {
 }
 
 impl Name {
-    fn of(row: crate::answer::Row<'_>, is_issue: bool) -> Name {
-        if is_issue { Name::Issue(row.u64("group")) } else { Name::Text(row.text("name").to_owned()) }
-    }
-
-    fn filter(&self) -> Filter {
+    fn filter(&self, families: &Families) -> Filter {
         match self {
             Name::Text(name) => filters::text("name", name),
-            Name::Issue(hash) => Filter::eq("group", tidewatch_store::plan::Value::U64(*hash)),
+            Name::Issue(hash) => families.filter([*hash]),
         }
     }
 }

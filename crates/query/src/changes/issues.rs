@@ -1,16 +1,17 @@
 //! Issues that are new, or back.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use tidewatch_accounts::Project;
 use tidewatch_domain::changes::Kind;
 use tidewatch_domain::rules::issue_state::Decision;
-use tidewatch_store::plan::{Filter, Function, Key, Value};
+use tidewatch_store::plan::{Filter, Function, Key};
 use tidewatch_store::tables::Table;
 
 use super::{Found, NEAR_MINUTES, minute, time_of_day};
 use crate::error::QueryError;
 use crate::executor::Executor;
+use crate::issues::Families;
 use crate::time::{DAY, MINUTE, Range};
 use crate::views::changes::{ChangeCard, ChangeKind};
 use crate::{filters, ids, issues, plans};
@@ -77,18 +78,19 @@ pub async fn new(
     let plan = plans::groups(Table::Exceptions, &[project.number], Range { from, to }, Filter::True, keys(), frequent);
     let answer = executor.run(plan).await?;
     let is_new = |first: i64| first.div_euclid(MINUTE) - data_since >= KNOWN_MINUTES;
-    let found: Vec<Candidate> = answer
-        .rows()
-        .map(|row| Candidate { hash: row.u64("group"), count: row.number(COUNT), first: row.int(FIRST), back: None })
-        .filter(|one| one.count >= OCCURRENCES_OF_FAILING)
-        .collect();
+    // Merged Issues are one.
+    let families = Families::load(executor, project.number).await?;
+    let mut candidates: BTreeMap<u64, Candidate> = BTreeMap::new();
+    for row in answer.rows() {
+        let hash = families.primary(row.u64("group"));
+        let one = candidates.entry(hash).or_insert(Candidate { hash, count: 0.0, first: i64::MAX, back: None });
+        (one.count, one.first) = (one.count + row.number(COUNT), one.first.min(row.int(FIRST)));
+    }
+    let found: Vec<Candidate> = candidates.into_values().filter(|one| one.count >= OCCURRENCES_OF_FAILING).collect();
     if found.is_empty() {
         return Ok(Vec::new());
     }
-    let groups = |found: &[Candidate]| Filter::In {
-        column: "group",
-        values: found.iter().map(|one| Value::U64(one.hash)).collect(),
-    };
+    let groups = |found: &[Candidate]| families.filter(found.iter().map(|one| one.hash));
     let before = Range { from: Range::ALL.from, to: from };
     let plan = plans::groups(
         Table::Exceptions,
@@ -99,7 +101,11 @@ pub async fn new(
         vec![Function::Max("time").named(LAST)],
     );
     let answer = executor.run(plan).await?;
-    let known: HashMap<u64, i64> = answer.rows().map(|row| (row.u64("group"), row.int(LAST))).collect();
+    let mut known: HashMap<u64, i64> = HashMap::new();
+    for row in answer.rows() {
+        let last = known.entry(families.primary(row.u64("group"))).or_insert(i64::MIN);
+        *last = row.int(LAST).max(*last);
+    }
     let hashes: Vec<u64> = found.iter().map(|one| one.hash).collect();
     let standings = issues::standings(executor, project.number, &hashes).await?;
     let mut kept = Vec::new();
@@ -122,10 +128,10 @@ pub async fn new(
                 if decided_ns >= one.first {
                     let after = Range { from: decided_ns.saturating_add(1), to: to.max(decided_ns.saturating_add(2)) };
                     let again = vec![Function::Weight.named(COUNT), Function::Min("time").named(FIRST)];
-                    let of_one = Filter::eq("group", Value::U64(one.hash));
-                    let plan = plans::groups(Table::Exceptions, &[project.number], after, of_one, keys(), again);
+                    let of_one = families.filter([one.hash]);
+                    let plan = plans::groups(Table::Exceptions, &[project.number], after, of_one, vec![], again);
                     let answer = executor.run(plan).await?;
-                    let Some(row) = answer.first() else { continue };
+                    let Some(row) = answer.first().filter(|row| row.number(COUNT) > 0.0) else { continue };
                     (one.count, one.first) = (row.number(COUNT), row.int(FIRST));
                 }
                 one.back = Some(back);
@@ -149,7 +155,7 @@ pub async fn new(
     let answer = executor.run(plan).await?;
     let issue = |one: &Candidate| {
         let Candidate { hash, count, first, back } = *one;
-        let row = answer.rows().find(|row| row.u64("group") == hash)?;
+        let row = answer.rows().find(|row| families.primary(row.u64("group")) == hash)?;
         let title = Some(row.text("exception_type")).filter(|title| !title.is_empty()).unwrap_or("exception");
         let since = first.div_euclid(MINUTE);
         Some(NewIssue {

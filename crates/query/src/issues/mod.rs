@@ -24,7 +24,7 @@ use tidewatch_store::plan::{Filter, Function, Key, Value};
 use tidewatch_store::tables::Table;
 
 use self::extent::{History, Users};
-use self::family::Families;
+pub use self::family::Families;
 pub use self::standing::Standing;
 use super::answer::Row;
 use super::entities::whole;

@@ -75,6 +75,30 @@ async fn bad_endpoints_new_things_and_costs_are_answered() {
 }
 
 #[tokio::test]
+async fn merged_issues_are_one_among_the_new() {
+    let (harness, project) = Harness::with_project().await;
+    let failed = |id, hour: f64, kind: &str| request(id, "/a", 500, hour * HOUR, 10.0).exception(kind, "no");
+    let spans = [failed(1, 0.0, "Old"), failed(2, 2.5, "A"), failed(3, 3.0, "B"), failed(4, 3.5, "C")];
+    send(&harness, &project, "shop", "1", &spans).await;
+    let range = json!({ "fromDate": "2026-06-01T12:00:00Z", "toDate": "2026-06-01T16:00:00Z" });
+    let list = harness.query_json(&project, "/api/exception-stack-traces", range).await;
+    let hash = |kind: &str| {
+        let rows = list["data"].as_array().expect("a list");
+        rows.iter().find(|row| row["exceptionType"] == kind).expect("listed")["exceptionHash"].clone()
+    };
+    let new = async || answers(&harness, &project, "2026-06-01T14:00:00Z", "2026-06-01T16:00:00Z").await["new"].clone();
+    assert_eq!(new().await.as_array().map(Vec::len), Some(3));
+    for (hashes, into) in [([hash("C"), hash("Old")], hash("Old")), ([hash("A"), hash("B")], hash("B"))] {
+        let body = json!({ "hashes": hashes, "into": into });
+        harness.query_json(&project, "/api/exception-stack-traces/merge", body).await;
+    }
+    let found = new().await;
+    assert_eq!(found.as_array().map(Vec::len), Some(1), "{found}");
+    assert_eq!((&found[0]["exceptionHash"], &found[0]["count"]), (&hash("B"), &json!(2)));
+    assert_eq!(found[0]["since"], "2026-06-01T14:30:00Z");
+}
+
+#[tokio::test]
 async fn an_empty_project_has_no_answers() {
     let (harness, project) = Harness::with_project().await;
     let found = answers(&harness, &project, "2026-06-01T00:00:00Z", "2026-06-02T00:00:00Z").await;

@@ -209,7 +209,7 @@ function columns(
     {
       key: "owner",
       head: "Where",
-      width: "220px",
+      width: "160px",
       card: "half",
       help: "The endpoint or task in which it happened.",
       cell: (row) => <OwnerLink type={row.ownerType} name={row.ownerName} />,
