@@ -3,7 +3,7 @@ import { Waypoints } from "lucide-react";
 import { usePost } from "../../api/hooks";
 import type { AiDetail, AiRow } from "../../api/types";
 import { count, durationNs, NONE, usd } from "../../model/format";
-import { exactTime } from "../../model/time";
+import { exactTime, isoFromMs, parseMs } from "../../model/time";
 import { AttributeTable } from "../../parts/AttributeTable";
 import { NonRootChip } from "../../parts/EntityChips";
 import { TraceLink } from "../../parts/occurrenceColumns";
@@ -26,6 +26,13 @@ export function AiTracePage() {
     </QueryView>
   );
 }
+
+/** Half a day before and after: the conversation of an old call is outside the range of the pages. */
+function around(at: string) {
+  const ms = parseMs(at);
+  return { from: isoFromMs(ms - HALF_DAY_MS), to: isoFromMs(ms + HALF_DAY_MS) };
+}
+const HALF_DAY_MS = 12 * 3_600_000;
 
 function Detail({ detail }: { detail: AiDetail }) {
   const { aiTrace: row, conversation } = detail;
@@ -64,7 +71,7 @@ function Detail({ detail }: { detail: AiDetail }) {
               <Link
                 to="/p/$pid/ai"
                 params={{ pid }}
-                search={{ conversation: row.conversationId }}
+                search={{ conversation: row.conversationId, ...around(row.recordedAt) } as never}
                 className="link max-w-full truncate font-mono text-dense"
               >
                 {row.conversationId}
