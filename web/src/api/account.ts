@@ -1,5 +1,6 @@
 // The signed-in user and the user's projects.
 import { type QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { asRole, mayWrite } from "../model/roles";
 import type { People, ProjectChangeExtra, ProjectExtra, SignedIn } from "./account-types";
 import { request } from "./client";
 import { useProjectId } from "./hooks";
@@ -24,6 +25,11 @@ export function useBundle(): People | undefined {
 export function useProject(): ProjectExtra | undefined {
   const id = useProjectId();
   return useBundle()?.projects.find((project) => project.id === id);
+}
+
+/** Whether the user may change what belongs to the project of the page. */
+export function useMayWrite(): boolean {
+  return mayWrite(asRole(useProject()?.role));
 }
 
 export function hasOrganizations(): Promise<{ hasOrganizations: boolean; needsSetupCode?: boolean }> {

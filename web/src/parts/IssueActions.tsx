@@ -1,5 +1,6 @@
 // Changes of one or several issues: states, assignee.
 import { Archive, ArchiveRestore, CheckCheck, CircleCheck } from "lucide-react";
+import { useMayWrite } from "../api/account";
 import { useAssign, useAssignees, useSetState } from "../api/issues";
 import type { IssueGroup, IssueState } from "../api/types";
 import { MUTES, mute, STATE_WORDS, stateTip } from "../model/issue-state";
@@ -29,12 +30,14 @@ export function StateActions({
   onDone?: () => void;
 }) {
   const change = useSetState();
+  const mayChange = useMayWrite();
   const set = (state: IssueState, until = {}) => {
     change.mutate({ hashes, state, ...until });
     onDone?.();
   };
   const isOpen = (state: IssueState) => state === "open" || state === "regressed";
   const anyOpen = states.some(isOpen);
+  if (!mayChange) return null;
   return (
     <>
       {anyOpen && (
@@ -79,6 +82,11 @@ export function StateActions({
 export function AssignSelect({ hashes, value, onDone }: { hashes: string[]; value: number | ""; onDone?: () => void }) {
   const assign = useAssign();
   const people = useAssignees();
+  const mayChange = useMayWrite();
+  if (!mayChange) {
+    const name = people.find((one) => one.id === value)?.name;
+    return name ? <span className="text-ink2">Assigned to {name}</span> : null;
+  }
   const options = [
     { value: "0", label: "Nobody" },
     ...people.map(({ id, name }) => ({ value: String(id), label: name })),

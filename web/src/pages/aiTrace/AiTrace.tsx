@@ -30,7 +30,7 @@ export function AiTracePage() {
 /** Half a day before and after: the conversation of an old call is outside the range of the pages. */
 function around(at: string) {
   const ms = parseMs(at);
-  return { from: isoFromMs(ms - HALF_DAY_MS), to: isoFromMs(ms + HALF_DAY_MS) };
+  return { from: isoFromMs(ms - HALF_DAY_MS), to: isoFromMs(Math.min(ms + HALF_DAY_MS, Date.now())) };
 }
 const HALF_DAY_MS = 12 * 3_600_000;
 

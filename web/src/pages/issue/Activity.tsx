@@ -1,7 +1,7 @@
 // What users did with the issue, and comments.
 import { MessageSquare, Pencil, Trash2 } from "lucide-react";
 import { type FormEvent, useState } from "react";
-import { useBundle } from "../../api/account";
+import { useBundle, useMayWrite } from "../../api/account";
 import { useGet } from "../../api/hooks";
 import { useComment, useDeleteComment, useEditComment } from "../../api/issues";
 import type { IssueActivity } from "../../api/types";
@@ -15,9 +15,12 @@ import { TextArea } from "../../ui/TextArea";
 export function Activity({ hash }: { hash: string }) {
   const query = useGet("/api/exception-stack-traces/{hash}/activity", { path: { hash } });
   const write = useComment(hash);
+  const mayWrite = useMayWrite();
   return (
     <Section title="Activity">
-      <CommentForm label="Comment" button="Comment" of={write} onSend={(text) => write.mutateAsync(text)} />
+      {mayWrite && (
+        <CommentForm label="Comment" button="Comment" of={write} onSend={(text) => write.mutateAsync(text)} />
+      )}
       <QueryView query={query} skeleton={<SkeletonRows rows={2} />}>
         {({ data }) => (
           <ol className="mt-3 space-y-3" aria-label="Activity of this issue">

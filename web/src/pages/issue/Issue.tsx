@@ -1,5 +1,6 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { ChevronLeft, ChevronRight, SearchCheck, Split, Waypoints } from "lucide-react";
+import { useMayWrite } from "../../api/account";
 import { usePost } from "../../api/hooks";
 import { useSetState, useUnmerge } from "../../api/issues";
 import type { IssueDetail, IssueState } from "../../api/types";
@@ -49,7 +50,9 @@ function Detail({ detail, event }: { detail: IssueDetail; event: number }) {
   const change = useSetState();
   const occurrence = detail.occurrences?.[0];
   const hashes = [group.exceptionHash];
-  const set = (state: IssueState) => change.mutate({ hashes, state: group.state === state ? "open" : state });
+  const mayChange = useMayWrite();
+  const set = (state: IssueState) =>
+    mayChange && change.mutate({ hashes, state: group.state === state ? "open" : state });
   useKeys({ e: () => set("archived"), v: () => set("resolved") });
   return (
     <>
@@ -120,6 +123,7 @@ function AllTags({ hash }: { hash: string }) {
 
 function Merged({ hashes }: { hashes: string[] }) {
   const unmerge = useUnmerge();
+  const mayChange = useMayWrite();
   return (
     <section aria-label="Merged issues" className="panel p-3">
       <h2 className="mb-1 font-semibold">Merged into this issue</h2>
@@ -127,14 +131,16 @@ function Merged({ hashes }: { hashes: string[] }) {
         {hashes.map((hash) => (
           <li key={hash} className="flex items-center justify-between gap-2">
             <span className="font-mono text-dense">{hash}</span>
-            <button
-              type="button"
-              className="btn"
-              aria-label={`Separate ${hash}`}
-              onClick={() => unmerge.mutate([hash])}
-            >
-              <Split size={14} aria-hidden /> Separate
-            </button>
+            {mayChange && (
+              <button
+                type="button"
+                className="btn"
+                aria-label={`Separate ${hash}`}
+                onClick={() => unmerge.mutate([hash])}
+              >
+                <Split size={14} aria-hidden /> Separate
+              </button>
+            )}
           </li>
         ))}
       </ul>

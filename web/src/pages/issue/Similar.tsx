@@ -1,6 +1,7 @@
 // Issues of the same type with similar frames or messages.
 import { Link } from "@tanstack/react-router";
 import { Merge } from "lucide-react";
+import { useMayWrite } from "../../api/account";
 import { useGet, useProjectId } from "../../api/hooks";
 import { useMerge } from "../../api/issues";
 import { percent } from "../../model/format";
@@ -9,6 +10,7 @@ import { Ago } from "../../parts/Ago";
 export function Similar({ hash }: { hash: string }) {
   const pid = useProjectId();
   const merge = useMerge();
+  const mayMerge = useMayWrite();
   const similar =
     useGet("/api/exception-stack-traces/{hash}/similar", { path: { hash }, keep: false }).data?.data ?? [];
   if (!similar.length) return null;
@@ -30,15 +32,17 @@ export function Similar({ hash }: { hash: string }) {
                 {percent(one.similarity)} alike, <Ago at={one.lastSeen} />
               </div>
             </div>
-            <button
-              type="button"
-              className="btn btn-ghost btn-icon"
-              aria-label={`Merge ${one.title} into this issue`}
-              title="Merge into this issue"
-              onClick={() => merge.mutate({ hashes: [one.exceptionHash], into: hash })}
-            >
-              <Merge size={14} aria-hidden />
-            </button>
+            {mayMerge && (
+              <button
+                type="button"
+                className="btn btn-ghost btn-icon"
+                aria-label={`Merge ${one.title} into this issue`}
+                title="Merge into this issue"
+                onClick={() => merge.mutate({ hashes: [one.exceptionHash], into: hash })}
+              >
+                <Merge size={14} aria-hidden />
+              </button>
+            )}
           </li>
         ))}
       </ul>

@@ -1,6 +1,7 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { Archive, Merge, UserRound } from "lucide-react";
 import { useState } from "react";
+import { useMayWrite } from "../../api/account";
 import { usePost } from "../../api/hooks";
 import { useAssignees, useMerge, useSetState } from "../../api/issues";
 import type { OrderOf } from "../../api/routes";
@@ -42,7 +43,9 @@ export function IssuesPage() {
     on ? next.add(hash) : next.delete(hash);
     setPicked(next);
   };
-  const shown = columns(span, picked, pick, (id) => change.mutate({ hashes: [id], state: "archived" }));
+  const mayChange = useMayWrite();
+  const all = columns(span, picked, pick, (id) => change.mutate({ hashes: [id], state: "archived" }));
+  const shown = mayChange ? all : all.filter((column) => column.key !== "select" && column.key !== "archive");
   const { sort, body } = useListBody(search, shown, { by: "last_seen", desc: true });
   const query = search.q ?? "";
   const look = (q: string) => patch({ q: q || undefined });
@@ -66,7 +69,7 @@ export function IssuesPage() {
   const apply = (state: "resolved" | "archived") => {
     const one = focused();
     const hashes = picked.size ? [...picked] : one ? [one] : [];
-    if (!hashes.length) return;
+    if (!hashes.length || !mayChange) return;
     change.mutate({ hashes, state });
     clear();
   };
