@@ -1,4 +1,4 @@
-// The page of links in alerts. The server sends no such links yet, so its responses are mocked.
+// The page of links in messages. Responses are mocked; golden-alert.spec.ts uses a link of the server.
 import { serious } from "./support/axe.ts";
 import { expect, test } from "./support/fixtures.ts";
 

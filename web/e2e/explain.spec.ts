@@ -3,6 +3,7 @@ import type { Page } from "@playwright/test";
 import { serious } from "./support/axe.ts";
 import { at, test as base, enter, expect, type Shop } from "./support/fixtures.ts";
 import { mustPost } from "./support/otlp.ts";
+import { newProject } from "./support/project.ts";
 
 const ORDERS = 400;
 const attribute = (key: string, value: string) => ({ key, value: { stringValue: value } });
@@ -11,12 +12,7 @@ const attribute = (key: string, value: string) => ({ key, value: { stringValue: 
 const test = base.extend<object, { explained: Shop }>({
   explained: [
     async ({ shop }, use) => {
-      const made = await fetch(`${shop.url}/api/projects`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${shop.session}`, "content-type": "application/json" },
-        body: JSON.stringify({ name: "explained", framework: "opentelemetry" }),
-      });
-      const project = (await made.json()) as { id: string; token: string };
+      const own = await newProject(shop, "explained");
       const first = Date.now() - 40 * 60_000;
       const spans = Array.from({ length: ORDERS }, (_, i) => {
         const tenant = ["acme", "globex", "initech", "umbrella"][(i * 7 + (i >> 3)) % 4];
@@ -52,10 +48,10 @@ const test = base.extend<object, { explained: Shop }>({
         ];
       }).flat();
       const resource = { attributes: [attribute("service.name", "checkout"), attribute("service.version", "1.42.0")] };
-      await mustPost(shop.url, project.token, "traces", {
+      await mustPost(shop.url, own.token, "traces", {
         resourceSpans: [{ resource, scopeSpans: [{ scope: { name: "http" }, spans }] }],
       });
-      await use({ ...shop, project: project.id, token: project.token });
+      await use(own);
     },
     { scope: "worker" },
   ],

@@ -173,6 +173,14 @@ test("keyboard only: pages by g, rows by j, Enter, arrows and Escape in the wate
   await expect(page.getByRole("link", { name: "POST /checkout" })).toBeVisible();
   await page.keyboard.press("j");
   await expect(page.locator("[data-row-link]").first()).toBeFocused();
+  // Enter shows a summary beside the list, which has a link to the page.
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/sel=/);
+  await page.keyboard.press("Tab");
+  await page
+    .getByRole("complementary", { name: /^Summary/ })
+    .getByRole("link", { name: "Open the page" })
+    .focus();
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/\/endpoints\/./);
   await page.goto(at(shop, `/traces/${CHECKOUT}`));

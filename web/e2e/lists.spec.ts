@@ -5,10 +5,14 @@ import { at, expect, test } from "./support/fixtures.ts";
 test("traces are found by the service or an attribute of any of their spans", async ({ page, desk }) => {
   await page.goto(at(desk, "/traces"));
   const table = page.getByRole("table", { name: "Traces" });
-  await page.getByRole("combobox", { name: "Service" }).selectOption("stock");
+  await page.getByRole("button", { name: /^Services: All/ }).click();
+  await page.getByRole("checkbox", { name: "stock" }).check();
+  await page.keyboard.press("Escape");
   await expect(table.getByRole("link", { name: "POST /slow" })).toBeVisible();
   await expect(table.getByRole("link", { name: "POST /pay" })).toHaveCount(0);
-  await page.getByRole("combobox", { name: "Service" }).selectOption("");
+  await page.getByRole("button", { name: /^Services: stock/ }).click();
+  await page.getByRole("button", { name: "All services" }).click();
+  await page.keyboard.press("Escape");
   await page.getByRole("combobox", { name: "Search spans" }).fill("db.system.name:postgresql");
   await page.keyboard.press("Enter");
   await expect(table.getByRole("row")).toHaveCount(2);

@@ -4,19 +4,14 @@ import type { Page } from "@playwright/test";
 import { serious } from "./support/axe.ts";
 import { at, test as base, expect, type Shop } from "./support/fixtures.ts";
 import { mustPost, resourceLogs } from "./support/otlp.ts";
+import { newProject } from "./support/project.ts";
 
 const JSON_BODY = '{"msg":"order placed","user":{"id":42,"plan":"pro"},"items":[{"sku":"a-1"}],"total":12.5}';
 
 const test = base.extend<object, { own: Shop }>({
   own: [
     async ({ shop }, use) => {
-      const answer = await fetch(`${shop.url}/api/projects`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${shop.session}`, "content-type": "application/json" },
-        body: JSON.stringify({ name: "logs" }),
-      });
-      const project = (await answer.json()) as { id: string; token: string };
-      const own = { ...shop, project: project.id, token: project.token };
+      const own = await newProject(shop, "logs");
       const lines = Array.from({ length: 30 }, (_, i) => ({
         at: i * 1000,
         severity: i % 10 === 0 ? 17 : 9,

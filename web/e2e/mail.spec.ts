@@ -1,18 +1,9 @@
 // Flows that start with a mail: joining an organization, and a new password. The links come from the server's mails.
 import type { Browser, Page } from "@playwright/test";
 import { serious } from "./support/axe.ts";
-import { ACCOUNT, expect, type Shop, test } from "./support/fixtures.ts";
+import { call } from "./support/call.ts";
+import { ACCOUNT, expect, freshSession, type Shop, test } from "./support/fixtures.ts";
 import { linkToken, mailedLink } from "./support/mail.ts";
-
-async function call<T>(shop: Shop, method: string, path: string, body?: unknown, session = shop.session): Promise<T> {
-  const answer = await fetch(shop.url + path, {
-    method,
-    headers: { authorization: `Bearer ${session}`, "content-type": "application/json" },
-    body: body === undefined ? undefined : JSON.stringify(body),
-  });
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-  return (await answer.json()) as T;
-}
 
 async function anonymousPage(browser: Browser): Promise<Page> {
   return (await browser.newContext()).newPage();
@@ -68,7 +59,8 @@ test("a user with an account signs in and accepts; other users see whose invitat
   const token = linkToken(first);
   await call(shop, "POST", `/api/invitations/${token}/accept`, { name: "Grace", password: "nanoseconds" });
   const made = await call<{ id: number }>(shop, "POST", "/api/organizations", { name: "Navy" });
-  await call(shop, "POST", `/api/organizations/${made.id}/invitations`, { email: "grace@example.com", role: "admin" });
+  const invitation = { email: "grace@example.com", role: "admin" };
+  await call(shop, "POST", `/api/organizations/${made.id}/invitations`, invitation, await freshSession(shop));
   await expect.poll(() => mailedLink(server.mails, "grace@example.com", "accept-invitation")).not.toBe(first);
   const link = await mailedLink(server.mails, "grace@example.com", "accept-invitation");
 

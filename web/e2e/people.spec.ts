@@ -2,19 +2,10 @@
 import { readFile } from "node:fs/promises";
 import type { Browser, Page } from "@playwright/test";
 import { serious } from "./support/axe.ts";
+import { call } from "./support/call.ts";
 import { ACCOUNT, expect, type Shop, test } from "./support/fixtures.ts";
 
 const FORM = { "content-type": "application/x-www-form-urlencoded" };
-
-async function call<T>(shop: Shop, method: string, path: string, body?: unknown, session = shop.session): Promise<T> {
-  const answer = await fetch(shop.url + path, {
-    method,
-    headers: { authorization: `Bearer ${session}`, "content-type": "application/json" },
-    body: body === undefined ? undefined : JSON.stringify(body),
-  });
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-  return (await answer.json()) as T;
-}
 
 /** A page without a session. Its console errors are ignored, because the browser logs refused sign-ins as errors. */
 async function anonymousPage(browser: Browser): Promise<Page> {

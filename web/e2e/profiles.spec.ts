@@ -4,6 +4,7 @@ import type { Page } from "@playwright/test";
 import { serious } from "./support/axe.ts";
 import { at, test as base, expect, type Shop } from "./support/fixtures.ts";
 import { mustPost, resourceSpans } from "./support/otlp.ts";
+import { newProject } from "./support/project.ts";
 
 const TRACE = "f1a3e000000000000000000000000001";
 const SPAN = "f1a3e00000000001";
@@ -13,13 +14,8 @@ const fixture = (name: string) => readFileSync(new URL(`../../fixtures/profiles/
 const test = base.extend<object, { profiled: Shop }>({
   profiled: [
     async ({ shop }, use) => {
-      const made = await fetch(`${shop.url}/api/projects`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${shop.session}`, "content-type": "application/json" },
-        body: JSON.stringify({ name: "profiled", framework: "opentelemetry" }),
-      });
-      const project = (await made.json()) as { id: string; token: string };
-      const headers = { authorization: `Bearer ${project.token}` };
+      const own = await newProject(shop, "profiled");
+      const headers = { authorization: `Bearer ${own.token}` };
       for (const [file, service, version] of [
         ["go-cpu", "store", "1.0.0"],
         ["go-cpu", "store", "1.1.0"],
@@ -31,7 +27,7 @@ const test = base.extend<object, { profiled: Shop }>({
         expect(sent.status, await sent.text()).toBe(200);
       }
       const now = Date.now() - 60_000;
-      await mustPost(shop.url, project.token, "traces", {
+      await mustPost(shop.url, own.token, "traces", {
         resourceSpans: resourceSpans(TRACE, now, [
           {
             id: SPAN,
@@ -73,7 +69,7 @@ const test = base.extend<object, { profiled: Shop }>({
         }),
       });
       expect(otlp.status, await otlp.text()).toBe(200);
-      await use({ ...shop, project: project.id, token: project.token });
+      await use(own);
     },
     { scope: "worker" },
   ],

@@ -2,8 +2,8 @@
 // The real server serves the page and the frame with their policies; the recordings are given here.
 import type { Page } from "@playwright/test";
 import { at, expect, type Shop, test } from "./support/fixtures.ts";
-import { enormous, hostile, LENGTH_MS, recording, START_MS, words } from "./support/recordings.ts";
-import { hostRecording, playerFrame, received, recordedWords, send } from "./support/replay-host.ts";
+import { element, enormous, hostile, LENGTH_MS, recording, START_MS, words } from "./support/recordings.ts";
+import { addSegment, hostRecording, playerFrame, received, recordedWords, send } from "./support/replay-host.ts";
 import { type ThirdParty, thirdParty } from "./support/third-party.ts";
 
 // The recorder of traces puts a script into every frame; the browser reports those that it blocks.
@@ -158,6 +158,28 @@ test("without the cleaning, the frame and its policy still hold", async ({ page,
   // The browser reports what the policy blocked.
   expect(problems.length).toBeGreaterThan(5);
   problems.length = 0;
+});
+
+test("the start shows the first picture, also when a later segment came first and after the end", async ({
+  page,
+  shop,
+}) => {
+  const said = (text: string, at: number) => {
+    const { events } = recording([], [element("p", {}, [words(text)])]);
+    const ofSegment = events.filter((event) => event.timestamp - START_MS + at <= LENGTH_MS);
+    return JSON.stringify({ events: ofSegment.map((event) => ({ ...event, timestamp: event.timestamp + at })) });
+  };
+  await open(page, shop, said("the basket", 12_000));
+  const frame = await playerFrame(page);
+  await expect.poll(() => recordedWords(frame)).toContain("the basket");
+  await addSegment(page, 1, said("the shelf", 300));
+  await expect.poll(() => recordedWords(frame)).toContain("the shelf");
+  expect(await recordedWords(frame)).not.toContain("the basket");
+
+  await send(page, { kind: "seek", at: LENGTH_MS });
+  await expect.poll(() => recordedWords(frame)).toContain("the basket");
+  await send(page, { kind: "seek", at: 0 });
+  await expect.poll(() => recordedWords(frame)).toContain("the shelf");
 });
 
 test("an enormous recording is cut", async ({ page, shop }) => {

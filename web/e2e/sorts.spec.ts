@@ -40,10 +40,11 @@ for (const { path, api, open } of LISTS)
     const answered = answers(page, api);
     await page.goto(at(desk, path));
     if (open) await page.locator("tbody a[data-row-link]").first().click();
-    await expect.poll(() => [...answered.values()]).toEqual([200]);
+    // The page of one name also lists its samples by the time they started, and by their duration.
+    await expect.poll(() => [...new Set(answered.values())]).toEqual([200]);
     const heads = page.getByRole("columnheader").filter({ has: page.getByRole("link") });
+    await expect(heads.nth(1)).toBeVisible();
     const columns = await heads.allInnerTexts();
-    expect(columns.length).toBeGreaterThan(1);
     for (const column of columns)
       for (let click = 0; click < 2; click++) {
         const head = page.getByRole("columnheader", { name: column, exact: true });

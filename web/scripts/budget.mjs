@@ -35,7 +35,8 @@ const ofKind = (ending, size) =>
   files.filter((name) => name.endsWith(ending)).reduce((total, name) => total + size(join(assets, name)), 0);
 
 const checks = [
-  ["first route, JS gzip", sum(first), 200_000],
+  // Each page is a route and an entry of the rail, about 300 bytes.
+  ["first route, JS gzip", sum(first), 204_000],
   ["largest lazy chunk, JS gzip", Math.max(0, ...lazy.map(([, size]) => size)), 80_000],
   // Every page but the first is a lazy chunk: the sum bounds the binary, not what a reader waits for.
   ["all JS, gzip", sum(js.keys()), 650_000],

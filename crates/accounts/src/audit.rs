@@ -64,6 +64,11 @@ impl Entry<'_> {
         self
     }
 
+    /// Sets a project as the object of the action, and its organization.
+    pub fn on_project(self, project: &Project) -> Self {
+        self.on("project", project.id).within(project.organization_id)
+    }
+
     /// Sets the organization whose admins may read the entry.
     pub fn within(mut self, organization: i64) -> Self {
         self.organization_id = Some(organization);
@@ -174,7 +179,7 @@ impl super::Control {
 
     /// Records the removal of an upload of the project.
     pub async fn audit_symbols_removal(&self, actor: &Actor, project: &Project, key: &str) -> Result<(), ControlError> {
-        let entry = actor.did("symbols.remove").on("project", project.id).within(project.organization_id);
+        let entry = actor.did("symbols.remove").on_project(project);
         let mut write = self.write().await?;
         write.audit(entry.with(json!({ "key": key }))).await?;
         write.commit().await
@@ -187,7 +192,7 @@ impl super::Control {
         project: &Project,
         sessions: u64,
     ) -> Result<(), ControlError> {
-        let entry = actor.did("sessions.remove").on("project", project.id).within(project.organization_id);
+        let entry = actor.did("sessions.remove").on_project(project);
         let mut write = self.write().await?;
         write.audit(entry.with(json!({ "sessions": sessions }))).await?;
         write.commit().await

@@ -131,13 +131,14 @@ pub struct Write<'a> {
     control: &'a Control,
     transaction: Transaction<'static, Any>,
     changes_directory: bool,
+    queues_notifications: bool,
 }
 
 impl Control {
     /// Begins a change. Waits while another writer is active.
     pub(super) async fn write(&self) -> Result<Write<'_>, ControlError> {
         let transaction = self.database.begin().await?;
-        Ok(Write { control: self, transaction, changes_directory: false })
+        Ok(Write { control: self, transaction, changes_directory: false, queues_notifications: false })
     }
 
     /// Returns the pool, for single reads.
@@ -162,6 +163,11 @@ impl<'a> Write<'a> {
         self.changes_directory = true;
     }
 
+    /// Marks the change as one that queues notifications: this node sends them at once.
+    pub(super) fn queues_notifications(&mut self) {
+        self.queues_notifications = true;
+    }
+
     /// Commits the change. When it returns, this node's directory contains the change.
     pub async fn commit(mut self) -> Result<(), ControlError> {
         if self.changes_directory {
@@ -170,6 +176,9 @@ impl<'a> Write<'a> {
         self.transaction.commit().await?;
         if self.changes_directory {
             self.control.refresh().await?;
+        }
+        if self.queues_notifications {
+            self.control.notifications_queued.notify_one();
         }
         Ok(())
     }

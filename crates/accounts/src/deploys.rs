@@ -141,7 +141,7 @@ impl Control {
         .execute(write.on())
         .await?;
         let details = json!({ "service": service, "environment": environment, "version": version });
-        let entry = actor.did("deploy.report").on("project", project.id).within(project.organization_id);
+        let entry = actor.did("deploy.report").on_project(project);
         write.audit(entry.with(details)).await?;
         write.commit().await
     }

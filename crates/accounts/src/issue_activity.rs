@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::audit::{Actor, Entry};
+use super::audit::Actor;
 use super::db::Write;
 use super::{Control, ControlError, Project};
 use tidewatch_limits as limits;
@@ -66,29 +66,52 @@ const NO_COMMENT: ControlError = ControlError::Missing("no such comment");
 const OF_ANOTHER: ControlError = ControlError::Forbidden("only the author changes a comment");
 
 impl Control {
-    /// Returns the activity of an Issue by its hashes, descending by time: all stored entries, of which
-    /// [`limits::ISSUE_ACTIVITY_MAX`] and [`limits::ISSUE_COMMENTS_MAX`] limit the number per hash.
-    pub async fn issue_activity(&self, project: u32, hashes: &[u64]) -> Result<Vec<IssueActivity>, ControlError> {
+    /// Returns the stored regressions of the Issues of a project from `from_ns` to before `to_ns`: hash and time,
+    /// ascending by time, at most [`limits::ISSUE_ACTIVITY_LISTED_MAX`].
+    pub async fn issue_regressions(
+        &self,
+        project: u32,
+        from_ns: i64,
+        to_ns: i64,
+    ) -> Result<Vec<(u64, i64)>, ControlError> {
+        let rows: Vec<(String, i64)> = sqlx::query_as(
+            "SELECT hash, at_ns FROM issue_activity WHERE project = $1 AND kind = $2 AND at_ns >= $3 AND at_ns < $4 \
+             ORDER BY at_ns, id LIMIT $5",
+        )
+        .bind(i64::from(project))
+        .bind(IssueActivityKind::Regressed.name())
+        .bind(from_ns)
+        .bind(to_ns)
+        .bind(limits::ISSUE_ACTIVITY_LISTED_MAX as i64)
+        .fetch_all(self.pool())
+        .await?;
+        let hash =
+            |name: &str| u64::from_str_radix(name, 16).map_err(|_| ControlError::Unreadable("an issue activity"));
+        rows.iter().map(|(name, at_ns)| Ok((hash(name)?, *at_ns))).collect()
+    }
+
+    /// Returns the activity of an Issue and of the hashes that are merged into it, descending by time: at most
+    /// [`limits::ISSUE_ACTIVITY_LISTED_MAX`] entries, and whether there are earlier ones.
+    pub async fn issue_activity(&self, project: u32, hash: u64) -> Result<(Vec<IssueActivity>, bool), ControlError> {
         type Columns = (i64, i64, Option<i64>, String, String, String, Option<i64>);
-        let mut all = Vec::new();
-        for hash in hashes {
-            let rows: Vec<Columns> = sqlx::query_as(
-                "SELECT id, at_ns, user_id, actor, kind, details, edited_ns FROM issue_activity \
-                 WHERE project = $1 AND hash = $2",
-            )
-            .bind(i64::from(project))
-            .bind(format!("{hash:016x}"))
-            .fetch_all(self.pool())
-            .await?;
-            let entry = |(id, at_ns, user_id, actor, kind, details, edited_ns): Columns| {
-                let kind = IssueActivityKind::parse(&kind)?;
-                let details = serde_json::from_str(&details).ok()?;
-                Some(IssueActivity { id, at_ns, user_id, actor, kind, details, edited_ns })
-            };
-            all.extend(rows.into_iter().filter_map(entry));
-        }
-        all.sort_by_key(|entry| std::cmp::Reverse((entry.at_ns, entry.id)));
-        Ok(all)
+        let mut rows: Vec<Columns> = sqlx::query_as(
+            "SELECT id, at_ns, user_id, actor, kind, details, edited_ns FROM issue_activity WHERE project = $1 \
+             AND (hash = $2 OR hash IN (SELECT hash FROM issue_merges WHERE project = $1 AND target = $2)) \
+             ORDER BY at_ns DESC, id DESC LIMIT $3",
+        )
+        .bind(i64::from(project))
+        .bind(format!("{hash:016x}"))
+        .bind(limits::ISSUE_ACTIVITY_LISTED_MAX as i64 + 1)
+        .fetch_all(self.pool())
+        .await?;
+        let has_earlier = rows.len() > limits::ISSUE_ACTIVITY_LISTED_MAX;
+        rows.truncate(limits::ISSUE_ACTIVITY_LISTED_MAX);
+        let entry = |(id, at_ns, user_id, actor, kind, details, edited_ns): Columns| {
+            let kind = IssueActivityKind::parse(&kind)?;
+            let details = serde_json::from_str(&details).ok()?;
+            Some(IssueActivity { id, at_ns, user_id, actor, kind, details, edited_ns })
+        };
+        Ok((rows.into_iter().filter_map(entry).collect(), has_earlier))
     }
 
     /// Stores a comment. Returns its row id. [`ControlError::TooMany`] beyond [`limits::ISSUE_COMMENTS_MAX`].
@@ -112,7 +135,7 @@ impl Control {
         }
         let details = json!({ "text": comment });
         let id = record(&mut write, actor, project, hash, IssueActivityKind::Comment, &details).await?;
-        write.audit(about(actor.did("issue.comment"), project).with(json!({ "comment": id }))).await?;
+        write.audit(actor.did("issue.comment").on_project(project).with(json!({ "comment": id }))).await?;
         write.commit().await?;
         Ok(id)
     }
@@ -136,7 +159,7 @@ impl Control {
             .bind(actor.at_ns)
             .execute(write.on())
             .await?;
-        write.audit(about(actor.did("issue.edit_comment"), project).with(json!({ "comment": id }))).await?;
+        write.audit(actor.did("issue.edit_comment").on_project(project).with(json!({ "comment": id }))).await?;
         write.commit().await
     }
 
@@ -153,14 +176,9 @@ impl Control {
             return Err(OF_ANOTHER);
         }
         sqlx::query("DELETE FROM issue_activity WHERE id = $1").bind(id).execute(write.on()).await?;
-        write.audit(about(actor.did("issue.delete_comment"), project).with(json!({ "comment": id }))).await?;
+        write.audit(actor.did("issue.delete_comment").on_project(project).with(json!({ "comment": id }))).await?;
         write.commit().await
     }
-}
-
-/// Names the project of an entry of the audit log.
-pub(super) fn about<'a>(entry: Entry<'a>, project: &Project) -> Entry<'a> {
-    entry.on("project", project.id).within(project.organization_id)
 }
 
 /// The author of a comment.

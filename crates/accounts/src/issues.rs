@@ -7,7 +7,7 @@ use tidewatch_domain::rules::issue_state::Decision;
 
 use super::audit::Actor;
 use super::db::Write;
-use super::issue_activity::{IssueActivityKind, about, record};
+use super::issue_activity::{IssueActivityKind, record};
 use super::{Control, ControlError, Project};
 use tidewatch_limits as limits;
 
@@ -79,7 +79,7 @@ impl Control {
             Some(Decision::Muted { .. }) => "issue.mute",
             Some(Decision::Archived) => "issue.archive",
         };
-        write.audit(about(actor.did(action), project).with(named(hashes))).await?;
+        write.audit(actor.did(action).on_project(project).with(named(hashes))).await?;
         write.commit().await
     }
 
@@ -99,7 +99,7 @@ impl Control {
                 record(&mut write, actor, project, *hash, IssueActivityKind::State, &details(None)).await?;
             }
         }
-        write.audit(about(actor.did("issue.unarchive"), project).with(named(hashes))).await?;
+        write.audit(actor.did("issue.unarchive").on_project(project).with(named(hashes))).await?;
         write.commit().await?;
         Ok(count)
     }
@@ -149,7 +149,7 @@ impl Control {
         check_count(&mut write, project).await?;
         let mut details = named(hashes);
         details["userId"] = json!(user);
-        write.audit(about(actor.did("issue.assign"), project).with(details)).await?;
+        write.audit(actor.did("issue.assign").on_project(project).with(details)).await?;
         write.commit().await
     }
 
@@ -211,7 +211,7 @@ impl Control {
         }
         let mut details = named(hashes);
         details["into"] = json!(text);
-        write.audit(about(actor.did("issue.merge"), project).with(details)).await?;
+        write.audit(actor.did("issue.merge").on_project(project).with(details)).await?;
         write.commit().await?;
         Ok(target)
     }
@@ -238,7 +238,7 @@ impl Control {
             let details = json!({ "hash": format!("{hash:016x}") });
             record(&mut write, actor, project, target, IssueActivityKind::Unmerged, &details).await?;
         }
-        write.audit(about(actor.did("issue.unmerge"), project).with(named(hashes))).await?;
+        write.audit(actor.did("issue.unmerge").on_project(project).with(named(hashes))).await?;
         write.commit().await?;
         Ok(count)
     }

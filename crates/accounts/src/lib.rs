@@ -13,7 +13,10 @@
 //!   their permissions.
 //! - `copies`: copies of the database for backups.
 //! - [`tokens`], [`users`], [`people`], [`organizations`], [`members`] (rules: [`member_rules`]), [`invitations`],
-//!   [`resets`], [`projects`], `demo`, [`preferences`], `deploys`, `issues`, `issue_activity`, [`outbox`]: one or a few tables each.
+//!   [`resets`], [`projects`], `demo`, [`preferences`], `deploys`, `issues`, `issue_activity`,
+//!   `saved_views`, `notifications`, `notification_history`, `notification_outbox`, `channels`, `channel_secrets`,
+//!   `rules`, `rule_states`, `leases`, `incidents`, `status_pages`, `monitors`, `monitor_changes`, `monitor_results`, `monitor_sums`, `monitor_history`, [`outbox`]: one or a few tables each.
+//! - [`oncall`]: teams, schedules, escalation policies, pages and contact methods.
 //!
 //! Every change has this form:
 //!
@@ -31,6 +34,8 @@
 mod access_tokens;
 mod ack;
 pub mod audit;
+mod channel_secrets;
+mod channels;
 mod copies;
 pub mod db;
 mod demo;
@@ -40,16 +45,27 @@ mod devices;
 pub mod directory;
 mod grants;
 mod identities;
+mod incidents;
 mod invitations;
 mod issue_activity;
 mod issues;
+mod leases;
 pub mod logins;
 pub mod mail;
 mod member_rules;
 mod members;
 mod migrations;
+mod monitor_changes;
+mod monitor_history;
+mod monitor_results;
+mod monitor_sums;
+mod monitors;
 mod notices;
+mod notification_history;
+mod notification_outbox;
+mod notifications;
 mod oauth;
+pub mod oncall;
 mod organization_settings;
 mod organizations;
 mod outage;
@@ -64,6 +80,9 @@ mod provider_links;
 mod quota;
 mod resets;
 mod role;
+mod rule_states;
+mod rules;
+mod saved_views;
 mod scope;
 mod second_factor;
 pub mod secrets;
@@ -71,6 +90,7 @@ mod sessions;
 mod setup;
 mod sign_ins;
 pub mod sso;
+mod status_pages;
 mod support;
 pub mod tokens;
 mod users;
@@ -79,23 +99,38 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use parking_lot::RwLock;
+use tokio::sync::Notify;
 
 pub use access_tokens::{PERSONAL_PREFIX, PersonalToken};
-pub use ack::AckLink;
 pub use audit::{Actor, AuditEntry, AuditFilter};
+pub use channel_secrets::{MaskedSecretError, SECRET_SENTINEL, mask_secrets, unmask_secrets, without_secrets};
+pub use channels::{CHANNEL_FAILED, Channel, ESCALATION};
 pub use copies::{copy_database, has_had_accounts, integrity, projects_in};
 pub use db::Location;
 pub use deploys::{Deploy, FirstVersion};
 pub use device_codes::{DeviceCode, DeviceRequest, Poll};
-pub use directory::{DeletedProject, Demo, Membership, Organization, Project, ProjectSettings, User};
+pub use directory::{
+    DeletedProject, Demo, Membership, Organization, Project, ProjectSettings, User, content_lists, content_terms,
+};
 pub use grants::{Grant, Issued};
 pub use identities::{OrganizationClaim, ProviderProfile, ProviderSignIn};
+pub use incidents::{
+    AlertFact, Announcer, GroupedAlert, GroupedIncident, Incident, IncidentChange, IncidentFilter, IncidentStatus,
+    IncidentUpdate, NewIncident, PostMortem,
+};
 pub use invitations::{Invitation, Invited, NewInvitation};
 pub use issue_activity::{IssueActivity, IssueActivityKind};
 pub use issues::IssueDecision;
 pub use members::Member;
+pub use monitor_history::{MonitorDay, MonitorResultsOf, MonitorSummary, MonitorSums, MonitorTransition};
+pub use monitor_results::{Lease, MonitorChange, MonitorRules, MonitorSlot, ScheduledMonitor};
+pub use monitors::{Monitor, MonitorOutcome, MonitorResult, MonitorStanding, MonitorState, MonitorTimings, NewMonitor};
 pub use notices::Notice;
+pub use notification_history::{NotificationFilter, StoredNotification};
+pub use notification_outbox::{ClaimedMessage, FailedAttempt};
+pub use notifications::{AlertStatus, Notification, PRIVATE_LINE, SeriesPoint, Severity, Target};
 pub use oauth::{Exchange, Exchanged, NewCode, OauthClient};
+pub use oncall::AckLink;
 pub use organization_settings::OrganizationSettings;
 pub use organizations::{NewAccount, OrganizationChange};
 pub use outage::Outage;
@@ -109,10 +144,17 @@ pub use projects::{NewProject, ProjectChange};
 pub use provider_links::LinkMail;
 pub use quota::Quota;
 pub use role::{Permission, Role};
+pub use rule_states::{RuleBatch, RuleChange, RuleChanges, RuleClaim, RuleState, RuleStateKind, alert_key};
+pub use rules::{NewRule, NotificationRule};
+pub use saved_views::{NewView, SavedView, ViewChange, ViewRights};
 pub use scope::{Scope, ScopeLevel};
 pub use second_factor::{SecondFactorOutcome, SecondFactorResponse, SecondFactors};
 pub use sessions::{ActiveSession, NewSession, Session};
 pub use setup::{PlannedProject, SetupSession, SetupStatus};
+pub use status_pages::{
+    MaintenanceWindow, NewStatusPage, Outage as MonitorOutage, PageAddress, PublicIncident, StatusComponent,
+    StatusPage, SubscriberKind, Subscription,
+};
 pub use tokens::TokenKind;
 pub use users::{NewUser, StoredUser};
 
@@ -127,6 +169,8 @@ pub struct Control {
     directory: RwLock<Directory>,
     /// Renders the mails about security events, if mail can be sent.
     notice_template: OnceLock<notices::NoticeTemplate>,
+    /// Woken when this node has queued notifications.
+    notifications_queued: Notify,
 }
 
 /// An error of the control database, or a rule that a change violates. Its message is for the user.
@@ -159,6 +203,9 @@ pub enum ControlError {
     /// The entry has expired, or was used or revoked. Holds the message.
     #[error("{0}")]
     NoLongerValid(&'static str),
+    /// The change is well-formed, but a rule refuses it. Holds the message.
+    #[error("{0}")]
+    Unacceptable(&'static str),
     /// The change conflicts with the stored state. Holds the message.
     #[error("{0}")]
     Conflict(&'static str),
@@ -201,7 +248,13 @@ impl Control {
         migrations::run(&database, &sealer).await?;
         check_key(&database, &sealer).await?;
         let directory = RwLock::new(Directory::load(&database.pool, &sealer, &HashMap::new()).await?);
-        Ok(Control { database, sealer, directory, notice_template: OnceLock::new() })
+        Ok(Control {
+            database,
+            sealer,
+            directory,
+            notice_template: OnceLock::new(),
+            notifications_queued: Notify::new(),
+        })
     }
 
     /// Encrypts secrets that must be readable again.
@@ -217,6 +270,11 @@ impl Control {
     /// The database engine in use.
     pub fn engine(&self) -> db::Engine {
         self.database.engine
+    }
+
+    /// Completes when this node has queued notifications since the last call.
+    pub async fn notifications_queued(&self) {
+        self.notifications_queued.notified().await;
     }
 
     /// Closes the connections; waits at most five seconds.

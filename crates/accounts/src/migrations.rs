@@ -31,6 +31,13 @@ const LATER: &[&str] = &[
     include_str!("migrations/0016_session_recordings.sql"),
     include_str!("migrations/0017_deploys.sql"),
     include_str!("migrations/0018_issues.sql"),
+    include_str!("migrations/0019_saved_views.sql"),
+    include_str!("migrations/0020_notifications.sql"),
+    include_str!("migrations/0021_rules.sql"),
+    include_str!("migrations/0022_monitors.sql"),
+    include_str!("migrations/0023_status_pages.sql"),
+    include_str!("migrations/0024_oncall.sql"),
+    include_str!("migrations/0025_browser_checks.sql"),
 ];
 
 /// Runs the missing migrations. [`ControlError::TooNew`] if the database is of a newer version than the program.

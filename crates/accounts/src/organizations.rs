@@ -149,8 +149,7 @@ impl Control {
                 .await?;
         }
         let details = json!({ "user": user, "role": role.map(Role::as_str) });
-        let entry =
-            actor.did("project.set_role").on("project", project.id).within(project.organization_id).with(details);
+        let entry = actor.did("project.set_role").on_project(project).with(details);
         write.audit(entry).await?;
         write.changes_directory();
         write.commit().await

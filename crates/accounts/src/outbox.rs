@@ -35,12 +35,16 @@ pub struct ClaimedMail {
     pub created_ns: i64,
     /// `None`: sealed with another key.
     pub mail: Option<Mail>,
+    /// The address of RFC 8058 that ends the recipient's subscription; empty: it is no mail to a list.
+    pub unsubscribe: String,
 }
 
 #[derive(Serialize, Deserialize)]
 struct Bodies {
     text: String,
     html: String,
+    #[serde(default)]
+    unsubscribe: String,
 }
 
 pub(super) async fn insert_mail(
@@ -49,7 +53,18 @@ pub(super) async fn insert_mail(
     mail: &Mail,
     at_ns: i64,
 ) -> Result<(), ControlError> {
-    let bodies = Bodies { text: mail.text.clone(), html: mail.html.clone() };
+    insert_list_mail(control, write, mail, "", at_ns).await
+}
+
+/// Like [`insert_mail`], for a subscriber. `unsubscribe`: see [`ClaimedMail::unsubscribe`].
+pub(super) async fn insert_list_mail(
+    control: &Control,
+    write: &mut Write<'_>,
+    mail: &Mail,
+    unsubscribe: &str,
+    at_ns: i64,
+) -> Result<(), ControlError> {
+    let bodies = Bodies { text: mail.text.clone(), html: mail.html.clone(), unsubscribe: unsubscribe.to_owned() };
     let bodies = serde_json::to_string(&bodies).map_err(|_| ControlError::Unreadable("a mail"))?;
     sqlx::query(
         "INSERT INTO mail_outbox (recipient, subject, body_sealed, next_try_ns, created_ns) \
@@ -86,9 +101,11 @@ impl Control {
         }
         write.commit().await?;
         let claimed = |(id, recipient, subject, sealed, tries, created_ns): Columns| {
-            let bodies = self.sealer.open(SEALED_AS, &sealed).ok().and_then(|json| serde_json::from_str(&json).ok());
-            let mail = bodies.map(|Bodies { text, html }| Mail { recipient, subject, text, html });
-            ClaimedMail { id, tries, created_ns, mail }
+            let bodies: Option<Bodies> =
+                self.sealer.open(SEALED_AS, &sealed).ok().and_then(|json| serde_json::from_str(&json).ok());
+            let unsubscribe = bodies.as_ref().map(|bodies| bodies.unsubscribe.clone()).unwrap_or_default();
+            let mail = bodies.map(|Bodies { text, html, .. }| Mail { recipient, subject, text, html });
+            ClaimedMail { id, tries, created_ns, mail, unsubscribe }
         };
         Ok(rows.into_iter().map(claimed).collect())
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::json;
 
-use super::audit::{Actor, Entry};
+use super::audit::Actor;
 use super::{Control, ControlError, Project};
 
 /// An Endpoint that is known to be slow.
@@ -66,11 +66,7 @@ impl Control {
             .await?;
         }
         let details = json!({ "endpoint": endpoint, "offsetMs": slow.offset_ms, "reason": slow.reason });
-        write.audit(about(actor.did("endpoint.mark_slow"), project).with(details)).await?;
+        write.audit(actor.did("endpoint.mark_slow").on_project(project).with(details)).await?;
         write.commit().await
     }
-}
-
-fn about<'a>(entry: Entry<'a>, project: &Project) -> Entry<'a> {
-    entry.on("project", project.id).within(project.organization_id)
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::audit::Actor;
 use super::db::{Engine, Write};
-use super::directory::ProjectSettings;
+use super::directory::{ProjectSettings, content_lists};
 use super::{Control, ControlError, Project, tokens};
 use tidewatch_limits as limits;
 
@@ -98,12 +98,14 @@ impl Control {
     ) -> Result<Arc<Project>, ControlError> {
         let mut write = self.write().await?;
         let ProjectChange { name, framework, settings } = change;
+        let (flagged_languages, flagged_terms) = content_lists(settings.ingest.content_terms.as_deref());
         let changed = sqlx::query(
             "UPDATE projects SET name = $2, framework = $3, keep_unmatched_roots = $4, issues_from_logs = $5, \
              sample_rate = $6, error_sample_rate = $7, drop_healthy_healthchecks = $8, healthcheck_paths = $9, \
              profile_label_allowlist = $10, retention_days = $11, ai_conventions = $12, bytes_a_day = $13, \
              records_a_day = $14, records_a_second = $15, allowed_origins = $16, all_metric_kinds = $17, \
-             session_recordings = $18, source_url = $19, source_root = $20 WHERE number = $1",
+             session_recordings = $18, source_url = $19, source_root = $20, \
+             ai_flagged_languages = $21, ai_flagged_terms = $22 WHERE number = $1",
         )
         .bind(i64::from(old.number))
         .bind(name)
@@ -125,6 +127,8 @@ impl Control {
         .bind(i64::from(settings.ingest.session_recordings))
         .bind(&settings.source_url)
         .bind(&settings.source_root)
+        .bind(json!(flagged_languages).to_string())
+        .bind(json!(flagged_terms).to_string())
         .execute(write.on())
         .await?;
         if changed.rows_affected() == 0 {
@@ -174,7 +178,7 @@ pub(super) async fn delete_project(
         .execute(write.on())
         .await?;
     let details = json!({ "name": project.name });
-    let entry = actor.did("project.delete").on("project", project.id).within(project.organization_id).with(details);
+    let entry = actor.did("project.delete").on_project(project).with(details);
     write.audit(entry).await?;
     Ok(true)
 }

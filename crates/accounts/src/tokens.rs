@@ -135,7 +135,7 @@ impl Control {
         }
         delete_previous(&mut write, project.number, kind).await?;
         let details = serde_json::json!({ "kind": kind.as_str() });
-        let entry = actor.did("project.end_previous_token").on("project", project.id).within(project.organization_id);
+        let entry = actor.did("project.end_previous_token").on_project(project);
         write.audit(entry.with(details)).await?;
         write.changes_directory();
         write.commit().await?;

@@ -1,4 +1,4 @@
-//! Interactive reads over the data of `bench fill`. Goal G8 is measured with them.
+//! Interactive reads over the data of `bench fill`. Goals G8 and G15 are measured with them.
 
 use serde_json::{Value, json};
 
@@ -33,6 +33,9 @@ pub fn reads(end_ns: u64, sample: Option<Sample>) -> Vec<Read> {
         add(&format!("chart: total time, {days} d"), chart("total_time"));
         add(&format!("chart: p95, {days} d"), chart("p95"));
     }
+    for days in [1, 30] {
+        add(&format!("services: map, {days} d"), list("/api/services/map", days, json!({})));
+    }
     if let Some(sample) = sample {
         let name = endpoint_name(sample.service, sample.endpoint);
         let page = |days: i64, order: &str| {
@@ -43,6 +46,12 @@ pub fn reads(end_ns: u64, sample: Option<Sample>) -> Vec<Read> {
         for days in [1, 30] {
             add(&format!("one endpoint: latest, {days} d"), page(days, "recorded_at"));
             add(&format!("one endpoint: slowest, {days} d"), page(days, "duration"));
+        }
+        let name = json!(name);
+        add("heatmap: one endpoint, 1 d", list("/api/heatmap", 1, json!({"entity": "endpoint", "name": name})));
+        for (what, query) in [("slow", "duration>100ms"), ("errors", "status:error")] {
+            let selection = json!({"entity": "endpoint", "name": name, "selection": {"query": query}});
+            add(&format!("explain: {what} of one endpoint, 1 d"), list("/api/explain", 1, selection));
         }
         let hex: String = sample.trace_id.iter().map(|byte| format!("{byte:02x}")).collect();
         let path = format!("/api/distributed-traces/{hex}?projectId={{project}}");
@@ -59,6 +68,16 @@ pub fn reads(end_ns: u64, sample: Option<Sample>) -> Vec<Read> {
     };
     add("attribute: promoted, 1 d", spans("user.id", "user-77"));
     add("attribute: rare, 1 d", spans(RARE_KEY, "coupon-7"));
+    add("overview: what changed, 1 d", list("/api/overview/changes", 1, json!({})));
+    add("overview: always bad, new, costs, 1 d", list("/api/overview/answers", 1, json!({})));
+    let search = |query: &str| list("/api/traces/search", 1, json!({"query": query}));
+    add("trace search: any span, 1 d", search("user.id:user-77"));
+    add("trace search: two spans, 1 d", search("{user.id:user-77} >> {db.system.name:postgresql}"));
+    let complete = |field: &str, prefix: &str| {
+        list("/api/query/complete", 1, json!({"rows": "span", "field": field, "prefix": prefix}))
+    };
+    add("completion: values of a promoted attribute, 1 d", complete("user.id", "user-7"));
+    add("completion: values of a column, 1 d", complete("service", ""));
     for days in [1, 30] {
         add(&format!("issues: list, {days} d"), list("/api/exception-stack-traces", days, json!({})));
     }

@@ -4,8 +4,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, DictionaryArray, Int32Array, RecordBatch, RecordBatchOptions};
-use arrow::buffer::ScalarBuffer;
+use arrow::array::{
+    Array, ArrayRef, AsArray, BooleanBufferBuilder, DictionaryArray, Int32Array, RecordBatch, RecordBatchOptions,
+};
+use arrow::buffer::{NullBuffer, ScalarBuffer};
 use arrow::compute::{interleave, take};
 use arrow::datatypes::{DataType, Field, FieldRef, Int32Type, Schema, SchemaRef};
 use arrow::error::ArrowError;
@@ -87,6 +89,7 @@ impl<'b> DictionaryColumn<'b> {
     /// Gathers the cells of these ranges, which have `rows` rows in total. All gathered arrays share one dictionary.
     pub fn gather(&self, ranges: &[RowRange], rows: usize) -> Result<ArrayRef, ArrowError> {
         let mut numbers: Vec<i32> = Vec::with_capacity(rows);
+        let nulls = self.nulls(ranges, rows);
         match self.values.len() {
             1 => numbers.resize(rows, 0),
             _ => ranges.iter().for_each(|RowRange { batch, rows }| {
@@ -95,7 +98,22 @@ impl<'b> DictionaryColumn<'b> {
                     .extend(self.numbers[*batch].values()[rows.clone()].iter().map(|number| places[*number as usize]));
             }),
         }
-        let numbers = Int32Array::new(ScalarBuffer::from(numbers), None);
+        let numbers = Int32Array::new(ScalarBuffer::from(numbers), nulls);
         Ok(Arc::new(DictionaryArray::<Int32Type>::try_new(numbers, Arc::clone(&self.values))?))
+    }
+
+    /// The nulls of these ranges; `None` when they have none.
+    fn nulls(&self, ranges: &[RowRange], rows: usize) -> Option<NullBuffer> {
+        if self.numbers.iter().all(|numbers| numbers.null_count() == 0) {
+            return None;
+        }
+        let mut valid = BooleanBufferBuilder::new(rows);
+        for RowRange { batch, rows } in ranges {
+            match self.numbers[*batch].nulls() {
+                Some(nulls) => valid.append_buffer(&nulls.inner().slice(rows.start, rows.len())),
+                None => valid.append_n(rows.len(), true),
+            }
+        }
+        Some(NullBuffer::new(valid.finish())).filter(|nulls| nulls.null_count() > 0)
     }
 }

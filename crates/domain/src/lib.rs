@@ -32,5 +32,6 @@ pub mod project;
 pub mod query_language;
 pub mod ranking;
 pub mod rules;
+pub mod service_map;
 pub mod waterfall;
 pub mod wire;

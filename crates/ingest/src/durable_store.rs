@@ -34,6 +34,7 @@ use super::pipeline::{self, Prepared};
 use super::prices::{self, PriceTable};
 use super::record::{self, Header};
 use super::replay::{Replay, Replayed};
+use super::rule_arrivals::{ProjectArrivals, RuleArrivals};
 use super::set_aside::{self, Reason};
 use crate::symbols::Symbols;
 use tidewatch_limits as limits;
@@ -49,6 +50,7 @@ pub struct DurableStore {
     enrichment: EnrichmentSource,
     first_versions: Arc<FirstVersions>,
     live_logs: Arc<LiveLogs>,
+    rule_arrivals: Arc<RuleArrivals>,
     /// Counts of what the replay at start set aside, by reason.
     set_aside: BTreeMap<Reason, u64>,
 }
@@ -135,6 +137,7 @@ impl DurableStore {
                 .with(Table::SessionSegments, shortest(settings.retention_days, RECORDING_DAYS)),
             project_retention: project_retention.clone(),
             names_max: settings.names_max,
+            calls_max: limits::UNPAIRED_CALLS_MAX,
             query_bytes_max: settings.query_memory_bytes,
             clock: Some(Arc::new(LakeClock(clock.clone()))),
             trusts_clock: settings.trusts_clock,
@@ -145,18 +148,25 @@ impl DurableStore {
         };
         let (prices, before) = prices::open(&settings.data_dir)?;
         let enrichment = EnrichmentSource { prices, symbols: Some(symbols) };
+        let rule_arrivals = Arc::new(RuleArrivals::default());
         let prepare = |header: &Header, body: &[u8]| {
             let then = before.get(&header.prices).map(|prices| PriceTable { prices, id: header.prices });
             let known = EnrichmentSource { prices: then.unwrap_or(enrichment.prices), ..enrichment.clone() };
             // The limit was checked when the body was accepted. A smaller limit now must not lose the record.
             let prepared = pipeline::prepare(header, body, usize::MAX, &known)?;
             first_versions.add(first_versions.unknown(&prepared.rows, header.received_ns));
+            if let Some(arrivals) = ProjectArrivals::of(&prepared.rows) {
+                rule_arrivals.add(prepared.rows.project, arrivals);
+            }
             Ok(prepared)
         };
         let live_logs = Arc::new(LiveLogs::default());
         let on_durable = |lake: Arc<Lake>| {
             let (first_versions, live_logs) = (first_versions.clone(), live_logs.clone());
-            move |pending: Pending, outcome| on_durable((&lake, &first_versions, &live_logs), pending, outcome)
+            let arrivals = rule_arrivals.clone();
+            move |pending: Pending, outcome| {
+                on_durable((&lake, &first_versions, &live_logs, &arrivals), pending, outcome)
+            }
         };
         let replay = Replay { lake_options: &lake_options, journal: &options, prepare: &prepare, clock: &clock };
         let Replayed { lake, journal, report, set_aside } = replay.open(on_durable)?;
@@ -176,7 +186,7 @@ impl DurableStore {
                 tracing::warn!(%error, "cannot trim the journal: {error}");
             }
         });
-        Ok(DurableStore { journal, lake, enrichment, first_versions, live_logs, set_aside })
+        Ok(DurableStore { journal, lake, enrichment, first_versions, live_logs, rule_arrivals, set_aside })
     }
 
     /// Inputs of the rules besides the request.
@@ -192,6 +202,11 @@ impl DurableStore {
     /// The log records of new requests.
     pub fn live_logs(&self) -> &Arc<LiveLogs> {
         &self.live_logs
+    }
+
+    /// What arrived that notification rules are about.
+    pub fn rule_arrivals(&self) -> &Arc<RuleArrivals> {
+        &self.rule_arrivals
     }
 
     /// Heartbeats of the journal's thread and of the lake's threads.
@@ -310,15 +325,18 @@ fn budget(settings: &DurableStoreOptions) -> DiskBudget {
 }
 
 /// Called on the journal's thread, in the journal's order: applies the rows, which makes them visible, completes the
-/// request, and shows its log records to live tails.
+/// request, shows its log records to live tails, and collects what notification rules are about.
 fn on_durable(
-    (lake, first_versions, live_logs): (&Lake, &FirstVersions, &LiveLogs),
+    (lake, first_versions, live_logs, rule_arrivals): (&Lake, &FirstVersions, &LiveLogs, &RuleArrivals),
     pending: Pending,
     outcome: Result<Position, AppendError>,
 ) {
     let Pending { rows, versions, request_key, received_ns, acknowledge } = pending;
     let mut new_logs = None;
+    let mut arrivals = None;
+    let project = rows.project;
     let outcome = outcome.map(|position| {
+        arrivals = ProjectArrivals::of(&rows);
         lake.apply_observed(position, request_key, received_ns, rows, &mut |rows, is_duplicate| {
             new_logs = live_logs.copy(rows, is_duplicate);
         });
@@ -328,6 +346,9 @@ fn on_durable(
     let _ = acknowledge.send(outcome);
     if let Some(logs) = new_logs {
         live_logs.publish(logs);
+    }
+    if let Some(arrivals) = arrivals {
+        rule_arrivals.add(project, arrivals);
     }
 }
 

@@ -28,5 +28,6 @@ pub mod refusals;
 pub mod rejection_log;
 pub mod replay;
 pub mod request_attributes;
+pub mod rule_arrivals;
 pub mod set_aside;
 pub mod symbols;

@@ -16,7 +16,8 @@
 //! flag), bits 0 to 6 of 33 are the number of the list of well-known paths and 34 the length of the project's own paths
 //! in bytes (u16); else both are zero. Bit 7 of 33: exponential histograms and summaries are stored. 52 is the id of the price table of AI models that costs were computed with (`prices`); 0:
 //! no particular table. Records older than 60 are too old. 68 is the maximum number of names of a service on one day, 0
-//! for no limit; all bits set: the limit that the store is opened with.
+//! for no limit; all bits set: the limit that the store is opened with. The content flags of the project are among the
+//! request attributes.
 //!
 //! Version 4 ends at 72: there are no request attributes. Version 3 ends at 68: the store's own limit of names applies.
 //! Versions 1 and 2 end at 52: there is no price table and no record is too old. Version 2 itself stands for the flag
@@ -123,7 +124,7 @@ impl Header {
     /// The record before its body, in the latest version: the header, the project's own paths of health checks, the
     /// request attributes. An error if the attributes are too long.
     pub fn encode(&self) -> Result<Vec<u8>, AttributeError> {
-        let attributes = self.attributes.encode()?;
+        let attributes = self.attributes.encode(self.settings.content_terms.as_deref())?;
         Ok([&self.fixed(attributes.len()), self.paths(), &attributes].concat())
     }
 
@@ -207,6 +208,7 @@ pub fn decode(record: &[u8]) -> Result<(Header, &[u8]), RecordError> {
     };
     let attribute_bytes = u32::from_le_bytes(at(header, 72)) as usize;
     let (attributes, body) = body.split_at_checked(attribute_bytes).ok_or(RecordError::Short(record.len()))?;
+    let (attributes, content_terms) = RequestAttributes::decode(attributes)?;
     let kind = match header[1] {
         1 => RequestKind::Otlp(Signal::Traces),
         2 => RequestKind::Otlp(Signal::Metrics),
@@ -246,6 +248,7 @@ pub fn decode(record: &[u8]) -> Result<(Header, &[u8]), RecordError> {
             all_metric_kinds: header[33] & ALL_METRIC_KINDS != 0,
             sample_rate: f64::from_le_bytes(at(header, 36)),
             error_sample_rate: f64::from_le_bytes(at(header, 44)),
+            content_terms,
             healthchecks,
             framework,
             oldest_ns: if header_bytes > OLD_HEADER_BYTES { i64::from_le_bytes(at(header, 60)) } else { i64::MIN },
@@ -255,7 +258,7 @@ pub fn decode(record: &[u8]) -> Result<(Header, &[u8]), RecordError> {
             NAMES_OF_THE_STORE => None,
             names => Some(names as usize),
         },
-        attributes: RequestAttributes::decode(attributes)?,
+        attributes,
     };
     Ok((header, body))
 }
@@ -282,7 +285,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    use super::super::request_attributes::tests::attributes;
+    use super::super::request_attributes::tests::{attributes, content_terms};
 
     fn header() -> impl Strategy<Value = Header> {
         let otlp = prop_oneof![Just(Signal::Traces), Just(Signal::Metrics), Just(Signal::Logs)];
@@ -306,7 +309,7 @@ mod tests {
             coding,
             any::<i64>(),
             settings,
-            (any::<u64>(), proptest::option::of(0..9_usize), attributes()),
+            (any::<u64>(), proptest::option::of(0..9_usize), attributes(), content_terms()),
         )
             .prop_map(|(project_number, project, kind, encoding, coding, received_ns, settings, rest)| {
                 Header {
@@ -324,6 +327,7 @@ mod tests {
                         session_recordings: settings.0,
                         sample_rate: settings.2,
                         error_sample_rate: settings.3,
+                        content_terms: rest.3,
                         healthchecks: settings.4.map(|paths| Arc::new(Healthchecks::new(&paths))),
                         oldest_ns: settings.6,
                         framework: settings.7,
@@ -346,6 +350,7 @@ mod tests {
         #[test]
         fn old_records_are_read(mut header in header(), body: Vec<u8>) {
             header.attributes = RequestAttributes::default();
+            header.settings.content_terms = None;
             let mut bytes = header.fixed(0);
             bytes[0] = VERSION_WITHOUT_ATTRIBUTES;
             let record = [&bytes[..HEADER_BYTES_WITHOUT_ATTRIBUTES], header.paths(), &body].concat();

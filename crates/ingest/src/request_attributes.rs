@@ -4,7 +4,9 @@
 //! little-endian) and value.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
+use tidewatch_domain::rules::content_terms::{ContentTerms, Languages};
 use tidewatch_limits::REQUEST_ATTRIBUTES_BYTES_MAX;
 
 const CLIENT_ADDRESS: u8 = 1;
@@ -13,6 +15,8 @@ const SERVER_NAME: u8 = 3;
 const APP_VERSION: u8 = 4;
 /// Once for each key.
 const PROFILE_LABEL: u8 = 5;
+/// A project setting: bits of the languages (u8), then the project's own terms, one per line.
+const CONTENT_TERMS: u8 = 6;
 
 /// Inputs from the headers, the query and the connection of a request. Requests whose rows do not depend on them leave
 /// them empty.
@@ -48,8 +52,9 @@ pub enum AttributeError {
 }
 
 impl RequestAttributes {
-    /// The encoded attributes; empty when none is set. An error above [`REQUEST_ATTRIBUTES_BYTES_MAX`].
-    pub fn encode(&self) -> Result<Vec<u8>, AttributeError> {
+    /// The encoded attributes with the project's content flags; empty when none is set. An error above
+    /// [`REQUEST_ATTRIBUTES_BYTES_MAX`].
+    pub fn encode(&self, terms: Option<&ContentTerms>) -> Result<Vec<u8>, AttributeError> {
         let mut bytes = Vec::new();
         if let Some(address) = self.client_address {
             put(&mut bytes, CLIENT_ADDRESS, address.to_string().as_bytes());
@@ -64,6 +69,9 @@ impl RequestAttributes {
         for label in &self.profile_labels {
             put(&mut bytes, PROFILE_LABEL, label.as_bytes());
         }
+        if let Some(terms) = terms {
+            put(&mut bytes, CONTENT_TERMS, &[&[terms.languages().0], terms.terms().as_bytes()].concat());
+        }
         if bytes.len() > REQUEST_ATTRIBUTES_BYTES_MAX {
             return Err(AttributeError::TooLong(bytes.len()));
         }
@@ -71,8 +79,9 @@ impl RequestAttributes {
     }
 
     /// The inverse of [`RequestAttributes::encode`].
-    pub fn decode(mut bytes: &[u8]) -> Result<RequestAttributes, AttributeError> {
+    pub fn decode(mut bytes: &[u8]) -> Result<(RequestAttributes, Option<Arc<ContentTerms>>), AttributeError> {
         let mut attributes = RequestAttributes::default();
+        let mut terms = None;
         while let Some((&key, rest)) = bytes.split_first() {
             let (length, rest) = rest.split_first_chunk::<4>().ok_or(AttributeError::Short)?;
             let length = u32::from_le_bytes(*length) as usize;
@@ -87,11 +96,16 @@ impl RequestAttributes {
                 SERVER_NAME => text()?.clone_into(&mut attributes.server_name),
                 APP_VERSION => text()?.clone_into(&mut attributes.app_version),
                 PROFILE_LABEL => attributes.profile_labels.push(text()?.to_owned()),
+                CONTENT_TERMS => {
+                    let (&languages, _) = value.split_first().ok_or(AttributeError::Malformed(key))?;
+                    let own = std::str::from_utf8(&value[1..]).map_err(|_| AttributeError::Malformed(key))?;
+                    terms = Some(Arc::new(ContentTerms::new(Languages(languages), own)));
+                }
                 _ => return Err(AttributeError::Unknown(key)),
             }
             bytes = rest;
         }
-        Ok(attributes)
+        Ok((attributes, terms))
     }
 }
 
@@ -121,10 +135,17 @@ pub(super) mod tests {
         )
     }
 
+    /// Any content flags of a project.
+    pub fn content_terms() -> impl Strategy<Value = Option<Arc<ContentTerms>>> {
+        let terms = (any::<u8>(), "[a-z\u{e9}\n]{0,8}");
+        proptest::option::of(terms.prop_map(|(bits, own)| Arc::new(ContentTerms::new(Languages(bits), &own))))
+    }
+
     proptest! {
         #[test]
-        fn decoding_inverts_encoding(attributes in attributes()) {
-            prop_assert_eq!(attributes.encode().and_then(|bytes| RequestAttributes::decode(&bytes)), Ok(attributes));
+        fn decoding_inverts_encoding(attributes in attributes(), terms in content_terms()) {
+            let bytes = attributes.encode(terms.as_deref());
+            prop_assert_eq!(bytes.and_then(|bytes| RequestAttributes::decode(&bytes)), Ok((attributes, terms)));
         }
 
         #[test]
@@ -137,8 +158,8 @@ pub(super) mod tests {
     fn attributes_that_a_record_cannot_have_are_refused() {
         let with = |bytes| RequestAttributes { service: "s".repeat(bytes), ..RequestAttributes::default() };
         let fits = REQUEST_ATTRIBUTES_BYTES_MAX - 5;
-        assert_eq!(with(fits).encode().map(|bytes| bytes.len()), Ok(REQUEST_ATTRIBUTES_BYTES_MAX));
-        assert_eq!(with(fits + 1).encode(), Err(AttributeError::TooLong(REQUEST_ATTRIBUTES_BYTES_MAX + 1)));
+        assert_eq!(with(fits).encode(None).map(|bytes| bytes.len()), Ok(REQUEST_ATTRIBUTES_BYTES_MAX));
+        assert_eq!(with(fits + 1).encode(None), Err(AttributeError::TooLong(REQUEST_ATTRIBUTES_BYTES_MAX + 1)));
     }
 
     #[test]
@@ -147,6 +168,8 @@ pub(super) mod tests {
             (&[1][..], AttributeError::Short),
             (&[1, 9, 0, 0, 0, 1], AttributeError::Short),
             (&[1, 1, 0, 0, 0, b'x'], AttributeError::Malformed(1)),
+            (&[6, 0, 0, 0, 0], AttributeError::Malformed(6)),
+            (&[6, 2, 0, 0, 0, 1, 0xff], AttributeError::Malformed(6)),
             (&[99, 0, 0, 0, 0], AttributeError::Unknown(99)),
         ] {
             assert_eq!(RequestAttributes::decode(bytes), Err(expected), "{bytes:?}");

@@ -195,6 +195,8 @@ fn spans(project: u32, context: &ProjectContext, range: std::ops::Range<u64>, tr
                 promoted: Promoted { endpoint: number == 0, ..Promoted::default() },
                 http_status: if number == 0 { status as i16 } else { 0 },
                 weight: 1.0,
+                peer: None,
+                is_error: false,
             });
         }
     }

@@ -91,12 +91,17 @@ fn fill(lake: &Lake, rows: u64) -> Result<(), Box<dyn std::error::Error>> {
             let mut id = [0; 16];
             id[..8].copy_from_slice(&mix(row ^ 0x5555).to_be_bytes());
             id[8..].copy_from_slice(&noise.to_be_bytes());
+            // A version lives for three days.
+            let version = ["1.0.3", "1.0.4", "1.1.0"][(time / (3 * DAY) % 3) as usize];
             let mut writer = buffer.row();
             writer.u32(1).text(&names[endpoint as usize]).i64(time).i64(duration as i64).i16(status);
             writer.id(&id).id(&noise.to_be_bytes()).id(&[0; 8]).id(&id);
             writer.bool(!noise.is_multiple_of(10)).bool(false).bool(status == 500);
-            writer.text(&services[(endpoint % 20) as usize]).text("1.0.3").text("10.0.0.1").i64(512).f64(1.0);
+            writer.text(&services[(endpoint % 20) as usize]).text(version).text("10.0.0.1").i64(512).f64(1.0);
             writer.bytes(&[]).optional_bytes(None);
+            // One request in ten is of another environment.
+            let environment = if noise % 10 == 3 { "staging" } else { "production" };
+            writer.optional_text(Some(environment)).optional_bytes(Some(environment.as_bytes()));
         }
         let position = Position(first + 1);
         lake.apply(position, NO_KEY, END, Rows::from_buffer(1, Signal::Traces, buffer));
@@ -179,6 +184,9 @@ fn queries() -> Vec<(String, Plan)> {
     for (range, length, minutes) in ranges {
         let ranking = |slow: &[String]| groups(by_name(), ranking_metrics(slow), vec![], 1_000_000);
         add(&format!("ranking {range}"), plan(length, Filter::True, ranking(&[])));
+        let own = Filter::eq("server_name", Value::Text("service-3".to_owned()));
+        let own = own.and(Filter::eq("environment", Value::Text("production".to_owned())));
+        add(&format!("ranking {range}, one service in production"), plan(length, own, ranking(&[])));
         if length == 30 * DAY {
             add(&format!("ranking {range}, 3 accepted slow"), plan(length, Filter::True, ranking(&slow)));
         }

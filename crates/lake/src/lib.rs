@@ -7,7 +7,7 @@
 //!
 //! - [`Lake`] is the whole interface. [`Lake::apply`] is called in journal order by one thread, live and during replay.
 //! - In: [`memtable`] holds new rows, [`dedup`] drops records that were received before, [`names`] limits the names per
-//!   day.
+//!   day, [`calls`] pairs the sides of calls between services.
 //! - Down: [`write`] writes a memtable as parts, [`merge`] merges small parts into large ones, [`catalog`] lists the
 //!   parts, [`rollup`] and [`index`] add sections to a part. [`replacement`] applies changes of the catalog.
 //! - Out: [`Lake::sources`] lists the sources of a plan, [`scan`] executes it. [`part`] uses positioned reads.
@@ -23,6 +23,7 @@
 
 mod added_columns;
 pub mod attr_columns;
+mod calls;
 mod catalog;
 pub mod check;
 mod clock;
@@ -217,6 +218,7 @@ impl Lake {
         }
         self.shared.stacks.lock().drop_known(&mut rows, is_duplicate);
         let renamed = self.shared.names.lock().limit(&mut rows, is_duplicate, |day| self.stored_names(day));
+        self.shared.calls.lock().pair(&mut rows, is_duplicate);
         let is_stored =
             |record: &usize| rows.fates[*record] == tidewatch_store::columns::Fate::Kept && !is_duplicate(*record);
         self.shared.highest_project.fetch_max(rows.project, Ordering::Relaxed);

@@ -18,6 +18,7 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::{Condvar, Mutex};
 use tidewatch_journal::disk::Disk;
 
+use super::calls::Calls;
 use super::catalog::{self, Catalog};
 use super::dedup::DedupSet;
 use super::dedup::file::DedupFile;
@@ -107,6 +108,7 @@ pub fn open(options: LakeOptions) -> Result<Shared, StoreError> {
         maintenance: Mutex::new(()),
         dedup: Mutex::new(dedup),
         names: Mutex::new(Names::new(options.names_max)),
+        calls: Mutex::new(Calls::new(options.calls_max)),
         stacks: Mutex::default(),
         query_memory: Arc::new(QueryMemory::new(options.query_bytes_max)),
         state: Mutex::new(state),

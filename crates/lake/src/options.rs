@@ -61,6 +61,9 @@ pub struct LakeOptions {
     /// Maximum number of Endpoint names of a service on one UTC day, and likewise of Tasks and of AI Traces; further
     /// names become [`super::OTHER_NAME`]. 0: no limit. DECISIONS 27.
     pub names_max: usize,
+    /// Maximum number of callers, and of callees, that are kept in memory until the other side of their call arrives; 0:
+    /// services are not paired.
+    pub calls_max: usize,
     /// Maximum memory of all running queries together, in bytes.
     pub query_bytes_max: usize,
     /// Called before each step of a catalog transaction.
@@ -119,6 +122,7 @@ impl LakeOptions {
                 std::process::abort();
             }),
             names_max: 10_000,
+            calls_max: 131_072,
             query_bytes_max: 1 << 30,
             #[cfg(test)]
             catalog_probe: None,

@@ -1,6 +1,6 @@
 //! The state that the threads share, and the flush that moves rows from memory to parts.
 //!
-//! Locks are taken in this order: `flushing`, `maintenance`, `in_doubt`, `catalog`, `dedup`, `stacks`, `names`, `state`;
+//! Locks are taken in this order: `flushing`, `maintenance`, `in_doubt`, `catalog`, `dedup`, `stacks`, `names`, `calls`, `state`;
 //! `catalog` is never held with `dedup` or `state`.
 
 use std::collections::VecDeque;
@@ -14,6 +14,7 @@ use parking_lot::{Condvar, Mutex};
 use tidewatch_journal::Position;
 use tidewatch_journal::disk::DiskLock;
 
+use super::calls::Calls;
 use super::catalog::{Catalog, FlushRecord};
 use super::dedup::file::DedupFile;
 use super::dedup::{DedupSet, KeySet};
@@ -60,6 +61,7 @@ pub struct Shared {
     pub maintenance: Mutex<()>,
     pub dedup: Mutex<DedupSet>,
     pub names: Mutex<Names>,
+    pub calls: Mutex<Calls>,
     pub stacks: Mutex<KnownStacks>,
     /// The memory budget of all queries.
     pub query_memory: Arc<QueryMemory>,

@@ -94,6 +94,9 @@ pub const JSON: RouteLimits = RouteLimits {
 /// bodies".
 pub const ANONYMOUS: RouteLimits = RouteLimits { body_bytes_max: 64 * KB, ..JSON };
 
+/// The logo of a status page. WIRE 6. 1 MB is taken as 2^20 bytes, the reading that rejects less.
+pub const STATUS_LOGO: RouteLimits = RouteLimits { body_bytes_max: MIB, ..JSON };
+
 /// Symbol and source-map uploads. Spec: limits, rows "Upload size" and "Upload body".
 pub const UPLOAD: RouteLimits = RouteLimits {
     body_bytes_max: 250 * MIB,
@@ -115,12 +118,13 @@ pub const LOST_FILE_BYTES: usize = 8 * MIB;
 /// Disk space reserved for opening the control database on a full disk, bytes. SQLite's WAL index takes 32 KiB.
 pub const CONTROL_RESERVE_BYTES: usize = 256 * KB;
 /// Every class of bodies: name, limits, and rows of the specification.
-pub const CLASSES: [(&str, RouteLimits, &str); 5] = [
+pub const CLASSES: [(&str, RouteLimits, &str); 6] = [
     ("OTLP", OTLP, "\"OTLP body\", \"Slow client\""),
     ("report and profile", REPORT, "\"Report and profile body\", \"/api/report body\""),
     ("JSON", JSON, "\"Database-writing endpoints body\", \"Request body\""),
     ("anonymous", ANONYMOUS, "\"Anonymous auth endpoint bodies\""),
     ("upload", UPLOAD, "\"Upload size\", \"Upload body\""),
+    ("logo of a status page", STATUS_LOGO, "wire, 6"),
 ];
 
 /// Size of one uploaded file, bytes. Spec: limits, row "Upload size".
@@ -287,6 +291,8 @@ pub const QUERIES_WAITING_PER_THREAD: usize = 64;
 pub const QUERY_BYTES_MIN: usize = 64 * MIB;
 /// Endpoint names of a service on one day; also Task names and AI Trace names, each. DECISIONS 27.
 pub const NAMES_PER_SERVICE_DAY: usize = 10_000;
+/// Callers, and callees, that are kept in memory until the other side of their call arrives. docs/services.md.
+pub const UNPAIRED_CALLS_MAX: usize = 131_072;
 /// `nice` value of query threads, relative to ingest.
 pub const QUERY_NICE: i32 = 5;
 /// `nice` value of the thread that builds artifacts from symbol files, relative to ingest.
@@ -326,6 +332,8 @@ pub const ISSUE_DECISIONS_MAX: i64 = 50_000;
 pub const ISSUE_MERGES_MAX: i64 = 10_000;
 /// Entries of the activity of one Issue, without comments; beyond it the earliest are deleted.
 pub const ISSUE_ACTIVITY_MAX: i64 = 500;
+/// Entries of the activity of an Issue with all its merged hashes in one answer, the latest ones.
+pub const ISSUE_ACTIVITY_LISTED_MAX: usize = 1000;
 /// Comments on one Issue.
 pub const ISSUE_COMMENTS_MAX: i64 = 500;
 /// Memory of the values of tags that are counted over the occurrences of an Issue, bytes.
@@ -336,6 +344,206 @@ pub const SIMILAR_ISSUES_COMPARED_MAX: usize = 500;
 pub const SOURCE_URL_BYTES_MAX: usize = 500;
 /// Characters of a comment on an Issue.
 pub const ISSUE_COMMENT_CHARS_MAX: usize = 10_000;
+/// Notification rules of a project.
+pub const NOTIFICATION_RULES_MAX: i64 = 200;
+/// Characters of the name of a notification rule.
+pub const RULE_NAME_CHARS_MAX: usize = 100;
+/// Bytes of the configuration of a notification rule, as JSON.
+pub const RULE_CONFIG_BYTES_MAX: usize = 16 * 1024;
+/// Minutes of the cooldown and of the snooze of a notification rule: 30 days.
+pub const RULE_MINUTES_MAX: i64 = 30 * 24 * 60;
+/// Subjects of a notification rule that one evaluation looks at, those with most records.
+pub const RULE_SUBJECTS_MAX: usize = 1000;
+/// Changes of states of notification rules in one transaction.
+pub const RULE_CHANGES_MAX: usize = 200;
+/// Issues of a project that a rule for new Issues knows from before, the latest.
+pub const KNOWN_ISSUES_MAX: usize = 100_000;
+/// Known Issues that one statement adds.
+pub const KNOWN_ISSUES_PER_STATEMENT: usize = 500;
+/// Rows in memory that rules on arrival have not evaluated yet, of one project.
+pub const RULE_ARRIVALS_MAX: usize = 100_000;
+/// Interval between two evaluations of rules on arrival.
+pub const RULE_ARRIVALS_PAUSE: Duration = Duration::from_millis(250);
+/// The time for which one node evaluates polled rules, unless it extends it.
+pub const RULE_LEASE: Duration = seconds(90);
+/// Pause after a failed evaluation of rules on arrival.
+pub const RULE_ARRIVALS_RETRY: Duration = seconds(5);
+/// Time that one evaluation of the rules of a project may take.
+pub const RULE_DEADLINE: Duration = seconds(30);
+/// Interval between two evaluations of polled rules, seconds, unless the operator sets another. WIRE 7.
+pub const NOTIFICATION_POLL_SECONDS: u64 = 60;
+/// Shortest interval between two evaluations of polled rules, seconds. WIRE 7.
+pub const NOTIFICATION_POLL_SECONDS_MIN: u64 = 5;
+/// Days that notifications are kept for the history.
+pub const NOTIFICATION_DAYS: i64 = 90;
+/// Points of the preview of a notification rule.
+pub const RULE_PREVIEW_POINTS_MAX: i64 = 2016;
+/// Moments in the preview of a notification rule at which it would have fired, the latest.
+pub const RULE_PREVIEW_FIRINGS_MAX: usize = 500;
+/// Saved views of one user in a project, private and shared.
+pub const SAVED_VIEWS_OF_USER_MAX: i64 = 100;
+/// Shared views of a project.
+pub const SAVED_VIEWS_SHARED_MAX: i64 = 500;
+/// Characters of the name of a saved view.
+pub const SAVED_VIEW_NAME_CHARS_MAX: usize = 100;
+/// Bytes of the query string of a saved view.
+pub const SAVED_VIEW_SEARCH_BYTES_MAX: usize = 8 * 1024;
+/// Teams of an organization.
+pub const ONCALL_TEAMS_MAX: i64 = 100;
+/// Members and projects of a team, each.
+pub const ONCALL_TEAM_ENTRIES_MAX: usize = 200;
+/// On-call schedules of an organization.
+pub const ONCALL_SCHEDULES_MAX: i64 = 100;
+/// Escalation policies of an organization.
+pub const ONCALL_POLICIES_MAX: i64 = 100;
+/// Characters of the names of teams, schedules, layers and policies.
+pub const ONCALL_NAME_CHARS_MAX: usize = 100;
+/// Characters of the descriptions of teams and schedules, and of the body of a page that a person opens.
+pub const ONCALL_DESCRIPTION_CHARS_MAX: usize = 1000;
+/// Layers of a schedule.
+pub const ONCALL_LAYERS_MAX: usize = 10;
+/// People in a layer.
+pub const ONCALL_LAYER_USERS_MAX: usize = 100;
+/// Restrictions of a layer.
+pub const ONCALL_RESTRICTIONS_MAX: usize = 20;
+/// Days of a custom rotation.
+pub const ONCALL_INTERVAL_DAYS_MAX: i64 = 365;
+/// Length of an override.
+pub const ONCALL_OVERRIDE_MAX: Duration = minutes(30 * 24 * 60);
+/// Overrides of a schedule that have not ended long ago.
+pub const ONCALL_OVERRIDES_MAX: i64 = 500;
+/// Range of a timeline.
+pub const ONCALL_TIMELINE_MAX: Duration = minutes(62 * 24 * 60);
+/// How far back an iCalendar feed reaches.
+pub const ONCALL_CALENDAR_PAST: Duration = minutes(7 * 24 * 60);
+/// Steps of an escalation policy.
+pub const ONCALL_STEPS_MAX: usize = 10;
+/// Targets of a step.
+pub const ONCALL_STEP_TARGETS_MAX: usize = 10;
+/// Minutes between two steps.
+pub const ONCALL_STEP_MINUTES_MAX: i64 = 1440;
+/// How often the steps of a policy run again.
+pub const ONCALL_REPEAT_MAX: i64 = 5;
+/// Pages of a project that are stored; resolved ones beyond are deleted, oldest first.
+pub const ONCALL_PAGES_MAX: i64 = 10_000;
+/// Pages that one request acknowledges or resolves, and hashes of Issues in one request.
+pub const ONCALL_BULK_MAX: usize = 500;
+/// Pages of one answer.
+pub const ONCALL_PAGES_LISTED_MAX: i64 = 100;
+/// Deliveries of a page in one answer.
+pub const ONCALL_DELIVERIES_LISTED_MAX: i64 = 500;
+/// Pages of a handover.
+pub const ONCALL_HANDOVER_PAGES_MAX: i64 = 500;
+/// Contact methods of a user.
+pub const ONCALL_CONTACT_METHODS_MAX: usize = 20;
+/// Bytes of one value of the configuration of a contact method.
+pub const ONCALL_CONTACT_BYTES_MAX: usize = 2000;
+/// Codes and tests that a user sends to contact methods in an hour.
+pub const ONCALL_CONTACT_SENDS_MAX: i64 = 10;
+/// Life of the code that verifies a contact method.
+pub const ONCALL_CODE_LIFE: Duration = minutes(10);
+/// Attempts to enter such a code.
+pub const ONCALL_CODE_ATTEMPTS_MAX: i64 = 5;
+/// Steps of a chain of contact methods.
+pub const ONCALL_CHAIN_STEPS_MAX: usize = 10;
+/// Minutes until a step of a chain.
+pub const ONCALL_CHAIN_MINUTES_MAX: i64 = 120;
+/// Notifications, pages and people that one statement of the escalation lists.
+pub const ONCALL_BATCH: i64 = 100;
+/// Seconds between two looks for pages that are due. WIRE 7: `ONCALL_POLL_SECONDS`.
+pub const ONCALL_POLL_SECONDS: u64 = 30;
+/// The smallest such value.
+pub const ONCALL_POLL_SECONDS_MIN: u64 = 5;
+/// Pause between two looks for notifications that become pages.
+pub const ONCALL_PAUSE: Duration = seconds(2);
+/// The time for which one node opens and escalates pages, unless it extends it.
+pub const ONCALL_LEASE: Duration = seconds(60);
+/// Monitors of a project.
+pub const MONITORS_MAX: i64 = 500;
+/// Characters of the name of a monitor. WIRE 6.
+pub const MONITOR_NAME_CHARS_MAX: usize = 200;
+/// Seconds between two checks of a monitor. WIRE 6.
+pub const MONITOR_INTERVAL_SECONDS: std::ops::RangeInclusive<i64> = 30..=86_400;
+/// Seconds that one check may take. WIRE 6.
+pub const MONITOR_TIMEOUT_SECONDS: std::ops::RangeInclusive<i64> = 1..=120;
+/// Consecutive bad results that make a monitor down. WIRE 6.
+pub const MONITOR_THRESHOLD: std::ops::RangeInclusive<i64> = 1..=10;
+/// Seconds between two reports of a heartbeat.
+pub const HEARTBEAT_PERIOD_SECONDS: std::ops::RangeInclusive<i64> = 30..=366 * 86_400;
+/// Seconds that a report of a heartbeat may be late.
+pub const HEARTBEAT_GRACE_SECONDS: std::ops::RangeInclusive<i64> = 0..=30 * 86_400;
+/// Equal reports of a heartbeat within this time are one result.
+pub const HEARTBEAT_REPEAT: Duration = seconds(10);
+/// Bytes of the configuration of a monitor.
+pub const MONITOR_CONFIG_BYTES_MAX: usize = 128 * KB;
+/// Header fields, accepted statuses and DNS records of a monitor.
+pub const MONITOR_HEADERS_MAX: usize = 50;
+/// Memory of the compiled regular expression of a monitor, bytes.
+pub const MONITOR_REGEX_BYTES_MAX: usize = MIB;
+/// Bytes that a monitor reads of a response.
+pub const MONITOR_RESPONSE_BYTES_MAX: usize = MIB;
+/// Redirects that a check follows.
+pub const MONITOR_REDIRECTS_MAX: usize = 10;
+/// Characters of the reason of a result.
+pub const MONITOR_REASON_CHARS_MAX: usize = 500;
+/// Retention of the results of monitors. The sums by hour and day are bounded by number.
+pub const MONITOR_RESULTS_RETENTION: Duration = Duration::from_secs(90 * 24 * 60 * 60);
+/// Stored results of a monitor; the oldest are removed.
+pub const MONITOR_RESULTS_MAX: i64 = 20_000;
+/// Stored sums by hour of a monitor: 90 days and the current one.
+pub const MONITOR_HOURS_MAX: i64 = 91 * 24;
+/// Stored sums by day of a monitor.
+pub const MONITOR_DAYS_MAX: i64 = 400;
+/// Stored changes of the state of a monitor.
+pub const MONITOR_TRANSITIONS_MAX: i64 = 1000;
+/// Days of the bars of a monitor's availability. WIRE 6.
+pub const MONITOR_BAR_DAYS: i64 = 90;
+/// Points of the small chart of a monitor.
+pub const MONITOR_SPARKLINE_POINTS: i64 = 60;
+/// Points of the chart of a monitor.
+pub const MONITOR_SERIES_POINTS_MAX: i64 = 500;
+/// Checks that run at the same time.
+pub const MONITORS_CONCURRENT: usize = 64;
+/// Checks that run at the same time because users have requested them.
+pub const MONITOR_RUNS_MAX: usize = 8;
+/// Pause between two looks at the schedule of monitors.
+pub const MONITORS_PAUSE: Duration = seconds(1);
+/// Time for which a node takes the lease of monitors.
+pub const MONITORS_LEASE: Duration = minutes(1);
+/// A clock that is this far from where it should be has jumped.
+pub const MONITORS_CLOCK_JUMP: Duration = seconds(30);
+/// Bytes of the script of a check by a browser. WIRE 6.
+pub const BROWSER_SCRIPT_BYTES_MAX: usize = 100 * KB;
+/// Bytes of the configuration of such a monitor, as JSON.
+pub const BROWSER_CONFIG_BYTES_MAX: usize = 256 * KB;
+/// Variables of a script.
+pub const BROWSER_ENV_MAX: usize = 50;
+/// Bytes of the name of a variable, and of its value.
+pub const BROWSER_ENV_BYTES_MAX: (usize, usize) = (64, 4 * KB);
+/// Checks by a browser that run at the same time.
+pub const BROWSER_CHECKS_CONCURRENT: usize = 2;
+/// Memory of the processes of a check together, bytes.
+pub const BROWSER_MEMORY_BYTES_MAX: u64 = 1 << 30;
+/// Pause between two looks at their memory.
+pub const BROWSER_MEMORY_PAUSE: Duration = Duration::from_millis(200);
+/// Objects of a script, mebibytes.
+pub const BROWSER_SCRIPT_HEAP_MIB: u64 = 256;
+/// Size of a file that a browser writes.
+pub const BROWSER_FILE_BYTES_MAX: u64 = 64 << 20;
+/// Files that a process of a check has open.
+pub const BROWSER_OPEN_FILES_MAX: u64 = 4096;
+/// Connections of a browser.
+pub const BROWSER_CONNECTIONS_MAX: usize = 128;
+/// Size of a message of a script for its browser, which is parsed.
+pub const BROWSER_REQUEST_BYTES_MAX: usize = 8 * MIB;
+/// Size of a message of a browser for a script.
+pub const BROWSER_MESSAGE_BYTES_MAX: usize = 32 * MIB;
+/// Bytes of what a script prints.
+pub const BROWSER_OUTPUT_BYTES_MAX: usize = 4 * KB;
+/// The niceness of the processes of a check.
+pub const BROWSER_NICE: i32 = 10;
+/// Time after its limit in which a worker ends its processes and reports.
+pub const BROWSER_GRACE: Duration = seconds(10);
 /// Bytes of the address of a reported deploy's page.
 pub const DEPLOY_URL_BYTES_MAX: usize = 2000;
 /// A reported deploy without a time repeats one of equal service, environment and version within this time.
@@ -426,6 +634,12 @@ pub const TRACE_SEARCH_TRACES_MAX: usize = 1000;
 pub const TRACE_SEARCH_SPANS_MAX: usize = 300_000;
 /// Requests that an explanation samples of the selection, of the others in the same minutes, and of the time before.
 pub const EXPLAIN_SELECTED_MAX: usize = 10_000;
+/// Operations, and services, of one answer about where the time of rows goes.
+pub const BREAKDOWN_ROWS_MAX: usize = 50;
+/// Rows whose traces are searched for the log records of an Endpoint, Task or AI Trace: the latest.
+pub const ENTITY_LOG_ROWS_MAX: usize = 1_000;
+/// Log records of one Endpoint, Task or AI Trace in an answer.
+pub const ENTITY_LOGS_MAX: usize = 100;
 /// See [`EXPLAIN_SELECTED_MAX`].
 pub const EXPLAIN_REST_MAX: usize = 20_000;
 /// See [`EXPLAIN_SELECTED_MAX`].
@@ -493,6 +707,12 @@ pub const HEALTHCHECK_PATHS_BYTES_MAX: usize = 4096;
 pub const PROFILE_LABELS_MAX: usize = 20;
 /// Characters of a healthcheck path or profile label.
 pub const SETTING_TEXT_CHARS_MAX: usize = 200;
+/// The project's own terms of content flags.
+pub const AI_FLAGGED_TERMS_MAX: usize = 200;
+/// Characters of such a term.
+pub const AI_FLAGGED_TERM_CHARS_MAX: usize = 100;
+/// Size of all such terms of a project: every journal record of spans contains them. Bytes.
+pub const AI_FLAGGED_TERMS_BYTES_MAX: usize = 8 * 1024;
 /// Size of the inputs of a request that are not in its body, bytes: its journal record contains them.
 pub const REQUEST_ATTRIBUTES_BYTES_MAX: usize = 64 * KB;
 /// Interval at which the retention of projects is passed to the store and deleted projects are purged.
@@ -652,8 +872,123 @@ pub const MAIL_RETRY_MAX: Duration = minutes(60);
 pub const MAIL_LIFE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// Attempts at a mail that the mail server refuses permanently.
 pub const MAIL_REFUSED_TRIES: i64 = 10;
+/// Channels of a project.
+pub const CHANNELS_MAX: i64 = 100;
+/// Characters of the name of a channel.
+pub const CHANNEL_NAME_CHARS_MAX: usize = 100;
+/// Bytes of one value in the configuration of a channel.
+pub const CHANNEL_VALUE_BYTES_MAX: usize = 4 << 10;
+/// Recipients of a mail channel. WIRE 7.
+pub const CHANNEL_RECIPIENTS_MAX: usize = 10;
+/// Own headers of a webhook, and labels of GitHub issues.
+pub const CHANNEL_ENTRIES_MAX: usize = 20;
+/// Window of the rate of a channel.
+pub const CHANNEL_WINDOW: Duration = minutes(1);
+/// Messages that are sent to a channel within [`CHANNEL_WINDOW`]; of more notifications digests are made.
+pub const CHANNEL_MESSAGES_MAX: i64 = 10;
+/// Messages within [`CHANNEL_WINDOW`] to a channel whose receiver follows each alert, and takes no digests.
+pub const CHANNEL_EVENTS_MAX: i64 = 100;
+/// Notifications in one digest.
+pub const DIGEST_NOTIFICATIONS_MAX: i64 = 500;
+/// Notifications that a digest lists; the others are counted.
+pub const DIGEST_LINES_MAX: usize = 50;
+/// Attempts at a notification. WIRE 7.
+pub const NOTIFICATION_TRIES: usize = 1 + NOTIFICATION_RETRIES.len();
+/// Delays between the attempts at a notification. WIRE 7.
+pub const NOTIFICATION_RETRIES: [Duration; 4] = [minutes(1), minutes(5), minutes(15), minutes(60)];
+/// Maximum delay between two attempts at a notification.
+pub const NOTIFICATION_RETRY_MAX: Duration = minutes(60);
+/// Messages of one channel that are claimed together, and sent one after the other.
+pub const NOTIFICATION_CLAIM_MAX: usize = 10;
+/// Lease of a message that a node is sending, renewed before each message: other nodes do not send it in this time.
+pub const NOTIFICATION_LEASE: Duration = minutes(2);
+/// Channels and direct targets that are sent to at once.
+pub const NOTIFICATION_SENDERS_MAX: usize = 8;
+/// Default interval at which the outbox of notifications is polled when this node queues none.
+pub const OUTBOX_POLL_SECONDS: u64 = 15;
+/// Time of one request to the server of a channel.
+pub const NOTIFICATION_CALL_MAX: Duration = seconds(15);
+/// Size of the response of a channel's server that is read, bytes.
+pub const NOTIFICATION_ANSWER_BYTES_MAX: u64 = 4 << 20;
+/// Characters of the response of a channel's server that are shown.
+pub const NOTIFICATION_ANSWER_CHARS_SHOWN: usize = 200;
+/// Time for which the outcome of a notification is kept.
+pub const NOTIFICATION_OUTCOMES_KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// Interval at which older outcomes are deleted.
+pub const NOTIFICATION_TIDY_PAUSE: Duration = minutes(60);
+/// Time that a stop waits for messages that are being sent. Others are sent after the next start.
+pub const NOTIFICATION_STOP_MAX: Duration = seconds(2);
+/// Tests of channels that run at once.
+pub const CHANNEL_TESTS_MAX: usize = 4;
 /// Characters in the name of a project. WIRE 5.6.
 pub const PROJECT_NAME_CHARS_MAX: usize = 100;
+
+/// Time within which an alert joins the open incident of its project, counted from the incident's latest alert.
+pub const INCIDENT_GROUP_WINDOW: Duration = minutes(5);
+/// Default time from the end of the last alert of an incident to its resolution: an alert that fires again joins it.
+pub const INCIDENT_GRACE_SECONDS: u64 = 300;
+/// Issues on the timeline of one incident.
+pub const INCIDENT_ISSUES_MAX: usize = 50;
+/// Interval at which new notifications are grouped into incidents.
+pub const INCIDENT_PAUSE: Duration = seconds(2);
+/// Lease of the node that groups notifications.
+pub const INCIDENT_LEASE: Duration = seconds(60);
+/// Notifications that one transaction groups.
+pub const INCIDENT_NOTIFICATIONS: i64 = 200;
+/// Alerts stored with one incident; further ones only raise its severity.
+pub const INCIDENT_ALERTS_MAX: usize = 200;
+/// Open incidents of an organization; beyond, alerts join the latest one, and none is opened by hand.
+pub const INCIDENTS_OPEN_MAX: usize = 100;
+/// Incidents in one answer.
+pub const INCIDENTS_LISTED_MAX: i64 = 100;
+/// Updates of one incident.
+pub const INCIDENT_UPDATES_MAX: i64 = 200;
+/// Characters in the title of an incident.
+pub const INCIDENT_TITLE_CHARS_MAX: usize = 200;
+/// Characters in one update of an incident, and in the description of a maintenance window.
+pub const INCIDENT_MESSAGE_CHARS_MAX: usize = 5000;
+/// Time before an incident whose deploys and new Issues are on its timeline.
+pub const INCIDENT_CAUSES_BEFORE: Duration = minutes(60);
+/// Entries of the timeline of an incident.
+pub const INCIDENT_TIMELINE_MAX: usize = 500;
+/// Size of a post-mortem, bytes.
+pub const POST_MORTEM_BYTES_MAX: usize = 64 * KB;
+/// Depth of nested elements in Markdown; deeper ones are shown without their formatting.
+pub const MARKDOWN_DEPTH_MAX: usize = 16;
+/// Length of the address of a link in Markdown, bytes; a longer one is no link.
+pub const MARKDOWN_LINK_BYTES_MAX: usize = 2000;
+/// Status pages of an organization.
+pub const STATUS_PAGES_MAX: i64 = 50;
+/// Monitors on one status page. WIRE 6.
+pub const STATUS_PAGE_CHECKS_MAX: usize = 50;
+/// Characters in the name of a status page. WIRE 6.
+pub const STATUS_PAGE_NAME_CHARS_MAX: usize = 200;
+/// Characters in the description of a status page. WIRE 6.
+pub const STATUS_PAGE_DESCRIPTION_CHARS_MAX: usize = 500;
+/// Characters in the name of a group of components.
+pub const STATUS_GROUP_CHARS_MAX: usize = 100;
+/// Days of availability on a status page. WIRE 6.
+pub const STATUS_DAYS: usize = 90;
+/// Time for which a status page is served from memory. WIRE 6.
+pub const STATUS_PAGE_LIFE: Duration = seconds(30);
+/// Status pages in memory; beyond, the oldest is removed.
+pub const STATUS_PAGES_CACHED_MAX: usize = 1000;
+/// Incidents on one status page.
+pub const STATUS_INCIDENTS_MAX: i64 = 50;
+/// Outages of its monitors on one status page.
+pub const STATUS_OUTAGES_MAX: i64 = 500;
+/// Maintenance windows of one status page; beyond, the oldest ended ones are deleted.
+pub const STATUS_MAINTENANCE_MAX: i64 = 50;
+/// Longest maintenance window.
+pub const STATUS_MAINTENANCE_SPAN_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// Subscribers of one status page.
+pub const STATUS_SUBSCRIBERS_MAX: i64 = 1000;
+/// Time to confirm a subscription.
+pub const STATUS_CONFIRM_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
+/// Minimum time between two requests of one subscriber to confirm.
+pub const STATUS_CONFIRM_PAUSE: Duration = minutes(60);
+/// Size of the address of a webhook that subscribes, bytes.
+pub const STATUS_WEBHOOK_BYTES_MAX: usize = 2000;
 
 /// Length of a per-IP window. Spec: "Per-IP fixed-window limits".
 pub const WINDOW: Duration = minutes(1);
@@ -749,10 +1084,22 @@ windows! {
     Setup: 60 a minute, "setup tokens", "our own";
     /// Registration of an OAuth client.
     OauthRegister: 10 a minute, "OAuth client registration", "wire, appendix A";
+    /// Public status pages: page, JSON, feed and badge together.
+    StatusPage: 30 a minute, "public status pages", "\"Per-IP\"";
+    /// Logos of public status pages.
+    StatusLogo: 60 a minute, "logos of public status pages", "wire, 6";
+    /// Look-up of the status page of a custom domain.
+    StatusDomain: 60 a minute, "status page of a domain, look-up", "wire, 6";
+    /// Subscribing to a status page, confirming and unsubscribing.
+    StatusSubscription: 10 a minute, "subscriptions to status pages", "our own";
     /// Lookup of an acknowledge link.
     AckLookup: 30 a minute, "acknowledge link, look-up", "wire, appendix A";
+    /// Reports of heartbeats.
+    Heartbeat: 240 a minute, "heartbeat reports", "our own";
     /// Acknowledging with such a link.
     Ack: 10 a minute, "acknowledge link", "wire, appendix A";
+    /// iCalendar feeds of shifts.
+    OncallFeed: 30 a minute, "iCalendar feed of on-call shifts", "our own";
 }
 
 /// Upper bounds of the buckets of duration histograms, milliseconds.
@@ -800,6 +1147,22 @@ pub const SYMBOL_NAME_BYTES_MAX: usize = 200;
 /// Characters shown of the name of a file, a tool or an app version as it was sent.
 pub const UPLOAD_NAME_CHARS_SHOWN: usize = 200;
 
+/// Nodes of a map of services.
+pub const SERVICE_MAP_NODES_MAX: usize = 250;
+/// Edges of a map of services.
+pub const SERVICE_MAP_EDGES_MAX: usize = 1000;
+/// Combinations of service and address that a map of services is computed from, the most frequent ones.
+pub const SERVICE_CALLS_READ_MAX: usize = 20_000;
+/// Points of a chart of a service.
+pub const SERVICE_POINTS_MAX: i64 = 400;
+/// Versions on the page of a service, the latest ones.
+pub const SERVICE_VERSIONS_MAX: usize = 50;
+/// Processes on the page of a service, those with most spans.
+pub const SERVICE_INSTANCES_MAX: usize = 100;
+/// Minutes at the end of the range in which the processes of a service are looked up.
+pub const SERVICE_INSTANCE_MINUTES: i64 = 30;
+/// Services, and environments, that one request selects.
+pub const GLOBAL_FILTER_VALUES_MAX: usize = 50;
 /// Services in one response.
 pub const SERVICES_LISTED_MAX: usize = 200;
 /// Endpoints, Tasks, AI Traces or Issues that are counted for the Connect page.
@@ -830,6 +1193,8 @@ pub const OWN_SPAN_PATH_BYTES_MAX: usize = 1024;
 /// Maximum length of a `tracestate` that is propagated, bytes. W3C Trace Context: at least 512.
 pub const TRACE_STATE_BYTES_MAX: usize = 512;
 
+// The requests of a message end within its lease: four of them for a GitHub issue.
+const _: () = assert!(4 * NOTIFICATION_CALL_MAX.as_secs() < NOTIFICATION_LEASE.as_secs());
 const _: () = assert!(UPLOAD_FILE_BYTES_MAX < UPLOAD.body_bytes_max);
 // Every list of labels fits, in UTF-8, with a quarter for the rest.
 const _: () = assert!(PROFILE_LABELS_MAX * (5 + 4 * SETTING_TEXT_CHARS_MAX) < REQUEST_ATTRIBUTES_BYTES_MAX / 4 * 3);

@@ -1,6 +1,7 @@
 //! Flags of AI Traces: stored bits as names, and filters on them. The rules are in `domain::rules::ai_trace`.
 
 use tidewatch_domain::rules::ai_trace::{Flag, Flags};
+use tidewatch_domain::rules::content_terms;
 use tidewatch_store::plan::{Aggregate, Filter, Function};
 
 use super::answer::Row;
@@ -17,6 +18,7 @@ fn rule(flag: AiFlag) -> Flag {
         AiFlag::EmptyAnswer => Flag::EmptyAnswer,
         AiFlag::InvalidToolCall => Flag::InvalidToolCall,
         AiFlag::ToolError => Flag::ToolError,
+        AiFlag::FlaggedContent => Flag::FlaggedContent,
     }
 }
 
@@ -28,6 +30,7 @@ fn view(flag: Flag) -> AiFlag {
         Flag::EmptyAnswer => AiFlag::EmptyAnswer,
         Flag::InvalidToolCall => AiFlag::InvalidToolCall,
         Flag::ToolError => AiFlag::ToolError,
+        Flag::FlaggedContent => AiFlag::FlaggedContent,
     }
 }
 
@@ -35,6 +38,11 @@ fn view(flag: Flag) -> AiFlag {
 pub fn of_row(row: Row<'_>) -> Vec<AiFlag> {
     let bits = row.opt_int("flags").and_then(|bits| u32::try_from(bits).ok());
     Flags(bits.unwrap_or(0)).iter().map(view).collect()
+}
+
+/// The terms of a row with the column `flagged_terms`.
+pub fn terms_of_row(row: Row<'_>) -> Vec<String> {
+    content_terms::split(row.text("flagged_terms")).map(str::to_owned).collect()
 }
 
 /// Rows with at least one of these flags; every row when empty.

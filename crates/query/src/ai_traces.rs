@@ -125,8 +125,16 @@ impl EntityKind for AiTrace {
         let attributes = attributes::map(row.bytes("attributes"));
         let streamed = attributes.0.get("gen_ai.request.stream").or(attributes.0.get("llm.is_streaming"));
         let flags = ai_flags::of_row(row);
+        let found = conversation::of_attributes(row.bytes("attributes"));
+        let id = ids::format_row(row.id16("row_id"));
+        let has_conversation = found.has_content || row.opt_int("event_messages") == Some(1);
         AiTraceRow {
-            id: ids::format_row(row.id16("row_id")),
+            storage_key: if has_conversation {
+                conversation::pointer(&project.to_string(), &id)
+            } else {
+                String::new()
+            },
+            id,
             project_id: project.to_string(),
             recorded_at: time::to_rfc3339(row.int("time")),
             duration: row.int("duration"),
@@ -149,7 +157,6 @@ impl EntityKind for AiTrace {
             finish_reason: row.text("finish_reason").to_owned(),
             server_name: row.text("server_name").to_owned(),
             app_version: row.text("app_version").to_owned(),
-            storage_key: String::new(),
             is_stream: streamed.is_some_and(|streamed| streamed == "true"),
             attributes,
             trace_id: row.trace_id("trace_id").to_string(),
@@ -159,10 +166,10 @@ impl EntityKind for AiTrace {
             is_error: row.flag("is_error"),
             conversation_id: row.text("conversation_id").to_owned(),
             tool_call_count: row.int("tool_call_count"),
-            tool_names: conversation::tool_names(row.bytes("attributes")),
+            tool_names: found.tool_names,
             flagged: !flags.is_empty(),
             flags,
-            flagged_terms: Vec::new(),
+            flagged_terms: ai_flags::terms_of_row(row),
         }
     }
 
@@ -360,6 +367,10 @@ impl EntityKind for AiTrace {
 
     fn detail_view(parts: DetailParts<Self>) -> AiTraceDetail {
         let (mut ai_trace, (conversation, tool_names)) = (parts.row, parts.extra);
+        // Rows of earlier versions do not say that the messages are in events.
+        if conversation.is_some() {
+            ai_trace.storage_key = conversation::pointer(&ai_trace.project_id, &ai_trace.id);
+        }
         if !tool_names.is_empty() {
             ai_trace.tool_names = tool_names;
         }

@@ -59,7 +59,9 @@ const PROMOTED: [Table; 4] = [Table::Endpoints, Table::Tasks, Table::AiTraces, T
 async fn data_since(executor: &Executor, project: u32, range: Range) -> Result<Option<i64>, QueryError> {
     let before = Range { from: Range::ALL.from, to: range.from };
     for table in [Table::Spans, Table::Logs, Table::MetricPoints, Table::Exceptions] {
-        let plan = plans::rows(table, &[project], before, Filter::True, vec!["time"], vec![], Window::first(1));
+        // By time, so that the bounds of one row group rule out all others.
+        let order = vec![plans::ascending("time")];
+        let plan = plans::rows(table, &[project], before, Filter::True, vec!["time"], order, Window::first(1));
         if !executor.run(plan).await?.is_empty() {
             return Ok(None);
         }

@@ -5,6 +5,7 @@ use tidewatch_limits as limits;
 
 use crate::context::QueryContext;
 use crate::error::QueryError;
+use crate::global_filter::GlobalFilter;
 use crate::time::{self, Range};
 use crate::views::deploy::*;
 
@@ -29,13 +30,21 @@ impl WentLive {
 }
 
 /// `POST /api/deploys/list`.
-pub async fn list(context: &QueryContext, project: &Project, request: DeploysRequest) -> Result<Deploys, QueryError> {
+pub async fn list(
+    context: &QueryContext,
+    project: &Project,
+    selected: &GlobalFilter,
+    request: DeploysRequest,
+) -> Result<Deploys, QueryError> {
     let now = context.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     let service = request.service.filter(|service| !service.is_empty());
     let is_listed = |one: &WentLive| {
         let is_inside = range.from <= one.deploy.deployed_ns && one.deploy.deployed_ns < range.to;
-        is_inside && service.as_ref().is_none_or(|service| *service == one.deploy.service)
+        let environment = Some(one.deploy.environment.as_str()).filter(|name| !one.is_reported || !name.is_empty());
+        is_inside
+            && service.as_ref().is_none_or(|service| *service == one.deploy.service)
+            && selected.selects_deploy(&one.deploy.service, environment)
     };
     let mut listed: Vec<WentLive> = all(context, project.number).await?.into_iter().filter(is_listed).collect();
     listed.reverse();

@@ -70,6 +70,13 @@ pub struct EndpointMetrics {
     server_errors: f64,
 }
 
+impl EndpointMetrics {
+    /// Satisfied and tolerating requests.
+    pub fn within_bands(&self) -> (f64, f64) {
+        (self.satisfied, self.tolerating)
+    }
+}
+
 /// Output columns of the plans.
 const SATISFIED: &str = "satisfied";
 const TOLERATING: &str = "tolerating";

@@ -5,6 +5,9 @@ use tidewatch_store::plan::{Filter, Op, Value};
 
 use crate::error::QueryError;
 
+/// The attributes of a resource that name its environment: the stable key, then the earlier one.
+pub const ENVIRONMENT_KEYS: [&str; 2] = ["deployment.environment.name", "deployment.environment"];
+
 /// String column equal to `value`.
 pub fn text(column: &'static str, value: &str) -> Filter {
     Filter::eq(column, Value::Text(value.to_owned()))

@@ -4,17 +4,14 @@ use std::collections::{BTreeMap, HashMap};
 
 use tidewatch_accounts::Project;
 use tidewatch_limits as limits;
-use tidewatch_store::plan::{Filter, Value};
 use tidewatch_store::rollup::sketch::{bucket_of, least_of};
 
 use crate::answer::Row;
 use crate::error::QueryError;
 use crate::executor::Executor;
-use crate::filters;
-use crate::language::{self, RowKind};
+use crate::explain::timed_rows;
 use crate::plans::{self, Window};
 use crate::time::{Buckets, MINUTE, Range, to_rfc3339};
-use crate::views::explain::ExplainEntity;
 use crate::views::heatmap::{Heatmap, HeatmapCell, HeatmapMark, HeatmapRequest, HeatmapRow};
 
 /// Buckets of a power of two in the sketch.
@@ -43,19 +40,8 @@ struct Counts {
 pub async fn heatmap(executor: &Executor, project: &Project, request: HeatmapRequest) -> Result<Heatmap, QueryError> {
     let now = executor.context.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
-    let (kind, name) = match request.entity {
-        ExplainEntity::Endpoint => (RowKind::Endpoint, Filter::True),
-        ExplainEntity::Task => (RowKind::Task, Filter::True),
-        ExplainEntity::AiTrace => (RowKind::AiTrace, Filter::True),
-        ExplainEntity::Trace => (RowKind::Span, Filter::eq("parent_span_id", Value::Bytes(vec![0; 8]))),
-        ExplainEntity::Issue | ExplainEntity::Log => {
-            return Err(QueryError::unprocessable("a heatmap is of endpoint, task, ai_trace or trace"));
-        }
-    };
+    let (kind, filter) = timed_rows(request.entity, request.name.as_deref(), request.query.as_deref())?;
     let table = kind.table();
-    let named = request.name.as_deref().filter(|name| !name.is_empty());
-    let filter = named.map_or(Filter::True, |name| filters::text("name", name)).and(name);
-    let filter = filter.and(language::filter(kind, request.query.as_deref())?);
     let has = |column: &str| table.column(column).is_some();
     let counts = Counts {
         buckets: Buckets::at_most(range, limits::HEATMAP_COLUMNS_MAX, MINUTE),

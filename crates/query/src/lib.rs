@@ -15,9 +15,11 @@
 //!   [`drops`], [`services`], [`demo`]: the other resources.
 //! - [`changes`]: what changed for the worse. [`compare`]: another period. [`answers`]: what is always bad, what is new, what AI
 //!   costs. [`deploys`], [`versions`]: when versions went live, and what they changed.
+//! - [`global_filter`]: the services and environments that a request selects, in every plan.
 //! - [`language`]: queries of the query language as filters.
 //! - [`explain`]: what distinguishes some rows from others. [`heatmap`]: counts by time and duration.
 //! - [`profiles`]: series, flame graphs, functions and downloads of profiles.
+//! - [`saved_views`]: named query strings of pages. [`rule_windows`]: what notification rules measure.
 //! - [`export`]: the rows of a table as a file.
 //! - [`trace_search`]: traces by conditions on any span. [`trace`]: the waterfall of one trace,
 //!   [`trace_columns`]: without attributes, in columns. [`occurrences`], [`owners`]: exceptions and the entities that own them.
@@ -55,6 +57,7 @@ pub mod error;
 pub mod explain;
 pub mod export;
 pub mod filters;
+pub mod global_filter;
 pub mod grouping;
 pub mod heatmap;
 pub mod ids;
@@ -71,6 +74,9 @@ pub mod plans;
 pub mod profiles;
 pub mod projects;
 pub mod retention;
+pub mod rule_windows;
+pub mod saved_views;
+pub mod service_map;
 pub mod services;
 pub mod sessions;
 pub mod span_search;

@@ -1,11 +1,12 @@
 //! Owners of exceptions whose ancestors arrived in another request. Every read finds them by walking up the stored
 //! spans, so that no read returns a stale owner. DECISIONS 8.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use tidewatch_domain::model::{SpanId, TraceId};
 use tidewatch_domain::project::EntityKind;
 use tidewatch_domain::waterfall::{StoredOwners, StoredSpan};
+use tidewatch_store::plan::{Filter, Value};
 use tidewatch_store::tables::Table;
 
 use super::answer::{Answer, Row};
@@ -19,6 +20,12 @@ use uuid::Uuid;
 
 /// Maximum spans, and maximum entities of a kind, that are read for the owners of one page.
 const SPANS_MAX: usize = 500_000;
+/// Maximum exceptions without a stored owner whose owners are looked up for a condition on owners; the latest ones.
+const LATE_OWNERS_MAX: usize = 20_000;
+/// Maximum exceptions of one look-up for a condition on owners.
+const LATE_OWNERS_STEP: usize = 1000;
+/// `owner_kind` of exceptions whose owner is looked up when they are read.
+const UNRESOLVED: u64 = 255;
 
 /// The nearest Endpoint or Task above an exception's span, that span included.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +64,7 @@ impl RecordedOwner {
         match row.int("owner_kind") {
             1 => known(EntityKind::Endpoint),
             2 => known(EntityKind::Task),
-            255 => RecordedOwner::Unresolved(span_id),
+            kind if kind == UNRESOLVED as i64 => RecordedOwner::Unresolved(span_id),
             _ => RecordedOwner::Resolved(None),
         }
     }
@@ -110,6 +117,37 @@ pub async fn look_up(
         }
     }
     Ok(owners)
+}
+
+/// The exceptions of a range whose owners arrived in another request: their row ids, by the name of the owner.
+pub async fn late(
+    executor: &Executor,
+    project: &Project,
+    range: Range,
+) -> Result<BTreeMap<String, Vec<[u8; 16]>>, QueryError> {
+    let filter = Filter::eq("owner_kind", Value::U64(UNRESOLVED));
+    let columns = vec!["row_id", "trace_id", "owner_span_id", "time"];
+    let (order, window) = (vec![plans::descending("time")], Window::first(LATE_OWNERS_MAX));
+    let plan = plans::rows(Table::Exceptions, &[project.number], range, filter, columns, order, window);
+    let exceptions = executor.run(plan).await?;
+    let lookups: Vec<(OwnerLookup, [u8; 16])> = exceptions
+        .rows()
+        .map(|row| {
+            let (trace_id, start) = (row.trace_id("trace_id"), row.span_id("owner_span_id"));
+            (OwnerLookup { trace_id, start, time: row.int("time") }, row.id16("row_id"))
+        })
+        .collect();
+    let mut late: BTreeMap<String, Vec<[u8; 16]>> = BTreeMap::new();
+    for step in lookups.chunks(LATE_OWNERS_STEP) {
+        let wanted: Vec<OwnerLookup> = step.iter().map(|(lookup, _)| *lookup).collect();
+        let found = look_up(&executor.unfiltered(), project, &wanted).await?;
+        for (lookup, row_id) in step {
+            if let Some(owner) = found.get(&(lookup.trace_id, lookup.start)) {
+                late.entry(owner.name.clone()).or_default().push(*row_id);
+            }
+        }
+    }
+    Ok(late)
 }
 
 struct Entity<'a> {

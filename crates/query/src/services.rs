@@ -1,7 +1,7 @@
 //! The services that send to a project, read from the counts per minute and from roll-ups. No rows of telemetry are
 //! read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tidewatch_store::columns::Sender;
 use tidewatch_store::plan::{Filter, Function, Key, KeySource, Op};
@@ -33,12 +33,14 @@ pub async fn read(executor: &Executor, project: &Project, query: ServicesQuery) 
         promoted(executor, project.number, recent, Table::AiTraces),
         promoted(executor, project.number, recent, Table::Exceptions),
     )?;
+    let (found, environments) = found;
+    let environments = environments.into_iter().take(limits::SERVICES_LISTED_MAX).collect();
     let mut services: Vec<ServiceEntry> = found.into_values().collect();
     services.sort_by(|one, other| (other.last, &one.view.name).cmp(&(one.last, &other.view.name)));
     let truncated = services.len() > limits::SERVICES_LISTED_MAX;
     services.truncate(limits::SERVICES_LISTED_MAX);
     let services = services.into_iter().map(|found| found.view).collect();
-    Ok(Services { services, truncated, promoted: Promoted { endpoints, tasks, ai_traces, issues } })
+    Ok(Services { services, truncated, environments, promoted: Promoted { endpoints, tasks, ai_traces, issues } })
 }
 
 /// A service, and the times of its latest records: of all, of those with a language or SDK, and of those with a
@@ -57,13 +59,13 @@ const RECORDS: &str = "records";
 const RECENT_RECORDS: &str = "recent_records";
 const LAST: &str = "last";
 
-/// The services by name.
+/// The services by name, and the names of their environments.
 async fn senders(
     executor: &Executor,
     project: u32,
     range: Range,
     recent_from: i64,
-) -> Result<BTreeMap<String, ServiceEntry>, QueryError> {
+) -> Result<(BTreeMap<String, ServiceEntry>, BTreeSet<String>), QueryError> {
     let keys = vec![KeySource::Column("reason").named(SENDER), Key::column(SIGNAL)];
     let aggregates = vec![
         Function::Sum("count").named(RECORDS),
@@ -73,10 +75,15 @@ async fn senders(
     let filter = filters::text("outcome", "sent");
     let plan = plans::groups(Table::IngestCounts, &[project], range, filter, keys, aggregates);
     let mut found = BTreeMap::new();
+    let mut environments = BTreeSet::new();
     for row in executor.run(plan).await?.rows() {
         add(&mut found, row);
+        let environment = Sender::parse(row.text(SENDER)).environment;
+        if !environment.is_empty() && !environments.contains(environment) {
+            environments.insert(environment.to_owned());
+        }
     }
-    Ok(found)
+    Ok((found, environments))
 }
 
 fn add(found: &mut BTreeMap<String, ServiceEntry>, row: Row<'_>) {

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use tidewatch_domain::query_language::evaluate;
 use tidewatch_domain::rules::issue_group::issue_title;
 use tidewatch_domain::rules::session;
 use tidewatch_store::columns;
@@ -12,7 +13,8 @@ use tidewatch_store::tables::Table;
 
 use super::answer::{Answer, Row};
 use super::executor::Executor;
-use super::language::{self, RowKind};
+use super::language;
+use super::language::computed::SessionValues;
 use super::page::{self, Paging};
 use super::plans::{self, Window};
 use super::time::{self, DAY, HOUR, Range};
@@ -63,7 +65,8 @@ pub async fn list(
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     let paging = Paging::read(request.pagination)?;
     let order = page::order(&request.order_by)?;
-    let matching = matching(executor, project.number, range, &request).await?;
+    let (stored, computed) = language::computed::of_sessions(request.query.as_deref())?;
+    let matching = matching(executor, project.number, range, &request, stored).await?;
     let mut found = summaries(executor, project.number, range, Filter::True, now).await?;
     let at_least = request.min_duration_ms.map_or(i64::MIN, |milliseconds| (milliseconds * 1.0e6).round() as i64);
     let at_most = request.max_duration_ms.map_or(i64::MAX, |milliseconds| (milliseconds * 1.0e6).round() as i64);
@@ -71,6 +74,7 @@ pub async fn list(
         matching.as_ref().is_none_or(|ids| ids.contains(&session.id))
             && (at_least..=at_most).contains(&session.duration())
             && request.has_errors.is_none_or(|wanted| wanted == (session.errors > 0))
+            && evaluate(&computed, &SessionValues { duration: session.duration(), errors: session.errors })
     });
     let is_descending = page::is_descending(request.sort_direction);
     found.sort_by(|left, right| {
@@ -87,12 +91,13 @@ pub async fn list(
     Ok(paging.page(views(executor, project.number, range, shown).await?, total))
 }
 
-/// The sessions of which any state passes the conditions on text; `None` without such conditions.
+/// The sessions of which any state passes the conditions on text, and `query`; `None` without such conditions.
 async fn matching(
     executor: &Executor,
     project: u32,
     range: Range,
     request: &SessionListRequest,
+    query: Filter,
 ) -> Result<Option<HashSet<Id>>, QueryError> {
     if request.attribute_filters.len() > ATTRIBUTE_FILTERS_MAX {
         return Err(QueryError::unprocessable(format!("at most {ATTRIBUTE_FILTERS_MAX} attribute filters")));
@@ -112,7 +117,6 @@ async fn matching(
         .filter(|one| one.operator == SessionAttributeOperator::Contains && !one.value.is_empty())
         .collect();
     let candidates = contains.iter().map(|one| any_attribute(&one.value));
-    let query = language::filter(RowKind::Session, request.query.as_deref())?;
     let filter = filters::all(columns.into_iter().chain(equals).chain(candidates).chain(search(request))).and(query);
     if filter == Filter::True {
         return Ok(None);

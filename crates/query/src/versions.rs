@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 
 use tidewatch_domain::changes::{Differs, Sample, differences};
-use tidewatch_store::plan::{Aggregate, Filter, Function, Key, Value};
+use tidewatch_store::plan::{Aggregate, Filter, Function, Key};
 use tidewatch_store::tables::Table;
 
 use crate::answer::Row;
 use crate::error::QueryError;
 use crate::executor::Executor;
+use crate::issues::Families;
 use crate::time::{self, Buckets, DAY, HOUR, Range};
 use crate::views::answers::{NewKind, NewThing};
 use crate::views::compare::ComparedKind;
@@ -82,7 +83,9 @@ pub async fn page(executor: &Executor, project: &Project, request: VersionReques
         list.sort_by(|one, other| other.after_count.cmp(&one.after_count).then_with(|| one.name.cmp(&other.name)));
         list.truncate(limits::NEW_LISTED_MAX);
     }
-    page.new.sort_by(|one, other| one.kind.cmp(&other.kind).then(other.count.cmp(&one.count)));
+    page.new.sort_by(|one, other| {
+        one.kind.cmp(&other.kind).then(other.count.cmp(&one.count)).then_with(|| one.name.cmp(&other.name))
+    });
     page.new.truncate(limits::NEW_LISTED_MAX);
     Ok(page)
 }
@@ -174,8 +177,17 @@ async fn compare(
     Ok(())
 }
 
+/// The occurrences of an Issue, merged hashes included.
+struct Occurred {
+    old: f64,
+    new: f64,
+    first: i64,
+    title: String,
+}
+
 /// Finds Issues that only the version has, and those that it no longer has.
 async fn issues(executor: &Executor, project: u32, sides: &Sides, page: &mut VersionPage) -> Result<(), QueryError> {
+    let families = Families::load(executor, project).await?;
     let keys = || vec![Key::column("group")];
     let aggregates = vec![
         Function::Count.named(OLD).only(sides.old.clone()),
@@ -184,47 +196,62 @@ async fn issues(executor: &Executor, project: u32, sides: &Sides, page: &mut Ver
         Function::Latest { column: "exception_type" }.named("exception_type"),
     ];
     let plan = plans::groups(Table::Exceptions, &[project], sides.range, sides.service.clone(), keys(), aggregates);
-    let answer = executor.run(plan).await?;
-    let title = |row: Row<'_>| match row.text("exception_type") {
-        "" => "exception".to_owned(),
-        title => title.to_owned(),
-    };
+    let mut all: HashMap<u64, Occurred> = HashMap::new();
+    for row in executor.run(plan).await?.rows() {
+        let hash = row.u64("group");
+        let primary = families.primary(hash);
+        let known =
+            all.entry(primary).or_insert(Occurred { old: 0.0, new: 0.0, first: i64::MAX, title: String::new() });
+        known.old += row.number(OLD);
+        known.new += row.number(NEW);
+        known.first = known.first.min(row.int(FIRST));
+        if hash == primary || known.title.is_empty() {
+            known.title = row.text("exception_type").to_owned();
+        }
+    }
+    for of in all.values_mut().filter(|of| of.title.is_empty()) {
+        of.title = "exception".to_owned();
+    }
     // Calls of the version for each call of others.
     let ratio = page.calls as f64 / (page.other_calls as f64).max(1.0);
-    let mut only_new: HashMap<u64, NewThing> = HashMap::new();
-    for row in answer.rows() {
-        let (hash, old, new) = (row.u64("group"), row.number(OLD), row.number(NEW));
-        if old > 0.0 && new <= 0.0 && old * ratio >= EXPECTED {
-            let (name, exception_hash) = (title(row), ids::format_hash(hash));
-            page.fixed.push(FixedIssue { name, exception_hash, count: old as u64 });
-        }
-        if old <= 0.0 && new > 0.0 {
-            let thing = NewThing {
-                kind: NewKind::Issue,
-                name: title(row),
-                exception_hash: Some(ids::format_hash(hash)),
-                service: page.deploy.service.clone(),
-                version: Some(page.deploy.version.clone()),
-                since: time::to_rfc3339(row.int(FIRST)),
-                count: new as u64,
-            };
-            only_new.insert(hash, thing);
-        }
-    }
-    page.fixed.sort_by(|one, other| other.count.cmp(&one.count).then_with(|| one.name.cmp(&other.name)));
+    let is_fixed = |of: &Occurred| of.old > 0.0 && of.new <= 0.0 && of.old * ratio >= EXPECTED;
+    page.fixed = all
+        .iter()
+        .filter(|(_, of)| is_fixed(of))
+        .map(|(hash, of)| FixedIssue {
+            name: of.title.clone(),
+            exception_hash: ids::format_hash(*hash),
+            count: of.old as u64,
+        })
+        .collect();
+    page.fixed.sort_by(|one, other| {
+        other
+            .count
+            .cmp(&one.count)
+            .then_with(|| (&one.name, &one.exception_hash).cmp(&(&other.name, &other.exception_hash)))
+    });
     page.fixed.truncate(limits::NEW_LISTED_MAX);
-    if !only_new.is_empty() {
-        let mut hashes: Vec<u64> = only_new.keys().copied().collect();
-        hashes.sort_unstable();
-        let filter = Filter::In { column: "group", values: hashes.into_iter().map(Value::U64).collect() };
-        let before = Range { from: Range::ALL.from, to: sides.range.from };
-        let counts = vec![Function::Count.named(COUNT)];
-        let plan = plans::groups(Table::Exceptions, &[project], before, filter, keys(), counts);
-        for row in executor.run(plan).await?.rows() {
-            only_new.remove(&row.u64("group"));
-        }
-        page.new.extend(only_new.into_values());
+    all.retain(|_, of| of.old <= 0.0 && of.new > 0.0);
+    if all.is_empty() {
+        return Ok(());
     }
+    let mut only_new: Vec<u64> = all.keys().copied().collect();
+    only_new.sort_unstable();
+    let before = Range { from: Range::ALL.from, to: sides.range.from };
+    let counts = vec![Function::Count.named(COUNT)];
+    let plan = plans::groups(Table::Exceptions, &[project], before, families.filter(only_new), keys(), counts);
+    for row in executor.run(plan).await?.rows() {
+        all.remove(&families.primary(row.u64("group")));
+    }
+    page.new.extend(all.into_iter().map(|(hash, of)| NewThing {
+        kind: NewKind::Issue,
+        name: of.title,
+        exception_hash: Some(ids::format_hash(hash)),
+        service: page.deploy.service.clone(),
+        version: Some(page.deploy.version.clone()),
+        since: time::to_rfc3339(of.first),
+        count: of.new as u64,
+    }));
     Ok(())
 }
 

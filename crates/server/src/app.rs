@@ -8,14 +8,20 @@ use tidewatch_domain::model::RequestKind;
 use tidewatch_journal::disk::{Disk, RealDisk};
 use tidewatch_lake::OnFatal;
 use tidewatch_store::TelemetryStore;
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
+use uuid::Uuid;
 
+use crate::browser::checks::BrowserChecks;
 use crate::config::Config;
 use crate::demos::Demos;
 use crate::live_tails::LiveTails;
 use crate::missing_accounts;
+use crate::monitor_source::StoredMonitors;
+use crate::notifier::Notifier;
 use crate::quotas::Quotas;
 use crate::reserve::Reserve;
+use crate::status_pages::StatusPages;
+use tidewatch_accounts::db::Engine;
 use tidewatch_accounts::logins::Logins;
 use tidewatch_accounts::mail::{Mailer, templates};
 use tidewatch_accounts::secrets;
@@ -23,6 +29,7 @@ use tidewatch_accounts::secrets::seal::Sealer;
 use tidewatch_accounts::secrets::webauthn::RelyingParty;
 use tidewatch_accounts::sso::Sso;
 use tidewatch_accounts::{Actor, Control};
+use tidewatch_blobs::BlobStore;
 use tidewatch_ingest::accept::IngestContext;
 use tidewatch_ingest::durable_store::{DurableStore, StoreEnvironment};
 use tidewatch_ingest::first_versions::FirstVersions;
@@ -78,10 +85,14 @@ pub struct App {
     pub clock: Clock,
     /// Accounts, organizations and projects.
     pub control: Arc<Control>,
+    /// The name of this node in leases.
+    pub lease_holder: String,
     /// Signs and verifies logins.
     pub logins: Logins,
     /// Queues mail.
     pub mailer: Mailer,
+    /// Sends notifications.
+    pub notifier: Notifier,
     /// Sign-in with other providers.
     pub sso: Sso,
     /// The relying party for passkeys; `None`: passkeys are disabled.
@@ -125,14 +136,32 @@ pub struct App {
     pub refusals: Refusals,
     /// Open live tails of logs.
     pub live_tails: Arc<LiveTails>,
+    /// Checks of monitors by a browser.
+    pub browser: BrowserChecks,
+    /// Permits to check a monitor on request.
+    pub monitor_runs: Semaphore,
     /// Loads of demo data.
     pub demos: Demos,
+    /// Public status pages in memory.
+    pub status_pages: StatusPages,
+    /// Their logos.
+    pub status_logos: Arc<BlobStore>,
+    /// Wakes the task that escalates pages.
+    pub oncall: Notify,
     /// Dependencies of queries.
     pub query: Arc<QueryContext>,
     /// Disk space for the control database, when that is a file here.
     reserve: Option<Reserve>,
     /// Dropped with the application, which ends the thread that follows the control database.
     _alive: mpsc::Sender<()>,
+}
+
+/// On SQLite there is one node, which continues its leases after a crash.
+fn lease_holder(control: &Control) -> String {
+    match control.engine() {
+        Engine::Sqlite => "the only node".to_owned(),
+        Engine::Postgres => Uuid::new_v4().to_string(),
+    }
 }
 
 impl App {
@@ -186,6 +215,7 @@ impl App {
                 "the control database is older than the telemetry here: new projects get numbers above {highest}"
             );
         }
+        let status_logos = Arc::new(BlobStore::in_folder(data.join("blobs")).context("cannot start a thread")?);
         // Removes uploads that a crash left incomplete.
         let _ = std::fs::remove_dir_all(config.upload_folder());
         let slots = config.ingest_concurrent();
@@ -236,15 +266,22 @@ impl App {
             hints,
             refusals: Refusals::default(),
             live_tails: Arc::default(),
+            browser: BrowserChecks::open(&config.browser).await,
+            monitor_runs: Semaphore::new(limits::MONITOR_RUNS_MAX),
             demos: Demos::default(),
+            status_pages: StatusPages::new(Arc::new(StoredMonitors)),
+            status_logos,
             logins: Logins::new(&key),
             sso,
             passkeys: config.relying_party(),
+            notifier: Notifier::new(&config, clock.clone()),
             hashing: Semaphore::new(limits::PASSWORD_HASHES_MAX),
             hashes_waiting: Semaphore::new(limits::PASSWORD_HASHES_WAITING_MAX),
             hashes_reserved: Semaphore::new(limits::PASSWORD_HASHES_RESERVED),
             guesses: Guesses::default(),
+            oncall: Notify::new(),
             query,
+            lease_holder: lease_holder(&control),
             control,
             mailer,
             _alive: alive,

@@ -220,6 +220,7 @@ impl From<ControlError> for ApiError {
             ControlError::Missing(what) => ApiError::NotFound(what.to_owned()),
             ControlError::NoLongerValid(what) => ApiError::NoLongerValid(what),
             ControlError::Conflict(why) => ApiError::Conflict(why),
+            ControlError::Unacceptable(why) => ApiError::unprocessable(why),
             ControlError::InvalidGrant => ApiError::malformed("invalid_grant"),
             ControlError::InvalidTarget => ApiError::malformed("invalid_target"),
             ControlError::TooMany(_) => ApiError::Unprocessable(error.to_string()),

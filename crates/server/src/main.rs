@@ -12,10 +12,11 @@ use tidewatch_bench as bench;
 use tidewatch_bench::demo;
 use tidewatch_runtime::files;
 use tidewatch_server::app::Environment;
+use tidewatch_server::browser::{sandbox, worker};
 use tidewatch_server::config::{self, Config, Loaded};
 use tidewatch_server::http::setup_code;
 use tidewatch_server::listen::ListenAddress;
-use tidewatch_server::{admin, backup, check, export_cli, http, logging, serve, symbols_cli};
+use tidewatch_server::{admin, backup, check, config_cli, export_cli, http, logging, serve, symbols_cli};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -32,7 +33,7 @@ struct Arguments {
 enum Command {
     /// Starts the server.
     Serve(Config),
-    /// Looks at the configuration that `serve` would start with.
+    /// Looks at the configuration that `serve` would start with; alerting, monitors, on-call and saved views as files.
     #[command(subcommand)]
     Config(ConfigCommand),
     /// Prints the OpenAPI document of the HTTP API.
@@ -58,6 +59,12 @@ enum Command {
     /// Measures servers: exports and reads at any OTLP/HTTP server, and data to read.
     #[command(subcommand)]
     Bench(bench::BenchCommand),
+    /// Makes one check by a browser. The server starts it.
+    #[command(hide = true)]
+    BrowserWorker,
+    /// Becomes a program of such a check, without what it does not need. The worker starts it.
+    #[command(hide = true)]
+    BrowserProcess(sandbox::ProcessArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -68,7 +75,17 @@ enum ConfigCommand {
     Show(Config),
     /// Prints the list of all settings, as Markdown.
     Docs,
+    /// Writes channels, rules, monitors, status pages, teams, schedules, escalation policies and saved views of a
+    /// project as YAML files.
+    Export(config_cli::ExportArgs),
+    /// Prints what `apply` would do. The exit code is 2 if that is anything, 0 if it is nothing, 1 after an error.
+    Plan(config_cli::ApplyArgs),
+    /// Changes a server so that it is as YAML files say.
+    Apply(config_cli::ApplyArgs),
 }
+
+/// The exit code of a plan that is not empty.
+const CHANGES: u8 = 2;
 
 fn main() -> ExitCode {
     logging::start();
@@ -93,6 +110,12 @@ fn main() -> ExitCode {
             print_line(config::show::documentation(&Config::augment_args(clap::Command::new("serve"))).trim_end());
             Ok(())
         }
+        Command::Config(ConfigCommand::Export(arguments)) => config_cli::export(&arguments, print_line),
+        Command::Config(ConfigCommand::Plan(arguments)) => match config_cli::plan(&arguments, print_line) {
+            Ok(true) => return ExitCode::from(CHANGES),
+            done => done.map(drop),
+        },
+        Command::Config(ConfigCommand::Apply(arguments)) => config_cli::apply(&arguments, print_line),
         Command::Openapi => print_openapi(),
         Command::Admin(command) => administer(&command),
         Command::Backup(arguments) => load(&["backup"], arguments.config.clone())
@@ -106,6 +129,8 @@ fn main() -> ExitCode {
         Command::Demo(arguments) => demo::run(&arguments, print_line),
         Command::Symbols(command) => symbols_cli::run(&command, print_line),
         Command::Bench(command) => bench::run(&command, print_line),
+        Command::BrowserWorker => worker::run(),
+        Command::BrowserProcess(arguments) => sandbox::run(&arguments),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -8,7 +8,9 @@ use axum::Router;
 use parking_lot::{Mutex, RwLock};
 use tidewatch_journal::heartbeat::Heartbeat;
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 
+use crate::alerts;
 use crate::app::{App, Environment, Settings};
 use crate::backup::socket;
 use crate::config::{self, Config};
@@ -112,11 +114,18 @@ pub async fn serve_routes(
         let _ = tails_stopped.wait_for(|stop| *stop).await;
         live_tails.close();
     });
-    let resolving = tokio::spawn(resymbolicate::run(app.clone(), stopped.clone()));
-    let versions = tokio::spawn(first_versions::run(app.clone(), stopped.clone()));
-    let persisting = tokio::spawn(persist::run(app.symbols.clone(), stopped.clone()));
-    let retention = tokio::spawn(retention_changes::run(app.clone(), stopped.clone()));
-    let administering = tokio::spawn(socket::serve(app.clone(), stopped.clone()));
+    let mut tasks = JoinSet::new();
+    tasks.spawn(resymbolicate::run(app.clone(), stopped.clone()));
+    tasks.spawn(first_versions::run(app.clone(), stopped.clone()));
+    tasks.spawn(persist::run(app.symbols.clone(), stopped.clone()));
+    tasks.spawn(retention_changes::run(app.clone(), stopped.clone()));
+    tasks.spawn(socket::serve(app.clone(), stopped.clone()));
+    tasks.spawn(alerts::channels::run(app.clone(), stopped.clone()));
+    tasks.spawn(alerts::monitors::run(app.clone(), stopped.clone()));
+    tasks.spawn(alerts::oncall::run(app.clone(), stopped.clone()));
+    tasks.spawn(alerts::rules::poll(app.clone(), stopped.clone()));
+    tasks.spawn(alerts::rules::watch_arrivals(app.clone(), stopped.clone()));
+    tasks.spawn(alerts::status::run(app.clone(), stopped.clone()));
     let heartbeat = Heartbeat::new("reload");
     app.background.add(&heartbeat);
     tracer.iter().for_each(|tracer| app.background.add(tracer.heartbeat()));
@@ -126,11 +135,7 @@ pub async fn serve_routes(
     listening.await.context("the listener failed")?;
     app.demos.close().await;
     app.symbols.builder.close();
-    let _ = resolving.await;
-    let _ = versions.await;
-    let _ = persisting.await;
-    let _ = retention.await;
-    let _ = administering.await;
+    while tasks.join_next().await.is_some() {}
     app.close().await;
     if let Some(tracer) = tracer {
         // Spans that it cannot send are lost and not counted.

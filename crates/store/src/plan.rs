@@ -147,6 +147,9 @@ pub enum Filter {
         /// The pattern.
         pattern: Pattern,
     },
+    /// A span below that of the row passes the filter, which is one of the table of spans. No engine evaluates it: a
+    /// plan that has it is refused. The crate `query` replaces it by the ids of such rows.
+    Descendant(Box<Filter>),
     /// Compares an attribute that is a number, or a string that is one, with a literal; false for any other attribute,
     /// for an absent one, and for NaN with every `op`.
     AttributeNumber {

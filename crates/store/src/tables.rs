@@ -7,47 +7,10 @@
 //! A column that is added to a table is nullable and comes last: it is null in the rows of earlier parts
 //! (`lake/added_columns.rs`).
 
-/// The type of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// True or false.
-    Bool,
-    /// Unsigned 8-bit integer.
-    U8,
-    /// Signed 16-bit integer.
-    I16,
-    /// Unsigned 32-bit integer.
-    U32,
-    /// Unsigned 64-bit integer.
-    U64,
-    /// Signed 64-bit integer.
-    I64,
-    /// Double.
-    F64,
-    /// UTF-8 string.
-    Text,
-    /// Bytes of any length.
-    Bytes,
-    /// 8 raw bytes.
-    Id8,
-    /// 16 raw bytes.
-    Id16,
-}
+mod column;
 
-/// A column of a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Column {
-    /// The name in Arrow schemas and parts.
-    pub name: &'static str,
-    /// The type.
-    pub kind: Kind,
-    /// Whether cells may be null.
-    pub nullable: bool,
-    /// Whether memory has a dictionary of the values, because many rows of a request have equal ones.
-    pub is_dictionary: bool,
-    /// Unit and meaning, in one line.
-    pub doc: &'static str,
-}
+pub use column::{Column, Kind};
+use column::{column, dictionary_bytes, dictionary_text, optional, optional_dictionary};
 
 /// The tables. Discriminants index arrays by table and never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -81,24 +44,6 @@ pub enum Table {
     SessionSegments = 12,
 }
 
-const fn column(name: &'static str, kind: Kind, doc: &'static str) -> Column {
-    Column { name, kind, nullable: false, is_dictionary: false, doc }
-}
-
-const fn optional(name: &'static str, kind: Kind, doc: &'static str) -> Column {
-    Column { name, kind, nullable: true, is_dictionary: false, doc }
-}
-
-/// A dictionary column of bytes.
-const fn dictionary_bytes(name: &'static str, doc: &'static str) -> Column {
-    Column { name, kind: Kind::Bytes, nullable: false, is_dictionary: true, doc }
-}
-
-/// A dictionary column of strings.
-const fn dictionary_text(name: &'static str, doc: &'static str) -> Column {
-    Column { name, kind: Kind::Text, nullable: false, is_dictionary: true, doc }
-}
-
 const PROJECT: Column = column("project", Kind::U32, "number of the project");
 const TRACE_ID: Column = column("trace_id", Kind::Id16, "trace id as received; zero when none");
 const SPAN_ID: Column = column("span_id", Kind::Id8, "span id as received; zero when none");
@@ -109,6 +54,9 @@ const SERVER_NAME: Column = dictionary_text("server_name", "service.name of the 
 const APP_VERSION: Column = dictionary_text("app_version", "application version, empty when unknown");
 const ATTRIBUTES: Column = column("attributes", Kind::Bytes, "the record's attributes, OTLP KeyValueList");
 const RESOURCE: Column = dictionary_bytes("resource", "resource attributes, OTLP KeyValueList");
+// `deployment.environment.name`, else `deployment.environment`; rows of earlier versions have none of both columns.
+const ENVIRONMENT: Column = optional_dictionary("environment", Kind::Text, "environment of the resource, null: none");
+const OPTIONAL_RESOURCE: Column = optional_dictionary("resource", Kind::Bytes, RESOURCE.doc);
 const SCOPE: Column = dictionary_text("scope", "instrumentation scope name");
 const SCOPE_VERSION: Column = dictionary_text("scope_version", "instrumentation scope version");
 const ROW_ID: Column = column("row_id", Kind::Id16, "UUID v5 of project, trace and span (and event index)");
@@ -150,6 +98,19 @@ pub const SPANS: &[Column] = &[
     column("dropped_events", Kind::U32, "events the SDK dropped"),
     column("dropped_links", Kind::U32, "links the SDK dropped"),
     optional("native_ids", Kind::Bytes, "of a native report: the span's UUID, then its parent's if it has one"),
+    optional_dictionary(
+        "peer",
+        Kind::Text,
+        "database, messaging destination or host at the other end, null: none known",
+    ),
+    optional(
+        "peer_kind",
+        Kind::U8,
+        "1 database, 2 sent to, 3 host, 4 caller, 5 received from; null when there is none",
+    ),
+    optional_dictionary("peer_service", Kind::Text, "service at the other end, null: unknown when the row was stored"),
+    optional("is_error", Kind::Bool, "error status, or HTTP status of 500 and above; null in rows of earlier versions"),
+    ENVIRONMENT,
 ];
 
 /// Columns of [`Table::Endpoints`]; `name` is the Endpoint's name, `time` the span's start.
@@ -173,6 +134,8 @@ pub const ENDPOINTS: &[Column] = &[
     WEIGHT,
     ATTRIBUTES,
     optional("linked_trace_id", Kind::Bytes, "trace of the web page that sent the request"),
+    ENVIRONMENT,
+    OPTIONAL_RESOURCE,
 ];
 
 /// Columns of [`Table::Tasks`]: those of [`ENDPOINTS`]; `status_code` is 0.
@@ -213,6 +176,14 @@ pub const AI_TRACES: &[Column] = &[
     WEIGHT,
     ATTRIBUTES,
     optional("flags", Kind::U32, "bits of flags (`domain/rules/ai_trace/flags.rs`); null in rows of earlier versions"),
+    optional("flagged_terms", Kind::Text, "terms of the word lists, U+001F around each; null without one"),
+    optional(
+        "event_messages",
+        Kind::Bool,
+        "events of the span have messages; null: none, and in rows of earlier versions",
+    ),
+    ENVIRONMENT,
+    OPTIONAL_RESOURCE,
 ];
 
 /// Columns of [`Table::Exceptions`].
@@ -237,6 +208,8 @@ pub const EXCEPTIONS: &[Column] = &[
     optional("native_ids", Kind::Bytes, "of a native report: UUID of the Endpoint or Task"),
     optional("is_message", Kind::Bool, "true for a captured message; null for an exception"),
     optional("session_id", Kind::Bytes, "of a native report: UUID of the session"),
+    ENVIRONMENT,
+    OPTIONAL_RESOURCE,
 ];
 
 /// Columns of [`Table::Logs`].

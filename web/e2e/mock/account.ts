@@ -27,6 +27,8 @@ const settings = {
   dropHealthyHealthchecks: false,
   healthcheckPaths: [],
   profileLabelAllowlist: [],
+  aiFlaggedLanguages: [],
+  aiFlaggedTerms: [],
   retentionDays: 0,
   dailyBytesMax: 0,
   dailyRecordsMax: 0,

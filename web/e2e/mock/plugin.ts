@@ -8,7 +8,7 @@ import { assign, comment, issueActivity, issueDetail, issueGroups, setState } fr
 import { logCompletions, logFacets, logHistogram, logs } from "./logs.ts";
 import { METRICS, metricAnswer } from "./metrics.ts";
 import { PEOPLE, Refused } from "./people.ts";
-import { demo, drops, refusals, services } from "./received.ts";
+import { demo, drops, refusals, serviceMap, services } from "./received.ts";
 import { SESSIONS } from "./sessions.ts";
 import { oneSpan, spanPage, traceColumns, traceSearchPage } from "./spans.ts";
 import { SYMBOLS } from "./symbols.ts";
@@ -50,6 +50,7 @@ const ROUTES: [string, Handler][] = [
   ["GET /api/spans/:trace/:span", (_body, _url, parts) => oneSpan(parts[3], parts[4])],
   ["GET /api/refusals", () => refusals()],
   ["GET /api/services", () => services()],
+  ["POST /api/services/map", () => serviceMap()],
   ["GET /api/organizations/:id/demo", () => demo(false)],
   ["POST /api/organizations/:id/demo", () => demo(true)],
   ["GET /api/metrics/discover", () => ({ metrics: METRICS })],
@@ -81,6 +82,7 @@ const EMPTY: Record<string, unknown> = {
   "/api/symbols": { data: [], pagination: { page: 1, pageSize: 20, total: 0, totalPages: 0 } },
   "/api/symbols/missing": [],
   "/api/services": { ...services(), services: [] },
+  "/api/services/map": { ...serviceMap(), nodes: [], edges: [] },
   "/api/query/facets": { data: [], rows: 0, estimated: false },
   "/api/logs/histogram": { buckets: [], intervalMinutes: 15, services: [] },
 };

@@ -96,12 +96,44 @@ export function services(): t.Services {
       one("", null, [0, 0, 12]),
     ],
     truncated: false,
+    environments: [],
     promoted: {
       endpoints: { names: 14, count: 61_204, storedCount: 61_204, first: "GET /products/:sku" },
       tasks: { names: 3, count: 907, storedCount: 907, first: "mail.order-confirmation process" },
       aiTraces: { names: 1, count: 412, storedCount: 412, first: "assistant" },
       issues: { names: 0, count: 0, storedCount: 0, first: null },
     },
+  };
+}
+
+export function serviceMap(): t.ServiceMap {
+  const stats = (calls: number, errors: number, p95: number) => ({
+    calls,
+    errors,
+    perMinute: calls / 1440,
+    p50Duration: p95 / 4,
+    p95Duration: p95,
+  });
+  const node = (name: string, of: t.ServiceMap["nodes"][number]["stats"]) => ({
+    id: `service:${name}`,
+    kind: "service" as const,
+    name,
+    stats: of,
+    versions: 1,
+  });
+  return {
+    nodes: [
+      node("storefront", stats(61_204, 310, 420e6)),
+      node("payments", stats(12_804, 1_620, 1_840e6)),
+      node("mail-worker", stats(907, 0, 95e6)),
+    ],
+    edges: [
+      { from: "service:storefront", to: "service:payments", stats: stats(12_804, 1_620, 1_900e6) },
+      { from: "service:payments", to: "service:mail-worker", stats: stats(907, 0, 110e6) },
+    ],
+    nodesLeftOut: 0,
+    edgesLeftOut: 0,
+    truncated: false,
   };
 }
 

@@ -18,15 +18,16 @@ export async function outsideLandmarks(page: Page): Promise<string[]> {
   });
 }
 
-/** Serious and critical violations of WCAG 2.2 A and AA and of best practice, one line each. */
-export async function serious(page: Page): Promise<string[]> {
+/** Serious and critical violations of WCAG 2.2 A and AA and of best practice, one line each; of the page, or within the
+ * first element of a selector. */
+export async function serious(page: Page, within?: string): Promise<string[]> {
   await page.evaluate(AXE);
-  const results = await page.evaluate(async () => {
+  const results = await page.evaluate(async (within) => {
     const axe = (
       window as unknown as {
         axe: {
           run: (
-            root: Document,
+            root: Document | Element,
             options: object,
           ) => Promise<{
             violations: { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }[];
@@ -34,7 +35,9 @@ export async function serious(page: Page): Promise<string[]> {
         };
       }
     ).axe;
-    const { violations } = await axe.run(document, {
+    const root = within ? document.querySelector(within) : document;
+    if (!root) throw new Error(`nothing is ${within}`);
+    const { violations } = await axe.run(root, {
       runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
     });
     return violations.map((one) => ({
@@ -42,7 +45,7 @@ export async function serious(page: Page): Promise<string[]> {
       impact: one.impact,
       where: one.nodes.slice(0, 3).map((node) => `${node.html.slice(0, 200)} :: ${node.failureSummary.slice(0, 300)}`),
     }));
-  });
+  }, within);
   return results
     .filter((one) => one.impact === "serious" || one.impact === "critical")
     .map((one) => `${one.id}: ${one.where.join(" | ")}`);

@@ -2,6 +2,7 @@
 // traces, attributes of resources and scopes.
 import type { Shop } from "./fixtures.ts";
 import { mustPost, resourceSpans, type SpanDraft } from "./otlp.ts";
+import { newProject } from "./project.ts";
 
 export const DESK = { slow: "d0000000000000000000000000000001", worst: "d000000000000003" };
 const hex = (value: number, digits: number) => value.toString(16).padStart(digits, "0");
@@ -39,12 +40,7 @@ const slow: SpanDraft[] = [
 ];
 
 export async function seedDesk(shop: Shop): Promise<Shop> {
-  const answer = await fetch(`${shop.url}/api/projects`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${shop.session}`, "content-type": "application/json" },
-    body: JSON.stringify({ name: "desk", framework: "opentelemetry" }),
-  });
-  const project = (await answer.json()) as { id: string; token: string };
+  const desk = await newProject(shop, "desk");
   const now = Date.now() - 60_000;
   const spans = [...resourceSpans(DESK.slow, now, slow)];
   for (let i = 0; i < 11; i++)
@@ -165,7 +161,7 @@ export async function seedDesk(shop: Shop): Promise<Shop> {
         },
       ]),
     );
-  await mustPost(shop.url, project.token, "traces", { resourceSpans: spans });
+  await mustPost(shop.url, desk.token, "traces", { resourceSpans: spans });
   const log = (host: string, body: string) => ({
     resource: {
       attributes: [
@@ -188,8 +184,8 @@ export async function seedDesk(shop: Shop): Promise<Shop> {
       },
     ],
   });
-  await mustPost(shop.url, project.token, "logs", {
+  await mustPost(shop.url, desk.token, "logs", {
     resourceLogs: [log("stock-1", "counted"), log("stock-2", "counted again")],
   });
-  return { ...shop, project: project.id, token: project.token };
+  return desk;
 }

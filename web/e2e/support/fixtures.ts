@@ -61,7 +61,7 @@ export const test = base.extend<{ problems: string[] }, { server: Server; shop: 
   },
   page: async ({ page, shop, problems }, use) => {
     page.on("console", (message) => {
-      if (message.type() === "error") problems.push(message.text());
+      if (message.type() === "error") problems.push(`${message.text()} ${message.location().url}`);
     });
     page.on("pageerror", (error) => problems.push(error.message));
     await enter(page, shop, true);
@@ -79,6 +79,16 @@ export async function enter(page: Page, shop: Shop, isRemembered = false): Promi
   });
   expect(answer.ok(), await answer.text()).toBe(true);
   if (!isRemembered) await page.addInitScript(() => localStorage.setItem("tidewatch.signed-in", "1"));
+}
+
+/** The token of a sign-in that is recent enough for actions that need one. That of the shop may be older. */
+export async function freshSession(shop: Shop): Promise<string> {
+  const answer = await fetch(`${shop.url}/api/login`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-forwarded-for": randomAddress() },
+    body: JSON.stringify({ email: ACCOUNT.email, password: ACCOUNT.password }),
+  });
+  return ((await answer.json()) as { token: string }).token;
 }
 
 const octet = () => 1 + Math.floor(Math.random() * 254);

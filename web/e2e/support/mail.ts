@@ -3,8 +3,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /** Waits for a mail to the address and returns its latest link to the page (`/reset-password#token=...`). */
-export async function mailedLink(folder: string, recipient: string, page: string): Promise<string> {
-  for (let attempt = 0; attempt < 100; attempt++) {
+export async function mailedLink(folder: string, recipient: string, page: string, seconds = 10): Promise<string> {
+  for (let attempt = 0; attempt < 10 * seconds; attempt++) {
     for (const name of (await readdir(folder).catch(() => [])).sort().reverse()) {
       const mail = plain(await readFile(join(folder, name), "latin1"));
       const link = new RegExp(`https?://[^\\s"<>]+/${page}#token=\\w+`).exec(mail);

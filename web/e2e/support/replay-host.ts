@@ -30,11 +30,19 @@ export async function hostRecording(page: Page, json: string, startMs: number, l
     { startMs, lengthMs },
   );
   await expect.poll(() => page.evaluate(() => typeof (window as unknown as Host).__send)).toBe("function");
-  await page.evaluate((json) => {
-    const bytes = new TextEncoder().encode(json).buffer;
-    (window as unknown as Host).__send({ kind: "add", segment: 0, json: bytes });
-  }, json);
-  await expect.poll(() => received(page, "added")).toBeTruthy();
+  await addSegment(page, 0, json);
+}
+
+/** Gives the frame a segment, as JSON. Resolves when it is built. */
+export async function addSegment(page: Page, segment: number, json: string): Promise<void> {
+  await page.evaluate(
+    ({ segment, json }) => {
+      const bytes = new TextEncoder().encode(json).buffer;
+      (window as unknown as Host).__send({ kind: "add", segment, json: bytes });
+    },
+    { segment, json },
+  );
+  await expect.poll(async () => (await received(page, "added"))?.segment).toBe(segment);
 }
 
 export const send = (page: Page, message: object) =>

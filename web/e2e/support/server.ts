@@ -35,8 +35,15 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** `name` is the host name for browsers. Passkeys need a name, not an IP address. */
-export async function startServer(name = "127.0.0.1", setupCode = "off"): Promise<Server> {
+/**
+ * `name` is the host name for browsers. Passkeys need a name, not an IP address. `settings`: more variables of the
+ * environment.
+ */
+export async function startServer(
+  name = "127.0.0.1",
+  setupCode = "off",
+  settings: Record<string, string> = {},
+): Promise<Server> {
   const binary = process.env.TIDEWATCH_BIN;
   if (!binary) throw new Error("TIDEWATCH_BIN must name the tidewatch binary (cargo build --bin tidewatch)");
   const port = await freePort();
@@ -47,7 +54,18 @@ export async function startServer(name = "127.0.0.1", setupCode = "off"): Promis
     const started = spawn(
       binary,
       ["serve", "--listen", `127.0.0.1:${port}`, "--data-dir", data, "--base-url", url, "--mail-dir", mails],
-      { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, TIDEWATCH_SETUP_CODE: setupCode } },
+      {
+        stdio: ["ignore", "pipe", "pipe"],
+        env: {
+          ...process.env,
+          TIDEWATCH_SETUP_CODE: setupCode,
+          ALLOW_PRIVATE_MONITOR_TARGETS: "true",
+          SYNTHETICS_BROWSER_MODE: "embedded",
+          SYNTHETICS_BROWSER_PLAYWRIGHT: process.cwd(),
+          SYNTHETICS_BROWSER_CHROMIUM: process.env.CHROMIUM ?? "/usr/bin/chromium",
+          ...settings,
+        },
+      },
     );
     await ready(`http://127.0.0.1:${port}`, started, collect(started));
     return started;

@@ -5,6 +5,16 @@ import type { components } from "./schema";
 
 export type AckLink = components["schemas"]["AckView"];
 
+/** Of the link of a page. */
+export interface PageFacts {
+  body: string;
+  severity: string;
+  ruleName: string;
+  projectName: string;
+  eventCount: number;
+  createdAt: string;
+}
+
 export const ackQuery = (token: string) =>
   queryOptions({
     queryKey: ["ack", token],

@@ -20,7 +20,9 @@ export class ApiError extends Error {
 }
 
 interface Call {
-  query?: Record<string, string | undefined>;
+  /** A list is a parameter for each of its values. */
+  query?: Record<string, string | string[] | undefined>;
+  /** A file is sent as it is, everything else as JSON. */
   body?: unknown;
   signal?: AbortSignal;
   /** Set for sign-in calls: a 401 does not mean that the session expired. */
@@ -85,11 +87,12 @@ async function send(method: string, path: string, call: Call, isRetry = false): 
   const headers: Record<string, string> = {};
   if (call.accept) headers.accept = call.accept;
   if (call.linkToken) headers["link-token"] = call.linkToken;
-  if (call.body !== undefined) headers["content-type"] = "application/json";
+  const isFile = call.body instanceof Blob;
+  if (call.body !== undefined) headers["content-type"] = isFile ? "application/octet-stream" : "application/json";
   const answer = await fetchResponse(path + queryText(call.query), {
     method,
     headers,
-    body: call.body === undefined ? undefined : JSON.stringify(call.body),
+    body: call.body === undefined ? undefined : isFile ? (call.body as Blob) : JSON.stringify(call.body),
     signal: call.signal,
   });
   if (answer.ok) {
@@ -129,9 +132,11 @@ async function parseError(answer: Response): Promise<{ sentence: string; code?: 
   return { sentence: `The server answered ${status}.`, position: null };
 }
 
-function queryText(query: Call["query"]): string {
+/** `?` and the parameters that have a value; empty without any. */
+export function queryText(query: Call["query"]): string {
   const out = new URLSearchParams();
-  for (const [key, value] of Object.entries(query ?? {})) if (value) out.set(key, value);
+  for (const [key, value] of Object.entries(query ?? {}))
+    for (const one of Array.isArray(value) ? value : [value]) if (one) out.append(key, one);
   const text = out.toString();
   return text ? `?${text}` : "";
 }

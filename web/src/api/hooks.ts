@@ -2,11 +2,12 @@
 import { keepPreviousData, type QueryKey, queryOptions, useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { request } from "./client";
+import { type Query, useGlobalFilter, withFilter } from "./global-filter";
 import type { GetRoutes, PostRoutes } from "./routes";
 
 interface Options {
   path?: Record<string, string>;
-  query?: Record<string, string | undefined>;
+  query?: Query;
   enabled?: boolean;
   /** Milliseconds between polls. */
   every?: number;
@@ -42,8 +43,9 @@ export function useProjectId(): string {
 
 export function usePost<P extends keyof PostRoutes>(route: P, body: PostRoutes[P]["body"], options: Options = {}) {
   const projectId = useProjectId();
+  const query = withFilter(useGlobalFilter(), route, options.query);
   return useQuery({
-    ...postOptions(projectId, route, body, options),
+    ...postOptions(projectId, route, body, { ...options, query }),
     enabled: options.enabled ?? true,
     refetchInterval: options.every,
     placeholderData: options.keep === false ? undefined : keepPreviousData,
@@ -52,10 +54,11 @@ export function usePost<P extends keyof PostRoutes>(route: P, body: PostRoutes[P
 
 export function useGet<P extends keyof GetRoutes>(route: P, options: Options = {}) {
   const projectId = useProjectId();
+  const query = withFilter(useGlobalFilter(), route, options.query);
   return useQuery({
-    queryKey: [projectId, route, options.path, options.query],
+    queryKey: [projectId, route, options.path, query],
     queryFn: ({ signal }) =>
-      request<GetRoutes[P]>("GET", fill(route, options.path), { query: { projectId, ...options.query }, signal }),
+      request<GetRoutes[P]>("GET", fill(route, options.path), { query: { projectId, ...query }, signal }),
     enabled: options.enabled ?? true,
     refetchInterval: options.every,
     placeholderData: options.keep === false ? undefined : keepPreviousData,

@@ -2,20 +2,25 @@
 import { useSyncExternalStore } from "react";
 
 const HEADER = "tidewatch-incomplete";
-const incompletePaths = new Set<string>();
+/** Why a path's answer lacks rows. */
+const incompletePaths = new Map<string, string>();
 const listeners = new Set<() => void>();
 
 /** Records whether a response lacked rows. Called for every successful response. */
 export function recordResponse(path: string, headers: Headers): void {
-  const before = incompletePaths.size;
-  if (headers.has(HEADER)) incompletePaths.add(path);
-  else incompletePaths.delete(path);
-  if (incompletePaths.size !== before) for (const listener of listeners) listener();
+  const [before, why] = [incompletePaths.get(path), headers.get(HEADER) ?? undefined];
+  if (why === undefined) incompletePaths.delete(path);
+  else incompletePaths.set(path, why);
+  if (why !== before) for (const listener of listeners) listener();
 }
 
-/** Whether the last response of any requested path lacked rows. */
-export function useIsIncomplete(): boolean {
-  return useSyncExternalStore(subscribe, () => incompletePaths.size > 0);
+/** What the last responses of the requested paths lack: damaged rows, or spans that a condition did not look at. */
+export function useLacks(): "rows" | "spans" | null {
+  return useSyncExternalStore(subscribe, () => {
+    const reasons = [...incompletePaths.values()];
+    if (!reasons.length) return null;
+    return reasons.every((why) => why.startsWith("child")) ? "spans" : "rows";
+  });
 }
 
 function subscribe(listener: () => void): () => void {

@@ -3,8 +3,10 @@ import { useEffect, useReducer, useState } from "react";
 import { EMPTY, type LiveChange, type LiveState, liveLogs } from "../model/live-logs";
 import { parseEvents } from "../model/sse";
 import { ApiError, openStream } from "./client";
+import { useGlobalFilter, withFilter } from "./global-filter";
 import { useProjectId } from "./hooks";
 
+const TAIL = "/api/logs/tail";
 const RETRY_MS = 2000;
 /** The browser's message of a stream that broke off is of no use to a reader. */
 const BROKEN = "The connection broke off.";
@@ -20,6 +22,7 @@ export interface LiveTail {
 /** Records as they are stored, while the page is open. Another query starts with an empty list. */
 export function useLiveLogs(query: string): LiveTail {
   const projectId = useProjectId();
+  const filter = useGlobalFilter();
   const [state, change] = useReducer(liveLogs, EMPTY);
   const [status, setStatus] = useState<LiveTail["status"]>("connecting");
   const [error, setError] = useState<unknown>(null);
@@ -30,7 +33,7 @@ export function useLiveLogs(query: string): LiveTail {
     const run = async () => {
       setStatus("connecting");
       try {
-        const answer = await openStream("/api/logs/tail", { projectId, query }, aborted.signal);
+        const answer = await openStream(TAIL, withFilter(filter, TAIL, { projectId, query }), aborted.signal);
         setStatus("open");
         setError(null);
         await read(answer, change);
@@ -49,7 +52,7 @@ export function useLiveLogs(query: string): LiveTail {
       aborted.abort();
       clearTimeout(timer);
     };
-  }, [projectId, query]);
+  }, [projectId, query, filter]);
   return { state, change, status, error };
 }
 

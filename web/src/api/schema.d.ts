@@ -197,6 +197,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/ai-traces/{id}/conversation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The conversation of one AI Trace: the document that the row's `storageKey` points to. */
+        get: operations["getStoredConversation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/ai-users/grouped": {
         parameters: {
             query?: never;
@@ -356,6 +373,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/breakdown": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Where the time of requests, runs, AI Traces or traces goes: own time by operation and by service. */
+        post: operations["getBreakdown"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/compare": {
         parameters: {
             query?: never;
@@ -367,6 +401,93 @@ export interface paths {
         put?: never;
         /** Statistics of Endpoints, Tasks or AI Traces by name in a period, to compare another one with. */
         post: operations["compareNames"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/contact-methods": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The contact methods of the caller, secrets masked. */
+        get: operations["listContactMethods"];
+        put?: never;
+        /** Adds a contact method, and sends a code to it. Pages use it once the code is entered. */
+        post: operations["createContactMethod"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/contact-methods/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Changes a contact method. With another target it must be verified again. */
+        put: operations["changeContactMethod"];
+        post?: never;
+        /** Deletes a contact method, with its steps in chains. */
+        delete: operations["deleteContactMethod"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/contact-methods/{id}/resend-code": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sends another code. */
+        post: operations["resendContactCode"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/contact-methods/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sends a test message. */
+        post: operations["testContactMethod"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/contact-methods/{id}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Verifies a contact method by the code that was sent to it. */
+        post: operations["verifyContactMethod"];
         delete?: never;
         options?: never;
         head?: never;
@@ -629,6 +750,23 @@ export interface paths {
         put?: never;
         /** One request with its trace. */
         post: operations["getEndpointRequest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/escalation-policies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The escalation policies of the organization of a project. */
+        get: operations["listEscalationPoliciesOfProject"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -965,6 +1103,42 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/heartbeat/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Reports that a job has succeeded. */
+        get: operations["reportHeartbeat"];
+        put?: never;
+        /** Reports that a job has succeeded. */
+        post: operations["postHeartbeat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/heartbeat/{token}/{outcome}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Reports how a job has ended: `fail`, or its exit code, of which 0 is success. */
+        get: operations["reportHeartbeatOutcome"];
+        put?: never;
+        /** Reports how a job has ended: `fail`, or its exit code, of which 0 is success. */
+        post: operations["postHeartbeatOutcome"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/heatmap": {
         parameters: {
             query?: never;
@@ -1258,6 +1432,23 @@ export interface paths {
         put?: never;
         /** Number of log records over time by severity, and by service. */
         post: operations["histogramLogs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/logs/of-entity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The latest log records in the traces of an Endpoint, Task or AI Trace. */
+        post: operations["getEntityLogs"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1708,6 +1899,183 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/notification-channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The channels of a project, without their secrets. */
+        get: operations["listChannels"];
+        put?: never;
+        /** Creates a channel. */
+        post: operations["createChannel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notification-channels/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Changes a channel. What waits for another attempt is sent at once. */
+        put: operations["changeChannel"];
+        post?: never;
+        /** Deletes a channel, the rules that notify it, and what waits to be sent to it. */
+        delete: operations["deleteChannel"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notification-channels/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sends a test message to a channel, and waits for the response of its service. 422 with what failed. Services that
+         *     follow alerts get an alert that ends at once.
+         */
+        post: operations["testChannel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notification-history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What people were notified of, the latest first. */
+        post: operations["listNotifications"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notification-history/open-count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The number of alerts that began in the last 24 hours and have not ended. */
+        get: operations["countOpenAlerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notification-rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The notification rules of a project. */
+        get: operations["listNotificationRules"];
+        put?: never;
+        /** Creates a rule. */
+        post: operations["createNotificationRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notification-rules/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A rule over the last seven days, before it is saved: its values, and when it would have fired. */
+        post: operations["previewNotificationRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notification-rules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Replaces a rule. Alerts of another type or configuration end. */
+        put: operations["changeNotificationRule"];
+        post?: never;
+        /** Deletes a rule. Its alerts end. */
+        delete: operations["deleteNotificationRule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notification-rules/{id}/snooze": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Lets a rule fire nothing for some minutes. */
+        post: operations["snoozeNotificationRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notification-rules/{id}/toggle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Turns a rule on or off. */
+        post: operations["toggleNotificationRule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/oauth/approve": {
         parameters: {
             query?: never;
@@ -1773,6 +2141,42 @@ export interface paths {
         put?: never;
         /** Registers a public client. RFC 7591. */
         post: operations["registerClient"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/on-call-calendar": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether the caller has a feed. */
+        get: operations["getOncallCalendar"];
+        put?: never;
+        /** Creates the address of the caller's feed; an earlier one ends. */
+        post: operations["createOncallCalendar"];
+        /** Ends the address of the caller's feed. */
+        delete: operations["endOncallCalendar"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/on-call/calendar/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The shifts of a user from a week ago to two months ahead, as iCalendar. */
+        get: operations["oncallCalendarFeed"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1848,6 +2252,113 @@ export interface paths {
          *     data whose loading was interrupted or failed is deleted and loaded again.
          */
         post: operations["loadDemo"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/escalation-policies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The escalation policies of an organization. */
+        get: operations["listEscalationPolicies"];
+        put?: never;
+        /** Creates an escalation policy. */
+        post: operations["createEscalationPolicy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/escalation-policies/{policyId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Changes an escalation policy. Pages that are open follow the policy as it was when they were opened. */
+        put: operations["changeEscalationPolicy"];
+        post?: never;
+        /** Deletes an escalation policy. Not possible while a channel opens its pages. */
+        delete: operations["deleteEscalationPolicy"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/incidents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The incidents of an organization, latest first. Those of projects that the caller cannot open are left out. */
+        get: operations["listIncidents"];
+        put?: never;
+        /** Opens an incident. The subscribers of its status pages are notified. */
+        post: operations["openIncident"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/incidents/{incidentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An incident with its alerts, timeline and post-mortem. */
+        get: operations["getIncident"];
+        /** Changes title, severity and status pages of an incident. */
+        put: operations["changeIncident"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/incidents/{incidentId}/post-mortem": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Stores the post-mortem of an incident. */
+        put: operations["writePostMortem"];
+        post?: never;
+        /** Deletes the post-mortem of an incident. */
+        delete: operations["deletePostMortem"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/incidents/{incidentId}/updates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Adds an update to an incident. `resolved` ends it; another status opens it again. */
+        post: operations["updateIncident"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1945,6 +2456,179 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/organizations/{id}/oncall/handover": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The last shift of a schedule that ended, and its pages: who acknowledged them, which are still open. */
+        get: operations["oncallHandover"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/oncall/now": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who is on call now and who is next, by team and schedule. */
+        get: operations["oncallNow"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/post-mortems": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The post-mortems of an organization, latest incident first. */
+        get: operations["listPostMortems"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/post-mortems/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Markdown as a tree without HTML. Nothing is stored. */
+        post: operations["previewPostMortem"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The schedules of an organization. */
+        get: operations["listSchedules"];
+        put?: never;
+        /** Creates a schedule. */
+        post: operations["createSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/schedules/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The timeline of a schedule that is not stored. */
+        post: operations["previewSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/schedules/{scheduleId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A schedule and the overrides that have not ended. */
+        get: operations["getSchedule"];
+        /** Changes a schedule. Its overrides remain. */
+        put: operations["changeSchedule"];
+        post?: never;
+        /** Deletes a schedule. Not possible while a policy reaches it. */
+        delete: operations["deleteSchedule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/schedules/{scheduleId}/overrides": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Puts somebody on call instead of those of the layers. Every member may. */
+        post: operations["createOverride"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/schedules/{scheduleId}/overrides/{overrideId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Deletes an override: who created it, who is on call by it, and admins. */
+        delete: operations["deleteOverride"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/schedules/{scheduleId}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who is on call in a range, by layer and together. */
+        get: operations["scheduleTimeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/organizations/{id}/settings": {
         parameters: {
             query?: never;
@@ -1975,6 +2659,149 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/status-pages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The status pages of an organization, and the monitors that they can show. */
+        get: operations["listStatusPages"];
+        put?: never;
+        /** Creates a status page. */
+        post: operations["createStatusPage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/status-pages/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What visitors would see with these settings. Nothing is stored. */
+        post: operations["previewStatusPage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/status-pages/{pageId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Replaces the settings of a status page. */
+        put: operations["changeStatusPage"];
+        post?: never;
+        /** Deletes a status page with its subscribers and its logo. */
+        delete: operations["deleteStatusPage"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/status-pages/{pageId}/logo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sets the logo of a status page: a PNG or JPEG file of at most 1 MB. */
+        post: operations["setStatusPageLogo"];
+        /** Removes the logo of a status page. */
+        delete: operations["removeStatusPageLogo"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/status-pages/{pageId}/maintenance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Plans maintenance on a status page. */
+        post: operations["planMaintenance"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/status-pages/{pageId}/maintenance/{windowId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Replaces a maintenance window. */
+        put: operations["changeMaintenance"];
+        post?: never;
+        /** Deletes a maintenance window. */
+        delete: operations["deleteMaintenance"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/teams": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The teams of an organization, with members and projects. */
+        get: operations["listTeams"];
+        put?: never;
+        /** Creates a team. */
+        post: operations["createTeam"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/organizations/{id}/teams/{teamId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A team. */
+        get: operations["getTeam"];
+        /** Changes a team. */
+        put: operations["changeTeam"];
+        post?: never;
+        /** Deletes a team. Not possible while it has schedules or a policy reaches it. */
+        delete: operations["deleteTeam"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2096,6 +2923,159 @@ export interface paths {
         get: operations["getDataSince"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The pages of a project, newest first. */
+        post: operations["listPages"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pages/bulk-acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Acknowledges those of the pages that are open. */
+        post: operations["acknowledgePages"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pages/bulk-resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Resolves those of the pages that are not resolved. */
+        post: operations["resolvePages"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pages/for-issues": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The number of unresolved pages that were opened for Issues. */
+        post: operations["pagesForIssues"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pages/open": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Opens a page: somebody is reached, as if a rule had fired. */
+        post: operations["openPage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pages/open-count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The number of open pages of a project. */
+        get: operations["openPageCount"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pages/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A page with its deliveries. */
+        get: operations["getPage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pages/{id}/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Acknowledges a page: nobody else is reached. */
+        post: operations["acknowledgePage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pages/{id}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Resolves a page: its acknowledge links end. */
+        post: operations["resolvePage"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2562,6 +3542,60 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/saved-views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The own saved views of a project and the shared ones. */
+        get: operations["listSavedViews"];
+        put?: never;
+        /** Saves a view of a page. Every member saves private views; sharing needs more than read access. */
+        post: operations["createSavedView"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/saved-views/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Renames, shares or updates an own view; admins change shared ones of others. */
+        put: operations["changeSavedView"];
+        post?: never;
+        /** Deletes an own view; admins delete shared ones of others. */
+        delete: operations["deleteSavedView"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/saved-views/{id}/star": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Stars a view for the caller. */
+        put: operations["starSavedView"];
+        post?: never;
+        /** Removes the caller's star of a view. */
+        delete: operations["unstarSavedView"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/services": {
         parameters: {
             query?: never;
@@ -2576,6 +3610,43 @@ export interface paths {
         get: operations["getServices"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/services/detail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** One service: the calls that it serves over time, its versions and processes, its callers and what it depends on. */
+        post: operations["getService"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/services/map": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The map of services: which service calls which service, database, messaging destination and host, how often, how
+         *     slowly, and with how many errors.
+         */
+        post: operations["getServiceMap"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2780,6 +3851,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/status-domains/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The slug of the status page at the root of the request's host. */
+        get: operations["resolveStatusDomain"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/status/{slug}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The state of a public status page, at most 30 seconds old. */
+        get: operations["getPublicStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/status/{slug}/logo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The logo of a public status page: PNG or JPEG. */
+        get: operations["getPublicStatusLogo"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/symbols": {
         parameters: {
             query?: never;
@@ -2863,6 +3985,145 @@ export interface paths {
         put?: never;
         /** Uploads debug files and source maps. The kind of each file is detected from its content. */
         post: operations["uploadSymbols"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/synthetics/checks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The monitors of a project. */
+        get: operations["listMonitors"];
+        put?: never;
+        /** Creates a monitor. The answer has the token of a heartbeat, which is not shown again. */
+        post: operations["createMonitor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/synthetics/checks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A monitor. */
+        get: operations["getMonitor"];
+        /** Changes a monitor. One that is paused while it is down ends its alert. */
+        put: operations["changeMonitor"];
+        post?: never;
+        /** Deletes a monitor with its results. */
+        delete: operations["deleteMonitor"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/synthetics/checks/{id}/results": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Results of a monitor, newest first. */
+        post: operations["listMonitorResults"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/synthetics/checks/{id}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Checks now. The result of an enabled monitor counts like any other. */
+        post: operations["runMonitor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/synthetics/checks/{id}/series": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Durations, availability and changes of the state of a monitor over time. */
+        post: operations["getMonitorSeries"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/synthetics/checks/{id}/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Replaces the token of a heartbeat. The old one ends at once. */
+        post: operations["replaceHeartbeatToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/synthetics/open-count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Number of monitors that are down. */
+        get: operations["countDownMonitors"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/synthetics/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Monitors with their latest durations and 90 days of availability. */
+        post: operations["getMonitorsOverview"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2991,6 +4252,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/user-notification-rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The chains of the caller. */
+        get: operations["userNotificationRules"];
+        /** Replaces the chains of the caller. */
+        put: operations["setUserNotificationRules"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health": {
         parameters: {
             query?: never;
@@ -3019,8 +4298,38 @@ export interface components {
             /** @description Password of the new account. */
             password: string;
         };
+        /** @description A page, as its acknowledgement link shows it. */
+        AckPage: {
+            /** @description Who acknowledged it. */
+            acknowledgedByName?: string | null;
+            /** @description Sentences. */
+            body: string;
+            /**
+             * Format: date-time
+             * @description When the page was opened.
+             */
+            createdAt: string;
+            /**
+             * Format: int64
+             * @description How often the cause has fired.
+             */
+            eventCount: number;
+            /**
+             * Format: date-time
+             * @description When it fired last.
+             */
+            lastEventAt: string;
+            /** @description Name of the project. */
+            projectName: string;
+            /** @description Name of the rule. */
+            ruleName: string;
+            /** @description `critical`, `warning` or `info`. */
+            severity: string;
+            /** @description `high` or `low`. */
+            urgency: string;
+        };
         /** @description The subject of an acknowledgement link. */
-        AckView: {
+        AckView: (components["schemas"]["AckPage"] | null) & {
             /**
              * Format: date-time
              * @description Time of the acknowledgement; null while open.
@@ -3137,7 +4446,7 @@ export interface components {
          * @description What a reader of AI Traces should look at.
          * @enum {string}
          */
-        AiFlag: "truncated" | "content_filter" | "refused" | "empty_answer" | "invalid_tool_call" | "tool_error";
+        AiFlag: "truncated" | "content_filter" | "refused" | "empty_answer" | "invalid_tool_call" | "tool_error" | "flagged_content";
         /** @description Body of `POST /api/ai-traces/grouped`. */
         AiGroupRequest_AiTraceGroupOrder: components["schemas"]["AiListRequest_AiTraceGroupOrder"] & {
             /**
@@ -3513,7 +4822,7 @@ export interface components {
             finishReason: string;
             /** @description Whether `flags` is not empty. */
             flagged: boolean;
-            /** @description Reserved; always empty. */
+            /** @description Terms of the project's word lists in the conversation, at most 16; found when the span arrives. */
             flaggedTerms: string[];
             /** @description What a reader should look at; computed when the span arrives. */
             flags: components["schemas"]["AiFlag"][];
@@ -3582,7 +4891,10 @@ export interface components {
              * @description HTTP status; 0 when absent.
              */
             statusCode: number;
-            /** @description Always empty: the conversation is read from the stored span. */
+            /**
+             * @description `ai-traces/{projectId}/{id}.json`, the pointer to the conversation; empty without one.
+             *     `GET /api/ai-traces/{id}/conversation` resolves it.
+             */
             storageKey: string;
             /**
              * Format: int64
@@ -3867,6 +5179,143 @@ export interface components {
             /** @description Supported client authentication methods. */
             token_endpoint_auth_methods_supported: string[];
         };
+        /** @description Where the time of rows goes. */
+        Breakdown: {
+            /** @description Operations by own time, most first; at most fifty. */
+            data: components["schemas"]["BreakdownOperation"][];
+            /**
+             * Format: double
+             * @description Milliseconds a row of all operations.
+             */
+            meanMs: number;
+            /**
+             * Format: int32
+             * @description Rows whose spans were measured: a uniform sample by trace id of at most 10,000.
+             */
+            measured: number;
+            /** @description Whether the time ended before the spans of every sampled row were read. `budgetMs` gives more. */
+            partial: boolean;
+            /**
+             * Format: double
+             * @description Milliseconds a row of operations that are not listed.
+             */
+            restMs: number;
+            /**
+             * Format: int64
+             * @description Number of rows that pass.
+             */
+            rows: number;
+            /** @description Services by own time, most first; at most fifty. */
+            services: components["schemas"]["BreakdownService"][];
+        };
+        /** @description The own time of an operation, the time in which no span below it runs. */
+        BreakdownOperation: {
+            /**
+             * Format: double
+             * @description Milliseconds a row; a row without the operation counts as 0.
+             */
+            meanMs: number;
+            /** @description Name of the spans; of clients the operation and its target. */
+            operation: string;
+            /** @description A search of traces that finds the operation below such rows. */
+            query: string;
+            /**
+             * Format: int32
+             * @description Measured rows with the operation.
+             */
+            rows: number;
+            /** @description Service of the spans; empty when they have none. */
+            service: string;
+            /**
+             * Format: double
+             * @description Part of the time of the rows, 0 to 1.
+             */
+            share: number;
+        };
+        /** @description `POST /api/breakdown`. */
+        BreakdownRequest: {
+            /**
+             * Format: int64
+             * @description Milliseconds in which further spans are read; see `partial`.
+             */
+            budgetMs?: number | null;
+            /** @description Kind of the rows; logs and Issues have no duration (422). */
+            entity: components["schemas"]["ExplainEntity"];
+            /**
+             * Format: date-time
+             * @description Start of the range, inclusive; 24 hours before `toDate` when absent.
+             */
+            fromDate?: string | null;
+            /** @description Only rows of this name; of every name when absent or empty. */
+            name?: string | null;
+            /** @description Only rows that pass this query. */
+            query?: string | null;
+            /**
+             * Format: date-time
+             * @description End of the range, exclusive; now when absent.
+             */
+            toDate?: string | null;
+        };
+        /** @description The own time of the spans of a service. */
+        BreakdownService: {
+            /**
+             * Format: double
+             * @description Milliseconds a row; a row without the service counts as 0.
+             */
+            meanMs: number;
+            /**
+             * Format: int32
+             * @description Measured rows with the service.
+             */
+            rows: number;
+            /** @description Name of the service; empty when the spans have none. */
+            service: string;
+            /**
+             * Format: double
+             * @description Part of the time of the rows, 0 to 1.
+             */
+            share: number;
+        };
+        /** @description Answer of `POST /api/pages/bulk-acknowledge`. */
+        BulkAcknowledged: {
+            /** @description Pages that were open. */
+            acknowledged: number;
+        };
+        /** @description Answer of `POST /api/pages/bulk-resolve`. */
+        BulkResolved: {
+            /** @description Issues that were archived. */
+            archivedIssues: number;
+            /** @description Pages that were not resolved. */
+            resolved: number;
+        };
+        /** @description Calls of a time range. */
+        CallStats: {
+            /**
+             * Format: int64
+             * @description Number of calls, weighted by sampling.
+             */
+            calls: number;
+            /**
+             * Format: int64
+             * @description Calls with an error status, or an HTTP status of 500 and above.
+             */
+            errors: number;
+            /**
+             * Format: double
+             * @description P50 of the duration, nanoseconds; null without calls.
+             */
+            p50Duration?: number | null;
+            /**
+             * Format: double
+             * @description P95 of the duration, nanoseconds; null without calls.
+             */
+            p95Duration?: number | null;
+            /**
+             * Format: double
+             * @description Calls per minute.
+             */
+            perMinute: number;
+        };
         /** @description One subject that got worse. */
         ChangeCard: {
             /** @description The values that got worse, the most harmful first; empty for an Issue. */
@@ -3953,11 +5402,540 @@ export interface components {
              */
             toDate: string | null;
         };
+        /** @description Body of `PUT /api/notification-channels/{id}`; null keeps a value. */
+        ChannelChange: {
+            /**
+             * @description The type.
+             * @default null
+             */
+            channelType: string | null;
+            /** @description The whole configuration. A secret that is `********` keeps its stored value. */
+            config?: Record<string, never> | null;
+            /**
+             * @description 1 to 100 characters.
+             * @default null
+             */
+            name: string | null;
+        };
+        /** @description Response of the deletion of a channel. */
+        ChannelDeleted: {
+            /** @description Always true. */
+            deleted: boolean;
+        };
+        /** @description Body of `POST /api/notification-channels`. */
+        ChannelRequest: {
+            /**
+             * @description `email`, `webhook`, `slack`, `teams`, `discord`, `telegram`, `github`, `pushover`, `pagerduty`, `opsgenie` or
+             *     `escalation`.
+             */
+            channelType: string;
+            /** @description The keys of the type (docs/notifications.md). */
+            config: Record<string, never>;
+            /** @description 1 to 100 characters. */
+            name: string;
+        };
+        /** @description A channel. */
+        ChannelRow: {
+            /** @description Its type. */
+            channelType: string;
+            /** @description Its configuration; secrets are `********`. Empty if it was encrypted with another key. */
+            config: Record<string, never>;
+            /**
+             * Format: date-time
+             * @description Time of its creation.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description Since when every attempt has failed.
+             */
+            failingSince?: string | null;
+            /**
+             * Format: int64
+             * @description Its id.
+             */
+            id: number;
+            /** @description What failed last; empty: nothing. */
+            lastError: string;
+            /**
+             * Format: date-time
+             * @description Time of the latest message that it took.
+             */
+            lastSentAt?: string | null;
+            /** @description Its name. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Rules that notify it.
+             */
+            ruleCount: number;
+            /** @description Whether it works. */
+            state: components["schemas"]["ChannelState"];
+            /**
+             * Format: date-time
+             * @description Time of the latest change.
+             */
+            updatedAt: string;
+            /**
+             * Format: int64
+             * @description Notifications that wait to be sent.
+             */
+            waiting: number;
+        };
+        /**
+         * @description Whether a channel works.
+         * @enum {string}
+         */
+        ChannelState: "unused" | "working" | "failing";
+        /** @description Response of a test of a channel. */
+        ChannelTested: {
+            /** @description Always true. */
+            success: boolean;
+        };
+        /** @description Response of `GET /api/notification-channels`. */
+        Channels: {
+            /** @description By name. */
+            channels: components["schemas"]["ChannelRow"][];
+        };
         /**
          * @description Metrics of the charts of Endpoints and Tasks.
          * @enum {string}
          */
         ChartMetric: "total_time" | "p50" | "p95" | "p99" | "count";
+        /** @description A monitor. */
+        Check: {
+            /** @description The type: `http`, `tcp`, `tls`, `dns`, `heartbeat` or `browser`. */
+            checkType: string;
+            /** @description The configuration, with `********` in place of secrets. */
+            config: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: date-time
+             * @description Time of its creation.
+             */
+            createdAt: string;
+            /** @description Whether it is checked. */
+            enabled: boolean;
+            /**
+             * Format: int64
+             * @description Consecutive bad results that make it down.
+             */
+            failureThreshold: number;
+            /**
+             * Format: int64
+             * @description Consecutive bad results.
+             */
+            failures: number;
+            /**
+             * Format: int64
+             * @description Its id.
+             */
+            id: number;
+            /**
+             * Format: int64
+             * @description Seconds between two checks.
+             */
+            intervalSeconds: number;
+            /**
+             * Format: date-time
+             * @description Of a heartbeat: time of the latest report.
+             */
+            lastPingAt?: string | null;
+            /** @description Its name. */
+            name: string;
+            /** @description Why this server cannot check it; null if it can. */
+            problem?: string | null;
+            /** @description The state. */
+            state: components["schemas"]["StateView"];
+            /**
+             * Format: date-time
+             * @description Time since which it has the state.
+             */
+            stateSince: string;
+            /**
+             * Format: int64
+             * @description Seconds that a check may take.
+             */
+            timeoutSeconds: number;
+            /** @description Of a heartbeat, in the answers of its creation and of a replacement only: the token. */
+            token?: string | null;
+            /**
+             * Format: date-time
+             * @description Time of the latest change by a user.
+             */
+            updatedAt: string;
+        };
+        /** @description Body of `PUT /api/synthetics/checks/{id}`; null keeps a value. */
+        CheckChange: {
+            /** @default null */
+            checkType: components["schemas"]["CheckType"] | null;
+            /**
+             * @description The whole configuration. `********` in place of a secret keeps the stored one.
+             * @default null
+             */
+            config: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description Whether it is checked.
+             * @default null
+             */
+            enabled: boolean | null;
+            /**
+             * Format: int64
+             * @description Consecutive bad results that make it down.
+             * @default null
+             */
+            failureThreshold: number | null;
+            /**
+             * Format: int64
+             * @description Seconds between two checks.
+             * @default null
+             */
+            intervalSeconds: number | null;
+            /**
+             * @description 1 to 200 characters.
+             * @default null
+             */
+            name: string | null;
+            /**
+             * Format: int64
+             * @description Seconds that a check may take.
+             * @default null
+             */
+            timeoutSeconds: number | null;
+        };
+        /** @description Number of monitors by state. */
+        CheckCounts: {
+            /**
+             * Format: int64
+             * @description Those that are down.
+             */
+            down: number;
+            /**
+             * Format: int64
+             * @description Those that are not checked.
+             */
+            paused: number;
+            /**
+             * Format: int64
+             * @description Enabled ones of which nothing is known.
+             */
+            unknown: number;
+            /**
+             * Format: int64
+             * @description Those that are up.
+             */
+            up: number;
+        };
+        /** @description The results of a UTC day. */
+        CheckDay: {
+            /**
+             * Format: date-time
+             * @description Start of the day.
+             */
+            bucket: string;
+            /**
+             * Format: int64
+             * @description Checks that were not made.
+             */
+            missed: number;
+            /**
+             * Format: int64
+             * @description All results.
+             */
+            total: number;
+            /**
+             * Format: int64
+             * @description Good ones.
+             */
+            up: number;
+        };
+        /** @description Response of `DELETE /api/synthetics/checks/{id}`. */
+        CheckDeleted: {
+            /** @description True. */
+            deleted: boolean;
+        };
+        /** @description A duration at a time. */
+        CheckDuration: {
+            /**
+             * Format: date-time
+             * @description The time.
+             */
+            at: string;
+            /**
+             * Format: double
+             * @description Milliseconds.
+             */
+            ms: number;
+        };
+        /** @description Response of `POST /api/synthetics/overview`. */
+        CheckOverview: {
+            /** @description Why this server makes no checks by a browser; null if it does. */
+            browserProblem?: string | null;
+            /** @description Those that are down first, then by name. */
+            checks: components["schemas"]["CheckOverviewRow"][];
+            /** @description Number of all monitors of the project. */
+            counts: components["schemas"]["CheckCounts"];
+            /** @description Position of this page in the list. */
+            pagination: components["schemas"]["PageInfo"];
+        };
+        /** @description Body of `POST /api/synthetics/overview`. */
+        CheckOverviewRequest: {
+            /** @default null */
+            pagination: components["schemas"]["PageRequest"] | null;
+            /**
+             * @description Part of the name.
+             * @default
+             */
+            search: string;
+            /** @default null */
+            state: components["schemas"]["StateView"] | null;
+        };
+        /** @description A monitor of the overview. */
+        CheckOverviewRow: {
+            /** @description The monitor. */
+            check: components["schemas"]["Check"];
+            /** @description The last 90 UTC days, those with results, ascending. */
+            days: components["schemas"]["CheckDay"][];
+            /** @description The latest durations, ascending by time. */
+            durations: components["schemas"]["CheckDuration"][];
+            lastResult?: components["schemas"]["CheckResult"] | null;
+            /**
+             * Format: double
+             * @description Percentage of good results in the last 90 UTC days, without those that were missed; null without any.
+             */
+            uptimePct?: number | null;
+        };
+        /** @description The results of a stretch of time. Averages are of the results with a duration. */
+        CheckPoint: {
+            /**
+             * Format: date-time
+             * @description Start of the stretch.
+             */
+            at: string;
+            /**
+             * Format: double
+             * @description Average milliseconds of the TCP connection.
+             */
+            connectMs: number;
+            /**
+             * Format: double
+             * @description Average milliseconds of the resolution of the name.
+             */
+            dnsMs: number;
+            /**
+             * Format: double
+             * @description The longest duration, milliseconds.
+             */
+            maxMs?: number | null;
+            /**
+             * Format: int64
+             * @description Checks that were not made.
+             */
+            missed: number;
+            /**
+             * Format: double
+             * @description Average milliseconds of the TLS handshake.
+             */
+            tlsMs: number;
+            /**
+             * Format: int64
+             * @description All results.
+             */
+            total: number;
+            /**
+             * Format: double
+             * @description Average milliseconds of everything; null without a result that has a duration.
+             */
+            totalMs?: number | null;
+            /**
+             * Format: int64
+             * @description Good ones.
+             */
+            up: number;
+            /**
+             * Format: double
+             * @description Average milliseconds from the request to the first byte of the response.
+             */
+            waitMs: number;
+        };
+        /** @description Body of `POST /api/synthetics/checks`. */
+        CheckRequest: {
+            /** @description The type. */
+            checkType: components["schemas"]["CheckType"];
+            /** @description The configuration of the type. */
+            config: {
+                [key: string]: unknown;
+            };
+            /** @description Whether it is checked. */
+            enabled?: boolean;
+            /**
+             * Format: int64
+             * @description Consecutive bad results that make it down; 1 for heartbeats and 3 for others when null.
+             */
+            failureThreshold?: number | null;
+            /**
+             * Format: int64
+             * @description Seconds between two checks.
+             * @default 60
+             */
+            intervalSeconds: number;
+            /** @description 1 to 200 characters. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Seconds that a check may take.
+             * @default 10
+             */
+            timeoutSeconds: number;
+        };
+        /** @description The result of a check. */
+        CheckResult: {
+            /**
+             * Format: date-time
+             * @description Time of the check.
+             */
+            at: string;
+            /**
+             * Format: double
+             * @description Milliseconds of the TCP connection.
+             */
+            connectMs?: number | null;
+            /**
+             * Format: double
+             * @description Milliseconds of the resolution of the name.
+             */
+            dnsMs?: number | null;
+            /**
+             * Format: int64
+             * @description Its id; 0 if it was not stored.
+             */
+            id: number;
+            /** @description The outcome. */
+            outcome: components["schemas"]["OutcomeView"];
+            /** @description What the script of a check by a browser printed. Stored for bad results only. */
+            output: string;
+            /** @description Why it is bad or missed; empty if it is good. */
+            reason: string;
+            /**
+             * Format: int64
+             * @description HTTP status.
+             */
+            statusCode?: number | null;
+            /**
+             * Format: date-time
+             * @description End of the validity of the certificate.
+             */
+            tlsExpiresAt?: string | null;
+            /**
+             * Format: double
+             * @description Milliseconds of the TLS handshake.
+             */
+            tlsMs?: number | null;
+            /**
+             * Format: double
+             * @description Milliseconds of everything.
+             */
+            totalMs?: number | null;
+            /** @description Trace id that the request carried; empty without one. */
+            traceId: string;
+            /**
+             * Format: double
+             * @description Milliseconds from the request to the first byte of the response.
+             */
+            waitMs?: number | null;
+        };
+        /** @description Response of `POST /api/synthetics/checks/{id}/results`. */
+        CheckResults: {
+            /** @description Results, newest first. */
+            data: components["schemas"]["CheckResult"][];
+            /** @description Position of this page in the list. */
+            pagination: components["schemas"]["PageInfo"];
+        };
+        /** @description Body of `POST /api/synthetics/checks/{id}/results`. */
+        CheckResultsRequest: {
+            /**
+             * @description Only bad and missed ones.
+             * @default false
+             */
+            failedOnly: boolean;
+            /**
+             * Format: date-time
+             * @description Start of the time range, inclusive; 24 hours before `toDate` when null.
+             * @default null
+             */
+            fromDate: string | null;
+            /** @default null */
+            pagination: components["schemas"]["PageRequest"] | null;
+            /**
+             * Format: date-time
+             * @description End of the time range, exclusive; now when null.
+             * @default null
+             */
+            toDate: string | null;
+        };
+        /** @description Response of `POST /api/synthetics/checks/{id}/series`. */
+        CheckSeries: {
+            /**
+             * Format: int64
+             * @description Seconds of each stretch.
+             */
+            bucketSeconds: number;
+            /** @description The last 90 UTC days, those with results, ascending. */
+            days: components["schemas"]["CheckDay"][];
+            /** @description Stretches with results, ascending. */
+            points: components["schemas"]["CheckPoint"][];
+            /** @description Changes of the state in the range, newest first. */
+            transitions: components["schemas"]["CheckTransition"][];
+            /**
+             * Format: double
+             * @description Percentage of good results in the range, without those that were missed; null without any.
+             */
+            uptimePct?: number | null;
+        };
+        /** @description Body of `POST /api/synthetics/checks/{id}/series`. */
+        CheckSeriesRequest: {
+            /**
+             * Format: date-time
+             * @description Start of the time range, inclusive; 24 hours before `toDate` when null.
+             * @default null
+             */
+            fromDate: string | null;
+            /**
+             * Format: date-time
+             * @description End of the time range, exclusive; now when null.
+             * @default null
+             */
+            toDate: string | null;
+        };
+        /** @description A change of the state. */
+        CheckTransition: {
+            /**
+             * Format: date-time
+             * @description Its time.
+             */
+            at: string;
+            /** @description The state before. */
+            from: components["schemas"]["StateView"];
+            /** @description Why; empty for a recovery. */
+            reason: string;
+            /** @description The state since. */
+            to: components["schemas"]["StateView"];
+            /** @description Trace id of the check that changed the state; may be empty. */
+            traceId: string;
+        };
+        /**
+         * @description Types of monitors.
+         * @enum {string}
+         */
+        CheckType: "http" | "tcp" | "tls" | "dns" | "heartbeat" | "browser";
+        /** @description Response of `GET /api/synthetics/checks`. */
+        Checks: {
+            /** @description The monitors, by name. */
+            checks: components["schemas"]["Check"][];
+        };
         /** @description Body of `POST /api/oauth/register`. RFC 7591, section 2. */
         ClientRegistration: {
             /** @description Name of the client, shown to users. */
@@ -4156,6 +6134,74 @@ export interface components {
             scope?: string | null;
             /** @description Value that is returned to the client. */
             state?: string | null;
+        };
+        /** @description Body of `POST /api/contact-methods/{id}/verify`. */
+        ContactCode: {
+            /** @description The six digits that were sent. */
+            code: string;
+        };
+        /** @description Body of the routes that create and change a contact method. */
+        ContactMethodRequest: {
+            /**
+             * @description Its configuration: `address` (the account's by default); `webhookUrl`, `channel`, `username`; `userKey`,
+             *     `appToken`, `device`; `botToken`, `chatId`. A masked value keeps the stored one.
+             */
+            config?: Record<string, never> | null;
+            /**
+             * @description Whether it is used; null keeps the value.
+             * @default null
+             */
+            enabled: boolean | null;
+            /**
+             * @description `email`, `slack`, `pushover` or `telegram`; empty keeps the type.
+             * @default
+             */
+            methodType: string;
+        };
+        /** @description A contact method. */
+        ContactMethodView: {
+            /** @description The configuration, secrets masked. */
+            config: Record<string, never>;
+            /**
+             * Format: date-time
+             * @description Time of creation.
+             */
+            createdAt: string;
+            /** @description Whether it is used. */
+            enabled: boolean;
+            /**
+             * Format: int64
+             * @description Its id.
+             */
+            id: number;
+            /** @description The type. */
+            methodType: string;
+            /** @description The target without secrets. */
+            summary: string;
+            /**
+             * Format: int64
+             * @description Its owner.
+             */
+            userId: number;
+            /** @description Whether a code that was sent to it was entered. Pages use verified contact methods only. */
+            verified: boolean;
+        };
+        /** @description The contact methods of the caller. */
+        ContactMethods: {
+            /** @description In the order of creation. */
+            methods: components["schemas"]["ContactMethodView"][];
+            /** @description Whether this server can send SMS. */
+            smsEnabled: boolean;
+        };
+        /** @description Answer of `POST /api/contact-methods/{id}/test`. */
+        ContactTested: {
+            /** @description The message is queued. */
+            success: boolean;
+        };
+        /** @description Answer of `POST /api/contact-methods/{id}/verify`. */
+        ContactVerified: {
+            /** @description True. */
+            verified: boolean;
         };
         /** @description The content of a model call, read from the span's attributes and events. */
         Conversation: {
@@ -4689,7 +6735,7 @@ export interface components {
          * @description The unit of an effect.
          * @enum {string}
          */
-        EffectMetric: "p50" | "p90" | "p95" | "error_rate" | "calls" | "cost";
+        EffectMetric: "p50" | "p90" | "slow_share" | "error_rate" | "calls" | "cost";
         /** @description A chart of Endpoints. Buckets without requests are absent. */
         EndpointChart: {
             /** @description Names of the lines: at most five, then "Other" when there are more. */
@@ -4996,6 +7042,47 @@ export interface components {
              * @description Requests per minute between the project's first and last request in the range, at least one minute.
              */
             throughput: number;
+        };
+        /** @description The latest records in the traces of an Endpoint, Task or AI Trace. */
+        EntityLogs: {
+            /** @description Records, the latest first. */
+            data: components["schemas"]["LogView"][];
+            /**
+             * Format: int64
+             * @description Number of rows that pass.
+             */
+            rows: number;
+            /**
+             * Format: int64
+             * @description Rows whose traces were searched: the latest, at most 1,000.
+             */
+            searched: number;
+            /**
+             * Format: int64
+             * @description Number of records in the traces that were searched.
+             */
+            total: number;
+        };
+        /** @description `POST /api/logs/of-entity`. */
+        EntityLogsRequest: {
+            /** @description Kind of the rows: `endpoint`, `task`, `ai_trace` or `trace`. */
+            entity: components["schemas"]["ExplainEntity"];
+            /**
+             * Format: date-time
+             * @description Start of the range of the rows, inclusive; 24 hours before `toDate` when absent.
+             */
+            fromDate?: string | null;
+            /** @description Records in the answer, 1 to 100; 20 when absent. */
+            limit?: number | null;
+            /** @description Only rows of this name; of every name when absent or empty. */
+            name?: string | null;
+            /** @description Only rows that pass this query, which is about the rows, not about the records. */
+            query?: string | null;
+            /**
+             * Format: date-time
+             * @description End of the range of the rows, exclusive; now when absent.
+             */
+            toDate?: string | null;
         };
         /** @description Body of every error answer outside OTLP. */
         ErrorBody: {
@@ -5544,6 +7631,29 @@ export interface components {
              */
             toDate: string | null;
         };
+        /** @description What the next person on call must know. */
+        Handover: {
+            /** @description How many of them are acknowledged and not resolved now. */
+            acknowledged: number;
+            /** @description How many of them are open now. */
+            open: number;
+            /**
+             * @description Pages of policies that reach the schedule, opened in the shift or open at its beginning; of projects that the
+             *     caller reads.
+             */
+            pages: components["schemas"]["PageView"][];
+            person?: components["schemas"]["OncallPerson"] | null;
+            /** @description How many of them are resolved. */
+            resolved: number;
+            /**
+             * Format: int64
+             * @description Id of the schedule.
+             */
+            scheduleId: number;
+            /** @description Its name. */
+            scheduleName: string;
+            shift?: components["schemas"]["ShiftView"] | null;
+        };
         /** @description `GET /api/has-organizations`. */
         HasOrganizations: {
             /** @description Whether the server has an organization; false before its setup. */
@@ -5672,6 +7782,138 @@ export interface components {
          * @enum {string}
          */
         ImpactLevel: "critical" | "high" | "medium" | "good";
+        /** @description An alert of an incident. */
+        IncidentAlertView: {
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            firedAt: string;
+            /** @description Whether it is of something that has happened, such as a new Issue: it is over when it has fired. */
+            momentary: boolean;
+            /** @description The page that shows it. */
+            path: string;
+            /**
+             * Format: date-time
+             * @description When it ended; null: it fires.
+             */
+            resolvedAt?: string | null;
+            /** @description The type of its rule. */
+            ruleType: string;
+            /** @description `info`, `warning` or `critical`. */
+            severity: string;
+            /** @description What fires. */
+            subject: string;
+        };
+        /** @description Body of `PUT /api/organizations/{id}/incidents/{incidentId}`; null keeps a value. */
+        IncidentChangeRequest: {
+            /**
+             * @description `info`, `warning` or `critical`.
+             * @default null
+             */
+            severity: string | null;
+            /**
+             * @description Ids of the status pages that show it.
+             * @default null
+             */
+            statusPageIds: number[] | null;
+            /**
+             * @description 1 to 200 characters.
+             * @default null
+             */
+            title: string | null;
+        };
+        /** @description Id of a created incident. */
+        IncidentCreated: {
+            /**
+             * Format: int64
+             * @description Its id.
+             */
+            id: number;
+        };
+        /** @description An incident with all that is known about it. */
+        IncidentDetail: {
+            /** @description Its alerts, earliest first. */
+            alerts: components["schemas"]["IncidentAlertView"][];
+            /** @description The incident. */
+            incident: components["schemas"]["IncidentView"];
+            /** @description Whether the timeline has no Issues because they could not be read. */
+            lacksIssues: boolean;
+            postMortem?: components["schemas"]["PostMortemView"] | null;
+            /** @description A beginning of a post-mortem, with the timeline: Markdown. */
+            postMortemDraft: string;
+            /** @description The status pages that show it. */
+            statusPageIds: number[];
+            /** @description Alerts, updates, deploys, and Issues that were new or returned; earliest first. */
+            timeline: components["schemas"]["TimelineEntry"][];
+        };
+        /** @description Body of `POST /api/organizations/{id}/incidents`. */
+        IncidentRequest: {
+            /** @description What is known, for the status pages too; at most 5000 characters. */
+            message?: string;
+            /** @description The project that it is about; null: the organization. */
+            projectId?: string | null;
+            /** @description `info`, `warning` or `critical`. */
+            severity?: string | null;
+            /** @description `investigating` when null. */
+            status?: string | null;
+            /** @description Ids of the status pages that show it. */
+            statusPageIds?: number[];
+            /** @description 1 to 200 characters. */
+            title: string;
+        };
+        /** @description Body of `POST /api/organizations/{id}/incidents/{incidentId}/updates`. */
+        IncidentUpdateRequest: {
+            /** @description 1 to 5000 characters. The subscribers of the status pages that show the incident receive it. */
+            message: string;
+            /** @description `investigating`, `identified`, `monitoring` or `resolved`. */
+            status: string;
+        };
+        /** @description An incident. */
+        IncidentView: {
+            /** @description Whether alerts have opened it: it is resolved a few minutes after they end. */
+            automatic: boolean;
+            /**
+             * Format: int64
+             * @description Its id.
+             */
+            id: number;
+            /** @description Id of the project; null: of the organization. */
+            projectId?: string | null;
+            /** @description Name of the project. */
+            projectName?: string | null;
+            /**
+             * Format: date-time
+             * @description When it ended; null: open.
+             */
+            resolvedAt?: string | null;
+            /** @description `info`, `warning` or `critical`. */
+            severity: string;
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            startedAt: string;
+            /** @description `investigating`, `identified`, `monitoring` or `resolved`. */
+            status: string;
+            /** @description One line. */
+            title: string;
+            /**
+             * Format: date-time
+             * @description Its latest change.
+             */
+            updatedAt: string;
+        };
+        /** @description The incidents of an organization. */
+        IncidentsView: {
+            /** @description Latest first. */
+            incidents: components["schemas"]["IncidentView"][];
+            /**
+             * Format: int64
+             * @description The `before` of the next page; null on the last.
+             */
+            next?: number | null;
+        };
         /** @description The services that sent points in the range. */
         Instances: {
             /** @description Names of the services, sorted. */
@@ -5723,8 +7965,10 @@ export interface components {
         };
         /** @description `GET /api/exception-stack-traces/{hash}/activity`. */
         IssueActivityList: {
-            /** @description All entries, latest first. */
+            /** @description Entries, latest first. */
             data: components["schemas"]["IssueActivityView"][];
+            /** @description Whether there are earlier entries. */
+            more: boolean;
         };
         /**
          * @description Kinds of entries of the activity of an Issue.
@@ -5925,6 +8169,11 @@ export interface components {
              */
             users: number | null;
         };
+        /** @description Body of `POST /api/pages/for-issues`. */
+        IssueHashes: {
+            /** @description Hashes of Issues. */
+            hashes: string[];
+        };
         /** @description Body of `POST /api/exception-stack-traces`. */
         IssueListRequest: {
             /**
@@ -6073,6 +8322,15 @@ export interface components {
             serviceName: string;
             /** @description Trace id. */
             traceId: string;
+        };
+        /** @description The shifts of one layer. */
+        LayerTimeline: {
+            /** @description Its id. */
+            id: string;
+            /** @description Its name. */
+            name: string;
+            /** @description Its shifts, without regard to other layers and overrides. */
+            shifts: components["schemas"]["ShiftView"][];
         };
         /** @description Body of `POST /api/login/mfa/mail`. */
         LinkMailRequest: {
@@ -6710,6 +8968,69 @@ export interface components {
             /** @description The refresh token of the login to end. */
             refresh_token?: string | null;
         };
+        /** @description Body of `POST` and `PUT /api/organizations/{id}/status-pages/{pageId}/maintenance…`. */
+        MaintenanceRequest: {
+            /** @description At most 5000 characters. */
+            description?: string;
+            /**
+             * Format: date-time
+             * @description Its end, at most 30 days later.
+             */
+            endsAt: string;
+            /**
+             * Format: date-time
+             * @description Its begin.
+             */
+            startsAt: string;
+            /** @description 1 to 200 characters. */
+            title: string;
+        };
+        /** @description A maintenance window. */
+        MaintenanceView: {
+            /** @description What is done. */
+            description: string;
+            /**
+             * Format: date-time
+             * @description Its end.
+             */
+            endsAt: string;
+            /**
+             * Format: int64
+             * @description Its id.
+             */
+            id: number;
+            /**
+             * Format: date-time
+             * @description Its begin.
+             */
+            startsAt: string;
+            /** @description One line. */
+            title: string;
+        };
+        /** @description A node of Markdown. No string of it is HTML. */
+        MarkdownNode: {
+            /** @description Its children. */
+            children: components["schemas"]["MarkdownNode"][];
+            /** @description Of `link`: `http`, `https`, `mailto` or a path; otherwise empty. */
+            href: string;
+            /**
+             * @description `text`, `code`, `code_block`, `paragraph`, `heading`, `list`, `numbered_list`, `item`, `quote`, `emphasis`,
+             *     `strong`, `struck`, `link`, `break`, `rule`, `table`, `row` or `cell`.
+             */
+            kind: string;
+            /**
+             * Format: int32
+             * @description Of `heading`: 1 to 6; otherwise 0.
+             */
+            level: number;
+            /** @description The characters of `text`, `code` and `code_block`. */
+            text: string;
+        };
+        /** @description Markdown as a tree. */
+        MarkdownView: {
+            /** @description The blocks. */
+            nodes: components["schemas"]["MarkdownNode"][];
+        };
         /** @description A member of an organization. */
         MemberView: {
             /** @description E-mail address. */
@@ -6989,6 +9310,90 @@ export interface components {
             /** @description Same as `sourceMapToken`. */
             token: string;
         };
+        /** @description Body of `POST /api/notification-history`. */
+        NotificationHistoryRequest: {
+            /**
+             * Format: date-time
+             * @description Start of the time range, inclusive; no start when null.
+             * @default null
+             */
+            fromDate: string | null;
+            /** @default null */
+            pagination: components["schemas"]["PageRequest"] | null;
+            /**
+             * @description Only of this type of rule; every type when null or empty.
+             * @default null
+             */
+            ruleType: string | null;
+            /**
+             * @description Part of the subject or of the rule's name.
+             * @default null
+             */
+            search: string | null;
+            /** @default null */
+            severity: components["schemas"]["RuleSeverity"] | null;
+            /** @default null */
+            status: components["schemas"]["NotificationStatus"] | null;
+            /**
+             * Format: date-time
+             * @description End of the time range, exclusive; no end when null.
+             * @default null
+             */
+            toDate: string | null;
+        };
+        /** @description A notification. */
+        NotificationRow: {
+            /** @description Equal for the notifications of one alert. */
+            alertKey: string;
+            /** @description Sentences. */
+            body: string;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            createdAt: string;
+            /** @description The last error of a target that does not have it; empty without one. */
+            error: string;
+            /**
+             * Format: int64
+             * @description Number of targets that it was given up for.
+             */
+            failed: number;
+            /**
+             * Format: int64
+             * @description Its id.
+             */
+            id: number;
+            /** @description Whether the alert began and has not ended. */
+            open: boolean;
+            /** @description Path of the page that shows it. */
+            path: string;
+            /** @description Name of the rule. */
+            ruleName: string;
+            /** @description Type of the rule, or `monitor`. */
+            ruleType: string;
+            /**
+             * Format: int64
+             * @description Number of targets that have it.
+             */
+            sent: number;
+            /** @description How bad it is. */
+            severity: components["schemas"]["RuleSeverity"];
+            /** @description Whether the alert began or ended. */
+            status: components["schemas"]["NotificationStatus"];
+            /** @description What and how much, one line. */
+            subject: string;
+            /**
+             * Format: int64
+             * @description Number of targets that it is still sent to.
+             */
+            waiting: number;
+        };
+        /**
+         * @description Whether an alert began or ended.
+         * @enum {string}
+         */
+        NotificationStatus: "firing" | "resolved";
         /** @description One recorded exception. */
         Occurrence: {
             /** @description Version of the application; empty when unknown. */
@@ -7041,6 +9446,60 @@ export interface components {
             exception: components["schemas"]["Occurrence"];
             relatedEntity?: components["schemas"]["RelatedEntity"] | null;
         };
+        /** @description The iCalendar feed of the caller's shifts. */
+        OncallCalendar: {
+            /** @description When its address was created; null: there is none. */
+            createdAt?: string | null;
+            /** @description The address, in the answer that creates it only. */
+            url?: string | null;
+        };
+        /** @description Who is on call in an organization. */
+        OncallNow: {
+            /** @description By team. */
+            teams: components["schemas"]["TeamNow"][];
+        };
+        /** @description A person. */
+        OncallPerson: {
+            /** @description E-mail address. */
+            email: string;
+            /** @description Display name. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Id of the user.
+             */
+            userId: number;
+        };
+        /** @description Response of `GET /api/notification-history/open-count`. */
+        OpenAlerts: {
+            /**
+             * Format: int64
+             * @description Alerts that began in the last 24 hours and have not ended.
+             */
+            count: number;
+        };
+        /** @description Response of `GET /api/synthetics/open-count`. */
+        OpenCount: {
+            /**
+             * Format: int64
+             * @description Number of monitors that are down.
+             */
+            count: number;
+        };
+        /** @description Body of `POST /api/pages/open`. */
+        OpenPageRequest: {
+            /** @description At most 1000 characters. */
+            body?: string;
+            /**
+             * Format: int64
+             * @description The escalation policy.
+             */
+            policyId: number;
+            /** @description `critical`, `warning` or `info`. */
+            severity?: string;
+            /** @description 1 to 100 characters. */
+            subject: string;
+        };
         /** @description Body of `PUT /api/organizations/{id}/settings`. Null fields are not changed. */
         OrganizationSettingsRequest: {
             /** @description Name of the organization. */
@@ -7078,6 +9537,67 @@ export interface components {
             /** @description IANA name of the organization's time zone. */
             timezone: string;
         };
+        /**
+         * @description Outcomes of checks.
+         * @enum {string}
+         */
+        OutcomeView: "up" | "down" | "missed";
+        /** @description Body of the route that creates an override. */
+        OverrideRequest: {
+            /**
+             * Format: date-time
+             * @description The end, at most 30 days later.
+             */
+            endAt: string;
+            /**
+             * Format: date-time
+             * @description The beginning.
+             */
+            startAt: string;
+            /**
+             * Format: int64
+             * @description Who is on call.
+             */
+            userId: number;
+        };
+        /** @description An override. */
+        OverrideView: {
+            /**
+             * Format: date-time
+             * @description Time of creation.
+             */
+            createdAt: string;
+            /**
+             * Format: int64
+             * @description Who created it.
+             */
+            createdBy?: number | null;
+            /**
+             * Format: date-time
+             * @description The end.
+             */
+            endAt: string;
+            /**
+             * Format: int64
+             * @description Its id.
+             */
+            id: number;
+            /**
+             * Format: int64
+             * @description Its schedule.
+             */
+            scheduleId: number;
+            /**
+             * Format: date-time
+             * @description The beginning.
+             */
+            startAt: string;
+            /**
+             * Format: int64
+             * @description Who is on call.
+             */
+            userId: number;
+        };
         /** @description `GET /api/dashboard/overview`. */
         Overview: {
             /** @description Numbers of rows in the range, weighted by sampling. */
@@ -7101,6 +9621,32 @@ export interface components {
          * @enum {string}
          */
         OwnerType: "endpoint" | "task";
+        /** @description A number of pages. */
+        PageCount: {
+            /**
+             * Format: int64
+             * @description The number.
+             */
+            count: number;
+        };
+        /** @description A page with its deliveries. */
+        PageDetail: {
+            /** @description Its deliveries, oldest first. */
+            notifications: components["schemas"]["PageNotification"][];
+            /** @description The page. */
+            page: components["schemas"]["PageView"];
+            /** @description Names of the members by id. */
+            users: {
+                [key: string]: string;
+            };
+        };
+        /** @description Ids of pages. */
+        PageIds: {
+            /** @description Archives the Issues for which they were opened; needs more than read access. */
+            archiveIssues?: boolean;
+            /** @description The pages; those of other projects and in other states are left out. */
+            ids: number[];
+        };
         /** @description The position of a page in its list. */
         PageInfo: {
             /**
@@ -7124,6 +9670,44 @@ export interface components {
              */
             totalPages: number;
         };
+        /** @description A delivery of a page. */
+        PageNotification: {
+            /**
+             * Format: date-time
+             * @description When it was queued.
+             */
+            createdAt: string;
+            /** @description Of the last failed attempt. */
+            errorMsg: string;
+            /**
+             * Format: int64
+             * @description Its id.
+             */
+            id: number;
+            /**
+             * Format: int64
+             * @description How often all steps had run before.
+             */
+            iteration: number;
+            /**
+             * Format: int64
+             * @description The step, from 0.
+             */
+            level: number;
+            /** @description Type of the contact method or channel. */
+            methodType: string;
+            /** @description When it was sent. */
+            sentAt?: string | null;
+            /** @description `pending`, `sent`, `failed` or `cancelled`. */
+            status: string;
+            /** @description The target without secrets. */
+            targetDesc: string;
+            /**
+             * Format: int64
+             * @description Who was reached; null: a channel.
+             */
+            userId?: number | null;
+        };
         /** @description Selects a page of a list. */
         PageRequest: {
             /**
@@ -7138,6 +9722,110 @@ export interface components {
              * @default 20
              */
             pageSize: number;
+        };
+        /** @description Body of `POST /api/pages/{id}/resolve`. */
+        PageResolveRequest: {
+            /**
+             * @description Archives the Issue for which the page was opened; needs more than read access.
+             * @default false
+             */
+            archiveIssue: boolean;
+        };
+        /** @description Answer of `POST /api/pages/{id}/resolve`. */
+        PageResolved: {
+            /** @description Whether the Issue was archived. */
+            archivedIssue: boolean;
+            /** @description One sentence. */
+            message: string;
+        };
+        /** @description A page: an alert that somebody must acknowledge. */
+        PageView: {
+            /** @description When it was acknowledged. */
+            acknowledgedAt?: string | null;
+            /**
+             * Format: int64
+             * @description Who acknowledged it.
+             */
+            acknowledgedBy?: number | null;
+            /** @description Their name. */
+            acknowledgedByName?: string | null;
+            /** @description `dashboard` or `link`; empty: not acknowledged. */
+            acknowledgedVia: string;
+            /** @description Sentences. */
+            body: string;
+            /**
+             * Format: date-time
+             * @description When it was opened.
+             */
+            createdAt: string;
+            /**
+             * Format: int64
+             * @description The step that runs next, from 0.
+             */
+            escalationLevel: number;
+            /**
+             * Format: int64
+             * @description How often the cause has fired.
+             */
+            eventCount: number;
+            /**
+             * Format: int64
+             * @description Its id.
+             */
+            id: number;
+            /** @description Hash of the Issue that it was opened for; empty: none. */
+            issueHash: string;
+            /**
+             * Format: date-time
+             * @description When it fired last.
+             */
+            lastEventAt: string;
+            /** @description When the next step runs. */
+            nextEscalationAt?: string | null;
+            /**
+             * Format: int64
+             * @description Its organization.
+             */
+            organizationId: number;
+            /**
+             * Format: int64
+             * @description Its policy; null: deleted.
+             */
+            policyId?: number | null;
+            /** @description Name of the policy when the page was opened. */
+            policyName: string;
+            /** @description The policy when the page was opened. */
+            policySnapshot: Record<string, never>;
+            /** @description Its project. */
+            projectId: string;
+            /**
+             * Format: int64
+             * @description How often all steps have run.
+             */
+            repeatIteration: number;
+            /** @description When it was resolved. */
+            resolvedAt?: string | null;
+            /**
+             * Format: int64
+             * @description Who resolved it; null: nobody, or the end of the alert.
+             */
+            resolvedBy?: number | null;
+            /** @description Their name. */
+            resolvedByName?: string | null;
+            /** @description Name of the rule. */
+            ruleName: string;
+            /** @description Type of the rule. */
+            ruleType: string;
+            /** @description `critical`, `warning` or `info`. */
+            severity: string;
+            /** @description `open`, `acknowledged` or `resolved`. */
+            status: string;
+            /** @description One line. */
+            subject: string;
+            /** @description `high` or `low`. */
+            urgency: string;
+            /** @description Path of the page that shows the cause; may be empty. */
+            url: string;
         };
         /** @description One page of a list. */
         Page_AiConversation: {
@@ -7196,6 +9884,20 @@ export interface components {
             pagination: components["schemas"]["PageInfo"];
         };
         /** @description One page of a list. */
+        Page_NotificationRow: {
+            /** @description Rows of the page. */
+            data: components["schemas"]["NotificationRow"][];
+            /** @description Position of this page in the list. */
+            pagination: components["schemas"]["PageInfo"];
+        };
+        /** @description One page of a list. */
+        Page_PageView: {
+            /** @description Rows of the page. */
+            data: components["schemas"]["PageView"][];
+            /** @description Position of this page in the list. */
+            pagination: components["schemas"]["PageInfo"];
+        };
+        /** @description One page of a list. */
         Page_ProfileGroup: {
             /** @description Rows of the page. */
             data: components["schemas"]["ProfileGroup"][];
@@ -7229,6 +9931,22 @@ export interface components {
             data: components["schemas"]["TaskRow"][];
             /** @description Position of this page in the list. */
             pagination: components["schemas"]["PageInfo"];
+        };
+        /** @description Body of `POST /api/pages`. */
+        PagesRequest: {
+            /**
+             * @description The page of the list.
+             * @default {
+             *       "page": 1,
+             *       "pageSize": 20
+             *     }
+             */
+            pagination: components["schemas"]["PageRequest"];
+            /**
+             * @description `open`, `acknowledged`, `resolved`, `active` (not resolved), or empty: all.
+             * @default
+             */
+            status: string;
         };
         /** @description An accepted algorithm. */
         PasskeyAlgorithm: {
@@ -7363,6 +10081,90 @@ export interface components {
             framework: string;
             /** @description Name of the project. */
             name: string;
+        };
+        /** @description Policies of an organization. */
+        Policies: {
+            /** @description By name. */
+            policies: components["schemas"]["PolicyView"][];
+        };
+        /** @description Body of the routes that create and change a policy. */
+        PolicyRequest: {
+            /** @description `{steps: [{targets: [{type, id}], delayMinutes}], repeat, urgency}`, see docs/on-call.md. */
+            definition: Record<string, never>;
+            /** @description 1 to 100 characters, unique in the organization. */
+            name: string;
+        };
+        /** @description A policy. */
+        PolicyView: {
+            /**
+             * Format: date-time
+             * @description Time of creation.
+             */
+            createdAt: string;
+            /** @description Its steps. */
+            definition: Record<string, never>;
+            /**
+             * Format: int64
+             * @description Its id.
+             */
+            id: number;
+            /** @description Its name. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Its organization.
+             */
+            organizationId: number;
+            /**
+             * Format: date-time
+             * @description Time of the latest change.
+             */
+            updatedAt: string;
+        };
+        /** @description Body of `PUT /api/organizations/{id}/incidents/{incidentId}/post-mortem`. */
+        PostMortemRequest: {
+            /** @description Markdown, at most 64 KiB. */
+            body: string;
+            /** @description Whether the status pages of the incident show it. */
+            published?: boolean;
+        };
+        /** @description An incident with a post-mortem. */
+        PostMortemRow: {
+            /** @description The incident. */
+            incident: components["schemas"]["IncidentView"];
+            /** @description Whether its status pages show the post-mortem. */
+            published: boolean;
+            /**
+             * Format: date-time
+             * @description Its latest change.
+             */
+            updatedAt: string;
+        };
+        /** @description A post-mortem. */
+        PostMortemView: {
+            /** @description Who changed it last. */
+            author: string;
+            /** @description Markdown. */
+            body: string;
+            /** @description The body as a tree without HTML. */
+            nodes: components["schemas"]["MarkdownNode"][];
+            /** @description Whether the status pages of the incident show it. */
+            published: boolean;
+            /**
+             * Format: date-time
+             * @description Its latest change.
+             */
+            updatedAt: string;
+        };
+        /** @description The post-mortems of an organization. */
+        PostMortems: {
+            /** @description Latest incident first. */
+            postMortems: components["schemas"]["PostMortemRow"][];
+        };
+        /** @description Body of `POST /api/organizations/{id}/post-mortems/preview`. */
+        PreviewRequest: {
+            /** @description Markdown, at most 64 KiB. */
+            body: string;
         };
         /** @description `POST /api/profiles/series/breakdown`. */
         ProfileBreakdown: {
@@ -7660,6 +10462,10 @@ export interface components {
         ProjectChangeRequest: {
             /** @description Create AI Traces from model calls that other conventions describe without `gen_ai.*`. */
             aiConventions?: boolean | null;
+            /** @description Languages of the word lists that flag conversations of AI calls: `en`, `de`, `es`, `fr`, `it`, `pt`, `sr`. */
+            aiFlaggedLanguages?: string[] | null;
+            /** @description The project's own terms that flag conversations: at most 200, each of 1 to 8 words and at most 100 characters. */
+            aiFlaggedTerms?: string[] | null;
             /** @description Store exponential histograms, as buckets, and summaries, with a metric for each quantile. */
             allMetricKinds?: boolean | null;
             /** @description Origins of web pages that may send with the project's token; at most 50, empty: all. */
@@ -7750,6 +10556,10 @@ export interface components {
              *     `gen_ai.*`.
              */
             aiConventions: boolean;
+            /** @description Languages of the word lists that flag conversations of AI calls: `en`, `de`, `es`, `fr`, `it`, `pt`, `sr`. */
+            aiFlaggedLanguages: string[];
+            /** @description The project's own terms that flag conversations, in lower case. */
+            aiFlaggedTerms: string[];
             /** @description Store exponential histograms, as buckets, and summaries, with a metric for each quantile. */
             allMetricKinds: boolean;
             /**
@@ -7909,6 +10719,121 @@ export interface components {
             /** @description Whether the first account can be registered. */
             registration: boolean;
         };
+        /** @description A monitor on a public page. */
+        PublicCheck: {
+            /** @description `http`, `tcp`, … */
+            checkType: string;
+            /** @description 90 days, earliest first. */
+            days: components["schemas"]["PublicDay"][];
+            /** @description The name of its group; empty: none. */
+            group: string;
+            /** @description Its outages, latest first. */
+            incidents: components["schemas"]["PublicOutage"][];
+            /** @description Its name. */
+            name: string;
+            /** @description `up`, `down` or `unknown`. */
+            status: string;
+            /**
+             * Format: double
+             * @description up / (total - missed) of 90 days, in percent; null without checks.
+             */
+            uptimePct?: number | null;
+        };
+        /** @description A UTC day of a monitor. */
+        PublicDay: {
+            /**
+             * Format: int64
+             * @description Always 0: latency is not public.
+             */
+            avgLatencyMs: number;
+            /**
+             * Format: date-time
+             * @description Begin of the day.
+             */
+            bucket: string;
+            /**
+             * Format: int64
+             * @description Always 0: latency is not public.
+             */
+            maxLatencyMs: number;
+            /**
+             * Format: int64
+             * @description Checks that did not happen.
+             */
+            missed: number;
+            /**
+             * Format: int64
+             * @description Results.
+             */
+            total: number;
+            /**
+             * Format: int64
+             * @description Results that were up.
+             */
+            up: number;
+        };
+        /** @description A time in which a monitor was down. */
+        PublicOutage: {
+            /**
+             * Format: date-time
+             * @description Its end; null: it is down.
+             */
+            resolvedAt?: string | null;
+            /**
+             * Format: date-time
+             * @description Its begin.
+             */
+            startedAt: string;
+        };
+        /** @description An incident on a public page. */
+        PublicPastIncident: {
+            /**
+             * Format: date-time
+             * @description Its end; null: open.
+             */
+            resolvedAt?: string | null;
+            /**
+             * Format: date-time
+             * @description Its begin.
+             */
+            startedAt: string;
+            /** @description One line. */
+            title: string;
+            /** @description Its updates, latest first. */
+            updates: components["schemas"]["PublicUpdate"][];
+        };
+        /** @description Body of `GET /api/status/{slug}`. WIRE 6. */
+        PublicStatus: {
+            /** @description Its monitors, in order. */
+            checks: components["schemas"]["PublicCheck"][];
+            /** @description What it is about. */
+            description: string;
+            /**
+             * Format: date-time
+             * @description When it was read; at most 30 seconds ago.
+             */
+            generatedAt: string;
+            /** @description Whether `/api/status/{slug}/logo` exists. */
+            hasLogo: boolean;
+            /** @description Its maintenance windows, latest first. */
+            maintenance: components["schemas"]["MaintenanceView"][];
+            /** @description The name of the page. */
+            name: string;
+            /** @description Its incidents of the last 90 days, latest first. */
+            pastIncidents: components["schemas"]["PublicPastIncident"][];
+        };
+        /** @description An update of an incident on a public page. */
+        PublicUpdate: {
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            createdAt: string;
+            /** @description What is known. */
+            message: string;
+            /** @description `investigating`, `identified`, `monitoring` or `resolved`. */
+            status: string;
+        };
         /** @description New recovery codes. */
         RecoveryCodes: {
             /** @description The codes; each can be used once. */
@@ -8034,6 +10959,11 @@ export interface components {
             /** @description Kind of the entity. */
             traceType: components["schemas"]["TraceType"];
         };
+        /** @description Response to a report. */
+        Reported: {
+            /** @description `ok`. */
+            status: string;
+        };
         /** @description Requests of one signal by outcome and reason. */
         RequestCount: {
             /**
@@ -8094,6 +11024,11 @@ export interface components {
             /** @description The stack trace. */
             stackTrace: string;
         };
+        /** @description Body of `GET /api/status-domains/resolve`. */
+        ResolvedDomain: {
+            /** @description The page of the host of the request. */
+            slug: string;
+        };
         /** @description A resolved stack trace. */
         ResolvedTrace: {
             /** @description Number of recognized raw frames. */
@@ -8130,6 +11065,324 @@ export interface components {
          * @enum {string}
          */
         RowKind: "span" | "log" | "issue" | "endpoint" | "task" | "ai_trace" | "session";
+        /** @description Response of `DELETE /api/notification-rules/{id}`. */
+        RuleDeleted: {
+            /** @description True. */
+            deleted: boolean;
+        };
+        /** @description A moment at which a rule would have fired. */
+        RuleFiring: {
+            /** @description How bad. */
+            severity: components["schemas"]["RuleSeverity"];
+            /** @description What and how much, one line. */
+            subject: string;
+            /**
+             * Format: date-time
+             * @description The time.
+             */
+            timestamp: string;
+        };
+        /** @description Response of `GET /api/notification-rules`. */
+        RuleList: {
+            /** @description In the order of their creation. */
+            rules: components["schemas"]["RuleView"][];
+        };
+        /** @description Response of `POST /api/notification-rules/preview`. */
+        RulePreview: {
+            /**
+             * Format: int64
+             * @description Number of these moments.
+             */
+            count: number;
+            /** @description Moments at which the rule would have fired, ascending; at most the latest 500. */
+            firings: components["schemas"]["RuleFiring"][];
+            /** @description The value in each window of the last seven days, of several subjects the one nearest to firing. */
+            series: components["schemas"]["ValuePoint"][];
+            /**
+             * Format: double
+             * @description The value beyond which the rule fires; null for types without one.
+             */
+            threshold?: number | null;
+            /** @description Unit of values and threshold; may be empty. */
+            unit: string;
+        };
+        /** @description Body of `POST /api/notification-rules/preview`. */
+        RulePreviewRequest: {
+            /** @description Keys of the type; absent ones have their default. */
+            config?: Record<string, never>;
+            /**
+             * Format: int64
+             * @description Minutes between two notifications about one subject; 15 when absent.
+             * @default 15
+             */
+            cooldownMinutes: number;
+            /** @description Type of the rule. */
+            ruleType: string;
+        };
+        /** @description Body of `POST` and `PUT /api/notification-rules`. */
+        RuleRequest: {
+            /**
+             * Format: int64
+             * @description Id of a channel of the project.
+             */
+            channelId: number;
+            /** @description Keys of the type; absent ones have their default. */
+            config?: Record<string, never>;
+            /**
+             * Format: int64
+             * @description Minutes between two notifications about one subject; 15 when absent.
+             * @default 15
+             */
+            cooldownMinutes: number;
+            /** @description 1 to 100 characters. */
+            name: string;
+            /** @description Type of the rule (docs/alerts.md). */
+            ruleType: string;
+            /** @description `critical`, `warning` or `info`; empty: by the type and the value. */
+            severity?: string;
+        };
+        /**
+         * @description How bad an alert is.
+         * @enum {string}
+         */
+        RuleSeverity: "info" | "warning" | "critical";
+        /** @description A notification rule. */
+        RuleView: {
+            /**
+             * Format: int64
+             * @description Id of its channel.
+             */
+            channelId: number;
+            /** @description Its configuration, with every key. */
+            config: Record<string, never>;
+            /**
+             * Format: int64
+             * @description Minutes between two notifications about one subject.
+             */
+            cooldownMinutes: number;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            createdAt: string;
+            /** @description Whether it is evaluated. */
+            enabled: boolean;
+            /**
+             * Format: int64
+             * @description Number of subjects for which it fires now.
+             */
+            firing: number;
+            /**
+             * Format: int64
+             * @description Its id.
+             */
+            id: number;
+            /**
+             * Format: date-time
+             * @description When it fired last; null: it has not.
+             */
+            lastFiredAt?: string | null;
+            /** @description Its name. */
+            name: string;
+            /** @description Its type. */
+            ruleType: string;
+            /** @description `critical`, `warning` or `info`; empty: by the type and the value. */
+            severity: string;
+            /**
+             * Format: date-time
+             * @description Nothing fires before this time; null when it is not snoozed.
+             */
+            snoozedUntil?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was changed last.
+             */
+            updatedAt: string;
+        };
+        /** @description Body of `PUT /api/saved-views/{id}`; null keeps a value. */
+        SavedViewChange: {
+            /**
+             * @description 1 to 100 characters.
+             * @default null
+             */
+            name: string | null;
+            /**
+             * @description Query string of the page without the question mark: percent-encoded, at most 8 KiB.
+             * @default null
+             */
+            search: string | null;
+            /**
+             * @description Whether every member of the project sees it.
+             * @default null
+             */
+            shared: boolean | null;
+        };
+        /** @description Response of changes of a saved view. */
+        SavedViewChanged: {
+            /**
+             * Format: int64
+             * @description Id of the view.
+             */
+            id: number;
+        };
+        /**
+         * @description The pages of a project that have saved views.
+         * @enum {string}
+         */
+        SavedViewPage: "overview" | "endpoints" | "tasks" | "ai" | "issues" | "sessions" | "traces" | "logs" | "metrics" | "profiles";
+        /** @description Body of `POST /api/saved-views`. */
+        SavedViewRequest: {
+            /** @description 1 to 100 characters. */
+            name: string;
+            /** @description The page. */
+            page: components["schemas"]["SavedViewPage"];
+            /** @description Query string of the page without the question mark: percent-encoded, at most 8 KiB. */
+            search?: string;
+            /** @description Whether every member of the project sees it. Sharing needs more than read access. */
+            shared?: boolean;
+        };
+        /** @description A saved view. */
+        SavedViewRow: {
+            /**
+             * Format: date-time
+             * @description Time of its creation.
+             */
+            createdAt: string;
+            /**
+             * Format: int64
+             * @description Its id.
+             */
+            id: number;
+            /** @description Whether the caller may change and delete it. */
+            mayChange: boolean;
+            /** @description Its name. */
+            name: string;
+            /** @description Whether the caller created it. */
+            own: boolean;
+            /** @description Name of the user who created it, or the e-mail address; empty for a disabled account. */
+            owner: string;
+            /** @description The page. */
+            page: components["schemas"]["SavedViewPage"];
+            /** @description Query string of the page without the question mark; may be empty. */
+            search: string;
+            /** @description Whether every member of the project sees it. */
+            shared: boolean;
+            /** @description Whether the caller has starred it. */
+            starred: boolean;
+            /**
+             * Format: date-time
+             * @description Time of the latest change.
+             */
+            updatedAt: string;
+        };
+        /** @description Response of `GET /api/saved-views`. */
+        SavedViews: {
+            /** @description The starred views first, then the private, then the shared ones; each by name. */
+            data: components["schemas"]["SavedViewRow"][];
+        };
+        /** @description A schedule and its overrides. */
+        ScheduleDetail: {
+            /** @description Overrides that have not ended. */
+            overrides: components["schemas"]["OverrideView"][];
+            /** @description The schedule. */
+            schedule: components["schemas"]["ScheduleView"];
+        };
+        /** @description Who is on call by a schedule. */
+        ScheduleNow: {
+            /**
+             * Format: int64
+             * @description Id of the schedule.
+             */
+            id: number;
+            /** @description Its name. */
+            name: string;
+            /** @description From when. */
+            nextAt?: string | null;
+            nextUp?: components["schemas"]["OncallPerson"] | null;
+            /** @description Who is on call; empty: nobody. */
+            oncall: components["schemas"]["OncallPerson"][];
+            /** @description When the shift began. */
+            since?: string | null;
+            /** @description When the shift ends. */
+            until?: string | null;
+        };
+        /** @description Body of the route that computes the timeline of a schedule that is not stored. */
+        SchedulePreviewRequest: {
+            /** @description The layers. */
+            definition: Record<string, never>;
+            /**
+             * Format: date-time
+             * @description The beginning.
+             */
+            from: string;
+            /** @description IANA name. */
+            timezone: string;
+            /**
+             * Format: date-time
+             * @description The end, at most 62 days later.
+             */
+            to: string;
+        };
+        /** @description Body of the routes that create and change a schedule. */
+        ScheduleRequest: {
+            /**
+             * @description `{layers: [{name, rotationType, handoffTime, handoffDay, intervalDays, intervalHours, rotationStart, userIds,
+             *     restrictions}]}`, see docs/on-call.md.
+             */
+            definition: Record<string, never>;
+            /** @description At most 1000 characters. */
+            description?: string;
+            /** @description 1 to 100 characters, unique in the organization. */
+            name: string;
+            /**
+             * Format: int64
+             * @description The team.
+             */
+            teamId: number;
+            /** @description IANA name. */
+            timezone: string;
+        };
+        /** @description A schedule. */
+        ScheduleView: {
+            /**
+             * Format: date-time
+             * @description Time of creation.
+             */
+            createdAt: string;
+            /** @description Its layers. */
+            definition: Record<string, never>;
+            /** @description Its purpose. */
+            description: string;
+            /**
+             * Format: int64
+             * @description Its id.
+             */
+            id: number;
+            /** @description Its name. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Its organization.
+             */
+            organizationId: number;
+            /**
+             * Format: int64
+             * @description Its team.
+             */
+            teamId: number;
+            /** @description IANA name. */
+            timezone: string;
+            /**
+             * Format: date-time
+             * @description Time of the latest change.
+             */
+            updatedAt: string;
+        };
+        /** @description Schedules of an organization. */
+        Schedules: {
+            /** @description By name. */
+            schedules: components["schemas"]["ScheduleView"][];
+        };
         /** @description The password is correct; `POST /api/login/mfa` must follow. */
         SecondFactorNeeded: {
             /** @description `totp`, `passkey`, `recovery`. */
@@ -8210,6 +11463,154 @@ export interface components {
             /** @description Name of the service. */
             name: string;
         };
+        /** @description Response of `POST /api/services/detail`. */
+        ServiceDetail: {
+            /**
+             * Format: int64
+             * @description Minutes before the end of the range that `instances` is read from.
+             */
+            instanceMinutes: number;
+            /** @description Processes that sent spans in the last minutes of the range, by number of spans. */
+            instances: components["schemas"]["ServiceInstance"][];
+            /** @description Whether further instances are not in the answer. */
+            instancesTruncated: boolean;
+            /**
+             * Format: int64
+             * @description Minutes per bucket of `series`.
+             */
+            intervalMinutes: number;
+            /** @description Callers and dependencies: the service's part of the map. */
+            map: components["schemas"]["ServiceMap"];
+            /** @description `service.name`. */
+            name: string;
+            /** @description The same over time. Buckets without calls are absent. */
+            series: components["schemas"]["ServicePoint"][];
+            /** @description The calls that the service serves: its SERVER and CONSUMER spans. */
+            stats: components["schemas"]["CallStats"];
+            /** @description Versions that were live in the range, the latest first. */
+            versions: components["schemas"]["ServiceVersion"][];
+        };
+        /** @description Body of `POST /api/services/detail`. */
+        ServiceDetailRequest: {
+            /**
+             * Format: date-time
+             * @description Start of the time range, inclusive; 24 hours before `toDate` when null.
+             * @default null
+             */
+            fromDate: string | null;
+            /**
+             * @description `service.name`; empty for spans without one.
+             * @default
+             */
+            service: string;
+            /**
+             * Format: date-time
+             * @description End of the time range, exclusive; now when null.
+             * @default null
+             */
+            toDate: string | null;
+        };
+        /** @description Calls from one node to another. */
+        ServiceEdge: {
+            /** @description `id` of the caller, or of the destination that messages are received from. */
+            from: string;
+            /** @description The calls, as the caller measured them. */
+            stats: components["schemas"]["CallStats"];
+            /** @description `id` of the callee. */
+            to: string;
+        };
+        /** @description A process of a service. */
+        ServiceInstance: {
+            /** @description `host.name`; empty when the resource has none. */
+            host: string;
+            /**
+             * Format: date-time
+             * @description Start of the latest span.
+             */
+            lastSeen: string;
+            /** @description `service.instance.id`, else `host.name`, else `k8s.pod.name`, else `container.id`; empty when the resource has none. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Spans in the minutes that were read, weighted by sampling.
+             */
+            spans: number;
+            /** @description `service.version`. */
+            version: string;
+        };
+        /** @description Response of `POST /api/services/map`. */
+        ServiceMap: {
+            /** @description By calls, the most frequent first. */
+            edges: components["schemas"]["ServiceEdge"][];
+            /**
+             * Format: int64
+             * @description Edges that are not in the answer because of its limit, or because one of their nodes is not.
+             */
+            edgesLeftOut: number;
+            /** @description Services first, then by calls, the most frequent first. */
+            nodes: components["schemas"]["ServiceNode"][];
+            /**
+             * Format: int64
+             * @description Nodes that are not in the answer because of its limit.
+             */
+            nodesLeftOut: number;
+            /** @description Whether rare calls are not counted, because there are more combinations of service and address than are read. */
+            truncated: boolean;
+        };
+        /** @description Body of `POST /api/services/map`. */
+        ServiceMapRequest: {
+            /**
+             * Format: date-time
+             * @description Start of the time range, inclusive; 24 hours before `toDate` when null.
+             * @default null
+             */
+            fromDate: string | null;
+            /**
+             * @description Only this service, its callers and what it depends on; null: all.
+             * @default null
+             */
+            service: string | null;
+            /**
+             * Format: date-time
+             * @description End of the time range, exclusive; now when null.
+             * @default null
+             */
+            toDate: string | null;
+        };
+        /** @description A node of the map. */
+        ServiceNode: {
+            /** @description Kind and name, joined by `:`. */
+            id: string;
+            /** @description What the node is. */
+            kind: components["schemas"]["ServiceNodeKind"];
+            /**
+             * @description `service.name`, which may be empty; system and namespace of a database; system and destination of messages; host
+             *     and port.
+             */
+            name: string;
+            /** @description Of a service: the calls that it serves. Of another node: the calls to it. */
+            stats: components["schemas"]["CallStats"];
+            /**
+             * Format: int64
+             * @description Of a service: versions that were live in the range.
+             */
+            versions: number;
+        };
+        /**
+         * @description What a node of the map is.
+         * @enum {string}
+         */
+        ServiceNodeKind: "service" | "database" | "messaging" | "host";
+        /** @description The calls that a service served in one bucket of time. */
+        ServicePoint: {
+            /** @description The calls of the bucket. */
+            stats: components["schemas"]["CallStats"];
+            /**
+             * Format: date-time
+             * @description Start of the bucket.
+             */
+            timestamp: string;
+        };
         /** @description A service, with the attributes of its latest resource. */
         ServiceSeen: {
             /** @description `telemetry.sdk.language` */
@@ -8234,8 +11635,27 @@ export interface components {
             /** @description `service.version` */
             version?: string | null;
         };
+        /** @description A version of a service. */
+        ServiceVersion: {
+            /** @description Name of the environment; empty when not stated. */
+            environment: string;
+            /**
+             * Format: date-time
+             * @description Time of the first record of the version; null before it.
+             */
+            firstSeen?: string | null;
+            /**
+             * Format: date-time
+             * @description Time of the deploy: as reported, else of the first record of the version.
+             */
+            time: string;
+            /** @description `service.version`. */
+            version: string;
+        };
         /** @description `GET /api/services`. */
         Services: {
+            /** @description Environments of the services, by name; at most 200. */
+            environments: string[];
             /** @description Endpoints, Tasks, AI Traces and Issues in the last hour of the range. */
             promoted: components["schemas"]["Promoted"];
             /** @description Services, the latest receipt first; at most 200. */
@@ -8522,6 +11942,26 @@ export interface components {
              */
             organizationId?: number | null;
         };
+        /** @description A time that somebody is on call. */
+        ShiftView: {
+            /**
+             * Format: date-time
+             * @description The end.
+             */
+            end: string;
+            /** @description Whether it is of an override. */
+            isOverride: boolean;
+            /**
+             * Format: date-time
+             * @description The beginning.
+             */
+            start: string;
+            /**
+             * Format: int64
+             * @description Who is on call.
+             */
+            userId: number;
+        };
         /** @description Stored records of one signal. */
         SignalSeen: {
             /**
@@ -8587,6 +12027,14 @@ export interface components {
             offsetMs: number;
             /** @description Why it is accepted; may be empty. */
             reason?: string;
+        };
+        /** @description Body of `POST /api/notification-rules/{id}/snooze`. */
+        SnoozeRequest: {
+            /**
+             * Format: int64
+             * @description Minutes from now, at most 43,200; 0 ends a snooze.
+             */
+            durationMinutes: number;
         };
         /**
          * @description Sort directions.
@@ -8868,10 +12316,109 @@ export interface components {
             /** @description Configured providers. */
             providers: components["schemas"]["SsoProviderView"][];
         };
+        /**
+         * @description States of monitors.
+         * @enum {string}
+         */
+        StateView: "up" | "down" | "unknown";
         /** @description Confirmation of a change. */
         StatusAnswer: {
             /** @description What was done, in one word, such as `deleted`. */
             status: string;
+        };
+        /** @description A monitor that a page can show. */
+        StatusCheckChoice: {
+            /** @description `http`, `tcp`, … */
+            checkType: string;
+            /**
+             * Format: int64
+             * @description Its id.
+             */
+            id: number;
+            /** @description Its name. */
+            name: string;
+            /** @description `up`, `down` or `unknown`. */
+            status: string;
+        };
+        /** @description A group of components. */
+        StatusGroup: {
+            /** @description Ids of its monitors. */
+            checkIds: number[];
+            /** @description 1 to 100 characters. */
+            name: string;
+        };
+        /** @description What was deleted, or stored. */
+        StatusPageDone: {
+            /**
+             * Format: int64
+             * @description Its id.
+             */
+            id: number;
+        };
+        /** @description Body of `POST` and `PUT /api/organizations/{id}/status-pages…`. */
+        StatusPageRequest: {
+            /** @description Ids of 1 to 50 monitors, in order. */
+            checkIds?: number[];
+            /** @description A bare host name, unique; null or empty: none. */
+            customDomain?: string | null;
+            /** @description At most 500 characters. */
+            description?: string | null;
+            /** @description Groups of its monitors; monitors in none are first. */
+            groups?: components["schemas"]["StatusGroup"][];
+            /** @description Whether visitors see it. */
+            isPublic?: boolean;
+            /** @description 1 to 200 characters. */
+            name: string;
+            /** @description `^[a-z0-9][a-z0-9-]{1,58}[a-z0-9]$`, unique. */
+            slug: string;
+        };
+        /** @description A status page. */
+        StatusPageView: {
+            /** @description Ids of its monitors, in order. */
+            checkIds: number[];
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            createdAt: string;
+            /** @description The host at whose root it is shown. */
+            customDomain?: string | null;
+            /** @description What it is about. */
+            description: string;
+            /** @description Groups of its monitors. */
+            groups: components["schemas"]["StatusGroup"][];
+            /** @description Whether it has a logo. */
+            hasLogo: boolean;
+            /**
+             * Format: int64
+             * @description Its id.
+             */
+            id: number;
+            /** @description Whether visitors see it. */
+            isPublic: boolean;
+            /** @description Its maintenance windows, latest first. */
+            maintenance: components["schemas"]["MaintenanceView"][];
+            /** @description Its name. */
+            name: string;
+            /** @description The last part of its address. */
+            slug: string;
+            /**
+             * Format: int64
+             * @description Confirmed subscribers.
+             */
+            subscribers: number;
+            /**
+             * Format: date-time
+             * @description Its latest change.
+             */
+            updatedAt: string;
+        };
+        /** @description The status pages of an organization. */
+        StatusPagesView: {
+            /** @description The monitors that a page can show, by name. */
+            checks: components["schemas"]["StatusCheckChoice"][];
+            /** @description By name. */
+            statusPages: components["schemas"]["StatusPageView"][];
         };
         /** @description Confirmation of a step-up. */
         StepUpAnswer: {
@@ -8904,6 +12451,13 @@ export interface components {
             mfaToken?: string | null;
             /** @description Providers for a new sign-in: `GET /api/auth/start/{provider}?fresh=true`. */
             providers: string[];
+        };
+        /** @description Response of `GET /api/ai-traces/{id}/conversation`: the document that `storageKey` points to. */
+        StoredConversation: {
+            /** @description What the model was sent, as the span has it: text or JSON; null when absent. */
+            input: string | null;
+            /** @description What the model answered, as the span has it: text or JSON; null when absent. */
+            output: string | null;
         };
         /** @description One uploaded file, or one architecture of it. */
         SymbolFile: {
@@ -9232,6 +12786,76 @@ export interface components {
              */
             throughput: number;
         };
+        /** @description Who is on call in a team. */
+        TeamNow: {
+            /** @description Its schedules. */
+            schedules: components["schemas"]["ScheduleNow"][];
+            /** @description The team. */
+            team: components["schemas"]["TeamView"];
+        };
+        /** @description A project of a team. */
+        TeamProject: {
+            /** @description Its name. */
+            name: string;
+            /** @description Its id. */
+            projectId: string;
+        };
+        /** @description Body of the routes that create and change a team. */
+        TeamRequest: {
+            /** @description At most 1000 characters. */
+            description?: string;
+            /** @description Ids of the members, in order; null keeps them. */
+            memberIds?: number[] | null;
+            /** @description 1 to 100 characters, unique in the organization. */
+            name: string;
+            /** @description Ids of the projects that the team owns; null keeps them. A project has at most one team. */
+            projectIds?: string[] | null;
+        };
+        /** @description A team. */
+        TeamView: {
+            /**
+             * Format: date-time
+             * @description Time of creation.
+             */
+            createdAt: string;
+            /** @description Its purpose. */
+            description: string;
+            /**
+             * Format: int64
+             * @description Its id.
+             */
+            id: number;
+            /** @description Number of members. */
+            memberCount: number;
+            /** @description Its members, in order. */
+            members: components["schemas"]["OncallPerson"][];
+            /** @description Its name. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Its organization.
+             */
+            organizationId: number;
+            /** @description Number of projects. */
+            projectCount: number;
+            /** @description The projects that it owns. */
+            projects: components["schemas"]["TeamProject"][];
+            /**
+             * Format: int64
+             * @description Number of schedules.
+             */
+            scheduleCount: number;
+            /**
+             * Format: date-time
+             * @description Time of the latest change.
+             */
+            updatedAt: string;
+        };
+        /** @description Teams of an organization. */
+        Teams: {
+            /** @description By name. */
+            teams: components["schemas"]["TeamView"][];
+        };
         /** @description The part of a service, or of an operation of a service, in the trace. */
         TimeShare: {
             /**
@@ -9253,6 +12877,45 @@ export interface components {
              * @description Number of spans.
              */
             spans: number;
+        };
+        /** @description The shifts of a schedule. */
+        Timeline: {
+            /** @description Who is on call. */
+            final: components["schemas"]["ShiftView"][];
+            /**
+             * Format: date-time
+             * @description The beginning.
+             */
+            from: string;
+            /** @description By layer. */
+            layers: components["schemas"]["LayerTimeline"][];
+            /**
+             * Format: date-time
+             * @description The end.
+             */
+            to: string;
+            /** @description The people by id; null: no longer a member. */
+            users: {
+                [key: string]: components["schemas"]["OncallPerson"];
+            };
+        };
+        /** @description What happened. */
+        TimelineEntry: {
+            /** @description Who wrote an update; empty: the server. */
+            author: string;
+            /** @description `opened`, `alert_fired`, `alert_ended`, `update`, `deploy`, `issue_new` or `issue_regressed`. */
+            kind: string;
+            /** @description The message of an update; otherwise empty. */
+            message: string;
+            /** @description The page of an alert or an Issue; otherwise empty. */
+            path: string;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            time: string;
+            /** @description One line. */
+            title: string;
         };
         /** @description Access token response of RFC 6749, section 5.1. */
         TokenAnswer: {
@@ -9724,6 +13387,32 @@ export interface components {
             /** @description User agent of the upload tool; may be empty. */
             userAgent: string;
         };
+        /** @description A step of a chain. */
+        UserRuleView: {
+            /**
+             * Format: int64
+             * @description The contact method.
+             */
+            contactMethodId: number;
+            /**
+             * Format: int64
+             * @description Minutes after a page has reached the person, 0 to 120.
+             */
+            delayMinutes: number;
+        };
+        /** @description The chains of the caller. An empty one uses all contact methods at once. */
+        UserRules: {
+            /**
+             * @description For pages of high urgency.
+             * @default []
+             */
+            high: components["schemas"]["UserRuleView"][];
+            /**
+             * @description For pages of low urgency.
+             * @default []
+             */
+            low: components["schemas"]["UserRuleView"][];
+        };
         /** @description A user account. */
         UserView: {
             /**
@@ -10178,6 +13867,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -10259,6 +13959,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -10340,6 +14051,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -10421,6 +14143,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -10502,6 +14235,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
                 /** @description Name of the AI Trace. */
                 trace: string;
             };
@@ -10682,11 +14426,113 @@ export interface operations {
             };
         };
     };
+    getStoredConversation: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+                /** @description `recordedAt` of the row; null: any time. */
+                recordedAt?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Row id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoredConversation"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     groupAiUsers: {
         parameters: {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -11173,11 +15019,114 @@ export interface operations {
             };
         };
     };
+    getBreakdown: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BreakdownRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Breakdown"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     compareNames: {
         parameters: {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -11254,11 +15203,621 @@ export interface operations {
             };
         };
     };
+    listContactMethods: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactMethods"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    createContactMethod: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ContactMethodRequest"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactMethodView"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    changeContactMethod: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ContactMethodRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactMethodView"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deleteContactMethod: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    resendContactCode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Sent */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many messages */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    testContactMethod: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Queued */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactTested"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many messages */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    verifyContactMethod: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ContactCode"];
+            };
+        };
+        responses: {
+            /** @description Verified */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactVerified"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     getOverview: {
         parameters: {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
                 /** @description Start of the time range, inclusive; 24 hours before `to` when absent. */
                 from?: string;
                 /** @description End of the time range, exclusive; now when absent. */
@@ -11421,6 +15980,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -12071,6 +16641,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -12152,6 +16733,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -12233,6 +16825,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
                 /** @description Name of the Endpoint. */
                 endpoint: string;
             };
@@ -12325,6 +16928,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -12654,11 +17268,99 @@ export interface operations {
             };
         };
     };
+    listEscalationPoliciesOfProject: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Policies"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     listIssues: {
         parameters: {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -13599,6 +18301,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path: {
@@ -13945,6 +18658,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -14035,6 +18759,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
                 /** @description `spans`, `endpoints`, `tasks`, `ai_traces`, `exceptions`, `logs`, `metric_points` or `ingest_counts`. */
                 table: string;
                 /** @description Start of the time range, RFC 3339. */
@@ -14305,11 +19040,190 @@ export interface operations {
             };
         };
     };
+    reportHeartbeat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `twh_...` */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reported"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postHeartbeat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `twh_...` */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reported"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    reportHeartbeatOutcome: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `twh_...` */
+                token: string;
+                /** @description `fail`, or an exit code from 0 to 255 */
+                outcome: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reported"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    postHeartbeatOutcome: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `twh_...` */
+                token: string;
+                /** @description `fail`, or an exit code from 0 to 255 */
+                outcome: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reported"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     getHeatmap: {
         parameters: {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -15632,6 +20546,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -15713,6 +20638,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -15794,6 +20730,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
                 /** @description `ndjson` or `csv`; `ndjson` when absent. */
                 format?: string;
             };
@@ -15877,6 +20824,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -15953,11 +20911,114 @@ export interface operations {
             };
         };
     };
+    getEntityLogs: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EntityLogsRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntityLogs"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     listLogPatterns: {
         parameters: {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -16039,6 +21100,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
                 /**
                  * @description Query in the query language; every record passes when it is absent. A text that is no query is 400 with its
                  *     `position`.
@@ -17902,6 +22974,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
                 /** @description Start of the time range, inclusive; 7 days before `to` when absent. */
                 from?: string;
                 /** @description End of the time range, exclusive; now when absent. */
@@ -17983,6 +23066,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
                 /** @description Start of the time range, inclusive; 7 days before `to` when absent. */
                 from?: string;
                 /** @description End of the time range, exclusive; now when absent. */
@@ -18064,6 +23158,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
                 /** @description Name of the metric. */
                 name: string;
                 /** @description The tag. */
@@ -18149,6 +23254,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -18189,6 +23305,1196 @@ export interface operations {
             };
             /** @description The credential does not permit this. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listChannels: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Channels"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    createChannel: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChannelRequest"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelRow"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    changeChannel: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the channel */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChannelChange"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelRow"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deleteChannel: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the channel */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelDeleted"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    testChannel: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the channel */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelTested"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listNotifications: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NotificationHistoryRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_NotificationRow"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    countOpenAlerts: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenAlerts"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listNotificationRules: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleList"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    createNotificationRule: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RuleRequest"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleView"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    previewNotificationRule: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RulePreviewRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RulePreview"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    changeNotificationRule: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the rule */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RuleRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleView"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deleteNotificationRule: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the rule */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleDeleted"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    snoozeNotificationRule: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the rule */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SnoozeRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleView"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    toggleNotificationRule: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the rule */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleView"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -18565,6 +24871,269 @@ export interface operations {
             };
             /** @description The query exceeded its deadline. */
             504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getOncallCalendar: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OncallCalendar"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    createOncallCalendar: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OncallCalendar"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    endOncallCalendar: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    oncallCalendarFeed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `twc_...`, may end with `.ics` */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/calendar": string;
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -18957,6 +25526,950 @@ export interface operations {
             };
             /** @description The credential does not permit this. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listEscalationPolicies: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Policies"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    createEscalationPolicy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PolicyRequest"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyView"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    changeEscalationPolicy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                policyId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PolicyRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyView"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deleteEscalationPolicy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                policyId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listIncidents: {
+        parameters: {
+            query?: {
+                /** @description `open` or `resolved`; all without it. */
+                status?: string;
+                /** @description Only incidents with a lower id: the `next` of the page before. */
+                before?: number;
+            };
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentsView"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    openIncident: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IncidentRequest"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentCreated"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getIncident: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                incidentId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentDetail"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    changeIncident: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                incidentId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IncidentChangeRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentDetail"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    writePostMortem: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                incidentId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PostMortemRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PostMortemView"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deletePostMortem: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                incidentId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    updateIncident: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                incidentId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IncidentUpdateRequest"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentDetail"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -19672,6 +27185,1092 @@ export interface operations {
             };
         };
     };
+    oncallHandover: {
+        parameters: {
+            query: {
+                /** @description Id of the schedule. */
+                scheduleId: number;
+            };
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Handover"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    oncallNow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OncallNow"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listPostMortems: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PostMortems"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    previewPostMortem: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarkdownView"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listSchedules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedules"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    createSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleRequest"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleView"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    previewSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SchedulePreviewRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Timeline"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                scheduleId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleDetail"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    changeSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                scheduleId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleView"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deleteSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                scheduleId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    createOverride: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                scheduleId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OverrideRequest"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OverrideView"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deleteOverride: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                scheduleId: number;
+                overrideId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    scheduleTimeline: {
+        parameters: {
+            query?: {
+                /** @description The beginning, RFC 3339. */
+                from?: string;
+                /** @description The end, at most 62 days later. */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                id: number;
+                scheduleId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Timeline"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     organizationSettings: {
         parameters: {
             query?: never;
@@ -19904,6 +28503,1280 @@ export interface operations {
             };
         };
     };
+    listStatusPages: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusPagesView"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    createStatusPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StatusPageRequest"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusPageView"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    previewStatusPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StatusPageRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PublicStatus"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    changeStatusPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                pageId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StatusPageRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusPageView"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deleteStatusPage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                pageId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusPageDone"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    setStatusPageLogo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                pageId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": number[];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusPageView"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    removeStatusPageLogo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                pageId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusPageView"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    planMaintenance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                pageId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MaintenanceRequest"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceView"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    changeMaintenance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                pageId: number;
+                windowId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MaintenanceRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MaintenanceView"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deleteMaintenance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                pageId: number;
+                windowId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatusPageDone"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listTeams: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Teams"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    createTeam: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TeamRequest"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeamView"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getTeam: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                teamId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeamView"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    changeTeam: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                teamId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TeamRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeamView"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deleteTeam: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+                teamId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     exportLogs: {
         parameters: {
             query?: never;
@@ -20033,6 +29906,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -20114,6 +29998,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -20237,6 +30132,779 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ErrorBody"];
                 };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listPages: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PagesRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_PageView"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    acknowledgePages: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PageIds"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkAcknowledged"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    resolvePages: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PageIds"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkResolved"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    pagesForIssues: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IssueHashes"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageCount"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    openPage: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OpenPageRequest"];
+            };
+        };
+        responses: {
+            /** @description Opened */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageView"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    openPageCount: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageCount"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getPage: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageDetail"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    acknowledgePage: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Acknowledged */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Done"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description It is not open */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    resolvePage: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PageResolveRequest"];
+            };
+        };
+        responses: {
+            /** @description Resolved */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PageResolved"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description It is resolved */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The request violates a rule of the operation. */
             422: {
@@ -20860,6 +31528,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -20941,6 +31620,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -21022,6 +31712,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -21162,6 +31863,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -21243,6 +31955,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -21324,6 +32047,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -21414,6 +32148,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -21495,6 +32240,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -21576,6 +32332,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -21657,6 +32424,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -22464,6 +33242,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -22545,6 +33334,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -22843,6 +33643,524 @@ export interface operations {
             };
         };
     };
+    listSavedViews: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedViews"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    createSavedView: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SavedViewRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedViewChanged"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    changeSavedView: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the view */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SavedViewChange"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedViewChanged"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deleteSavedView: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the view */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedViewChanged"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    starSavedView: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the view */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedViewChanged"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    unstarSavedView: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the view */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedViewChanged"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     getServices: {
         parameters: {
             query: {
@@ -22924,11 +34242,206 @@ export interface operations {
             };
         };
     };
+    getService: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ServiceDetailRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceDetail"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getServiceMap: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ServiceMapRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceMap"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     listRecordedSessions: {
         parameters: {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -23867,6 +35380,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -24027,6 +35551,126 @@ export interface operations {
             };
             /** @description The query exceeded its deadline. */
             504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    resolveStatusDomain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResolvedDomain"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getPublicStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The last part of the page's address */
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PublicStatus"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getPublicStatusLogo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The last part of the page's address */
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/png": number[];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many requests from this address in this minute. Retry after `Retry-After`. */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -24521,11 +36165,973 @@ export interface operations {
             };
         };
     };
+    listMonitors: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Checks"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    createMonitor: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckRequest"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Check"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getMonitor: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the monitor */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Check"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    changeMonitor: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the monitor */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckChange"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Check"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    deleteMonitor: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the monitor */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckDeleted"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    listMonitorResults: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the monitor */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckResultsRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckResults"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    runMonitor: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the monitor */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckResult"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getMonitorSeries: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the monitor */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckSeriesRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckSeries"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    replaceHeartbeatToken: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the monitor */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Check"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The object does not exist. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    countDownMonitors: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenCount"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    getMonitorsOverview: {
+        parameters: {
+            query: {
+                /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckOverviewRequest"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckOverview"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     listTasks: {
         parameters: {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -24607,6 +37213,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -24688,6 +37305,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -24769,6 +37397,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
                 /** @description Name of the Task. */
                 task: string;
             };
@@ -24954,6 +37593,17 @@ export interface operations {
             query: {
                 /** @description The id of the project. Missing or malformed: 400. Not a project of the user: 403. */
                 projectId: string;
+                /**
+                 * @description Only records of these services, at most 50; repeated for several values. An empty value: records without a
+                 *     service.
+                 */
+                service?: string[];
+                /**
+                 * @description Only records of these environments (`deployment.environment.name` of the resource, else
+                 *     `deployment.environment`), at most 50; repeated for several values. An empty value: records without an
+                 *     environment. Profiles have no environment, and are not selected by it.
+                 */
+                environment?: string[];
             };
             header?: never;
             path?: never;
@@ -25087,6 +37737,158 @@ export interface operations {
             };
             /** @description The object does not exist. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    userNotificationRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserRules"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The request violates a rule of the operation. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Too many concurrent requests. Retry after `Retry-After`. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The query exceeded its deadline. */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    setUserNotificationRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserRules"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserRules"];
+                };
+            };
+            /** @description The request is malformed. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No credential, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The credential does not permit this. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

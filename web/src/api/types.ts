@@ -19,10 +19,30 @@ export type Session = Schemas["LoginAnswer"] & { project?: Project };
 export type Registration = Schemas["RegisterRequest"];
 export type ProjectChange = Schemas["ProjectChangeRequest"];
 
+export type SavedView = Schemas["SavedViewRow"];
+export type SavedViewPage = Schemas["SavedViewPage"];
+export type SavedViewRequest = Schemas["SavedViewRequest"];
+export type SavedViewChange = Partial<Schemas["SavedViewChange"]>;
+
+export type Check = Schemas["Check"];
+export type CheckRequest = Schemas["CheckRequest"];
+export type CheckResult = Schemas["CheckResult"];
+export type CheckDay = Schemas["CheckDay"];
+export type CheckDuration = Schemas["CheckDuration"];
+export type CheckPoint = Schemas["CheckPoint"];
+export type CheckSeries = Schemas["CheckSeries"];
+export type CheckCounts = Schemas["CheckCounts"];
+export type CheckOverviewRow = Schemas["CheckOverviewRow"];
+
 export type FirstVersionKind = Schemas["ComparedKind"];
 export type VersionPage = Schemas["VersionPage"];
 export type Difference = Schemas["Difference"];
 export type Deploy = Schemas["DeployView"];
+
+export type ServiceMap = Schemas["ServiceMap"];
+export type ServiceDetail = Schemas["ServiceDetail"];
+export type ServiceVersion = Schemas["ServiceVersion"];
+export type ServiceInstance = Schemas["ServiceInstance"];
 
 export type Compared = Schemas["Compared"];
 export type Answers = Schemas["Answers"];
@@ -116,3 +136,16 @@ export type ProfileType = Schemas["ProfileTypeView"];
 export type ProfileSelection = Schemas["ProfileSelection"];
 export type FlameGraph = Schemas["FlameGraph"];
 export type TopFunction = Schemas["TopFunction"];
+
+export type Incident = Schemas["IncidentView"];
+export type IncidentDetail = Schemas["IncidentDetail"];
+export type TimelineEntry = Schemas["TimelineEntry"];
+export type PostMortem = Schemas["PostMortemView"];
+export type PostMortemRow = Schemas["PostMortemRow"];
+export type MarkdownNode = Schemas["MarkdownNode"];
+export type StatusPage = Schemas["StatusPageView"];
+export type StatusPageRequest = Schemas["StatusPageRequest"];
+export type StatusCheckChoice = Schemas["StatusCheckChoice"];
+export type Maintenance = Schemas["MaintenanceView"];
+export type PublicStatus = Schemas["PublicStatus"];
+export type PublicCheck = Schemas["PublicCheck"];

@@ -47,6 +47,11 @@ export const FLAGS: Record<AiFlag, { word: string; tip: string; tone: "warn" | "
   empty_answer: { word: "empty answer", tip: "The call did not fail, but has no answer.", tone: "warn" },
   invalid_tool_call: { word: "invalid tool call", tip: "The model called a tool in a malformed way.", tone: "warn" },
   tool_error: { word: "tool failed", tip: "The run of a tool failed.", tone: "error" },
+  flagged_content: {
+    word: "flagged content",
+    tip: "The conversation has a term of the project's word lists.",
+    tone: "error",
+  },
 };
 
 export const ALL_FLAGS = Object.keys(FLAGS) as AiFlag[];

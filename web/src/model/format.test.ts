@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { bytes, count, durationMs, durationRound, percent, usd, usdRound, withUnit } from "./format";
+import { brief, bytes, count, durationMs, durationRound, percent, usd, usdRound, withUnit } from "./format";
 import { ago, exactTime, parseNs } from "./time";
 
 it.each([
@@ -90,4 +90,11 @@ it("formats the age", () => {
     "12 min ago",
     "3 h ago",
   ]);
+});
+
+it("shortens names between characters", () => {
+  expect(brief("GET /orders")).toBe("GET /orders");
+  expect(brief("x".repeat(200))).toBe(`${"x".repeat(160)}…`);
+  expect(brief("ab👩cd", 3)).toBe("ab…");
+  expect(brief("ab👩cd", 4)).toBe("ab👩…");
 });

@@ -97,6 +97,13 @@ export function usdRound(value: number): string {
   return usd(value).replace(/(\.\d\d\d*?)0+$/, "$1");
 }
 
+/** The beginning of a name or message that a sender chose. Pages show all of it in a title. */
+export function brief(text: string, most = 160): string {
+  if (text.length <= most) return text;
+  // No half of a surrogate pair.
+  return `${text.slice(0, most).replace(/[\uD800-\uDBFF]$/, "")}…`;
+}
+
 export function plural(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;
 }

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import {
+  flaggedTerms,
   healthcheckPaths,
   isHiddenToken,
   limitText,
@@ -25,6 +26,20 @@ it.each([
 ])("paths %j", (text, want, problem) => {
   const { paths, error } = healthcheckPaths(text);
   expect(paths.join()).toBe(want);
+  if (problem) expect(error).toContain(problem);
+  else expect(error).toBeNull();
+});
+
+// WIRE 8.3: custom terms; the server's rule is in `rules/content_terms`.
+it.each([
+  ["Kraken\n kraken \nRelease-Plan\n", ["kraken", "release plan"], null],
+  ["", [], null],
+  ["--", [""], "is no term"],
+  ["a b c d e f g h i", ["a b c d e f g h i"], "is no term"],
+  [Array.from({ length: 201 }, (_, i) => `t${i}`).join("\n"), null, "201"],
+])("terms %j", (text, want, problem) => {
+  const { terms, error } = flaggedTerms(text);
+  if (want) expect(terms).toEqual(want);
   if (problem) expect(error).toContain(problem);
   else expect(error).toBeNull();
 });

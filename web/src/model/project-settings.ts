@@ -25,6 +25,40 @@ function isPath(path: string): boolean {
   return /^[/*]/.test(path) && !all && !/[\s*]/.test(inside);
 }
 
+/** Languages with a word list for AI conversations. */
+export const LANGUAGES = [
+  { code: "en", label: "English" },
+  { code: "de", label: "German" },
+  { code: "es", label: "Spanish" },
+  { code: "fr", label: "French" },
+  { code: "it", label: "Italian" },
+  { code: "pt", label: "Portuguese" },
+  { code: "sr", label: "Serbian" },
+] as const;
+
+const FLAGGED_TERMS_MAX = 200;
+
+/** One term per line, in the form in which the server stores it: words in lower case with one space between them. */
+export function flaggedTerms(text: string): { terms: string[]; error: string | null } {
+  const lines = text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
+  const normal = (line: string) => (line.toLowerCase().match(/(?:[\p{L}\p{N}]|[\u0300-\u036f])+/gu) ?? []).join(" ");
+  const terms = [...new Set(lines.map(normal))];
+  const wrong = lines.find((line) => {
+    const words = normal(line).split(" ").filter(Boolean).length;
+    return words < 1 || words > 8 || line.length > 100;
+  });
+  if (wrong)
+    return { terms, error: `“${wrong}” is no term: one to eight words of letters and digits, at most 100 characters.` };
+  if (terms.length > FLAGGED_TERMS_MAX)
+    return { terms, error: `At most ${FLAGGED_TERMS_MAX} terms; these are ${terms.length}.` };
+  if (new TextEncoder().encode(terms.join("\n")).length >= 8192)
+    return { terms, error: "These are longer than 8192 bytes together." };
+  return { terms, error: null };
+}
+
 export const RETENTION_DAYS_MAX = 3650;
 
 /** "" is the server's default (0); otherwise whole days, 1 to 3650. Null if invalid. */

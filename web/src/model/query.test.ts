@@ -1,5 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { completed, offsetOfByte, quoted, remembered, terms, toggled, typedAt, withoutTerm } from "./query";
+import {
+  allOf,
+  completed,
+  equals,
+  offsetOfByte,
+  oneOfTraces,
+  quoted,
+  remembered,
+  terms,
+  toggled,
+  typedAt,
+  withoutTerm,
+} from "./query";
 
 const textOf = (query: string) => terms(query).map((term) => term.text);
 
@@ -86,4 +98,19 @@ it("converts positions in bytes", () => {
 it("remembers each query once, the latest first", () => {
   expect(remembered(["b", "a"], " a ")).toEqual(["a", "b"]);
   expect(remembered(["a"], "  ")).toEqual(["a"]);
+});
+
+describe("queries made of parts", () => {
+  it.each([
+    [[], ""],
+    [["error:true", undefined, " "], "error:true"],
+    [["a:1 OR a:2", "error:true"], "(a:1 OR a:2) error:true"],
+    [["a:1 b:2", "-(c:3 OR c:4)"], "a:1 b:2 (-(c:3 OR c:4))"],
+  ])("%j", (parts, wanted) => {
+    expect(allOf(...parts)).toBe(wanted);
+  });
+  it("compares with text as a whole", () => {
+    expect(equals("owner", 'GET /a*"b\\')).toBe('owner="GET /a*\\"b\\\\"');
+    expect(oneOfTraces(["ab", "cd"])).toBe("trace:(ab OR cd)");
+  });
 });

@@ -124,6 +124,23 @@ export function termOf(field: string, value: string, excludes = false): string {
   return `${excludes ? "-" : ""}${quotedKey(field)}:${quoted(value)}`;
 }
 
+/** The term that selects rows whose field is this text. */
+export function equals(field: string, value: string): string {
+  return `${quotedKey(field)}="${value.replace(/["\\]/g, "\\$&")}"`;
+}
+
+/** The query that selects records of these traces. */
+export function oneOfTraces(traces: string[]): string {
+  return `trace:(${traces.join(" OR ")})`;
+}
+
+/** The query that all of these, as far as they are not empty, make together. */
+export function allOf(...queries: (string | undefined)[]): string {
+  const present = queries.flatMap((query) => query?.trim() || []);
+  if (present.length < 2) return present.join("");
+  return present.map((query) => (terms(query).some((term) => / OR /.test(term.text)) ? `(${query})` : query)).join(" ");
+}
+
 /** Adds a term, or removes it if the query has it; the opposite term is replaced. */
 export function toggled(query: string, field: string, value: string, excludes = false): string {
   const wanted = termOf(field, value, excludes);

@@ -72,7 +72,7 @@ describe("the rows of a change", () => {
     });
     expect(card("error_rate", { slowMs: 250 })).toEqual({ kind: "errors", time: { fromMs, toMs: nowMs } });
     expect(card("cost", { kind: "ai_trace" })).toEqual({ kind: "time", time: { fromMs, toMs: nowMs } });
-    for (const found of [card("p95", { slowMs: 1 }), card("error_rate"), card("cost")])
+    for (const found of [card("slow_share", { slowMs: 1 }), card("error_rate"), card("cost")])
       expect(found && parseSelection(selectionText(found))).toEqual(found);
   });
 

@@ -13,7 +13,7 @@ test("braces outside quotes are conditions of spans", () => {
 test("conditions of links are added to the text", () => {
   expect(traceQuery({})).toBe("");
   expect(traceQuery({ q: "card" })).toBe("card");
-  expect(traceQuery({ service: "the shop", status: 2 })).toBe('service:"the shop" status:2');
+  expect(traceQuery({ kind: 3, status: 2 })).toBe("kind:3 status:2");
   expect(traceQuery({ q: "a OR b", kind: 3 })).toBe("(a OR b) kind:3");
-  expect(traceQuery({ q: "{a:b} > {c:d}", service: "x" })).toBe("{a:b} > {c:d} {service:x}");
+  expect(traceQuery({ q: "{a:b} > {c:d}", kind: 3 })).toBe("{a:b} > {c:d} {kind:3}");
 });

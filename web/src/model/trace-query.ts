@@ -5,7 +5,6 @@ import { parseFilters } from "./search";
 
 interface Search {
   q?: string;
-  service?: string;
   kind?: number;
   status?: number;
   attr?: string;
@@ -17,9 +16,8 @@ export function hasBraces(query: string): boolean {
 }
 
 /** Conditions besides the text are those of one span; the text comes first, so that positions of errors fit. */
-export function traceQuery({ q = "", service, kind, status, attr }: Search): string {
+export function traceQuery({ q = "", kind, status, attr }: Search): string {
   const more = [
-    service ? `service:${quoted(service)}` : "",
     kind === undefined ? "" : `kind:${kind}`,
     status === undefined ? "" : `status:${status}`,
     ...parseFilters(attr).map(({ key, value }) => `${quotedKey(key)}:${quoted(value)}`),

@@ -36,7 +36,7 @@ export function AttributeTable({
         {shown.map(([key, value]) => (
           <div
             key={key}
-            className="group grid grid-cols-[minmax(90px,2fr)_3fr_24px] items-start gap-x-3 border-line border-b py-1 last:border-b-0"
+            className="group grid grid-cols-[minmax(90px,2fr)_minmax(0,3fr)_24px] items-start gap-x-3 border-line border-b py-1 last:border-b-0"
           >
             <dt className="font-mono text-ink2 [overflow-wrap:anywhere]">
               <Breakable name={key} />

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { useProjectId } from "../api/hooks";
 import type { IssueGroup } from "../api/types";
-import { plural } from "../model/format";
+import { brief, plural } from "../model/format";
 import { Chip } from "../ui/Chip";
 import { StateChip } from "./IssueActions";
 
@@ -18,7 +18,7 @@ export function IssueTitle({ row, lines = 2 }: { row: IssueGroup; lines?: 1 | 2 
         data-row-link
         className="row-link font-medium [overflow-wrap:anywhere]"
       >
-        {row.exceptionType || row.title}
+        {brief(row.exceptionType || row.title)}
       </Link>
       {row.isMessage && (
         <span className="ml-2">
@@ -57,7 +57,7 @@ export function OwnerLink({ type, name }: { type?: string | null; name?: string 
       params={{ pid, name }}
       className="over-row link font-mono text-dense [overflow-wrap:anywhere]"
     >
-      {name}
+      {brief(name)}
     </Link>
   );
 }

@@ -12,6 +12,7 @@ import { AttributeTable } from "./AttributeTable";
 import { JsonTree } from "./JsonTree";
 import { LongText } from "./LongText";
 import { TraceLink } from "./occurrenceColumns";
+import { OPEN_ROW } from "./RowDrawer";
 import { ServiceName } from "./ServiceName";
 import { SeverityMark } from "./SeverityMark";
 import { SurroundingLogs } from "./SurroundingLogs";
@@ -36,6 +37,8 @@ interface Props {
   follows?: boolean;
   /** Called when the user scrolls away from the end. */
   onScrollUp?: () => void;
+  /** Id of the row whose drawer is open. */
+  openRow?: string;
 }
 
 export function LogList({
@@ -51,6 +54,7 @@ export function LogList({
   rowKey,
   follows,
   onScrollUp,
+  openRow,
 }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const keyOf = (row: LogRow) => (rowKey ? rowKey(row as LogRow & { number: number }) : row.id);
@@ -97,9 +101,10 @@ export function LogList({
               key={item.key}
               ref={virtual.measureElement}
               data-index={item.index}
+              data-key={row.id}
               role="row"
               aria-rowindex={item.index + 1}
-              className="absolute inset-x-0 top-0 border-line/60 border-b"
+              className={`absolute inset-x-0 top-0 border-line/60 border-b ${row.id === openRow ? OPEN_ROW : ""}`}
               style={{ transform: `translateY(${item.start}px)` }}
             >
               <Line
@@ -250,19 +255,28 @@ function Line({
           </span>
         )}
       </div>
-      {open && <Details row={row} onColumn={onColumn} onFilter={onFilter} />}
+      {open && <LogDetails row={row} onColumn={onColumn} onFilter={onFilter} />}
     </>
   );
 }
 
-function Details({ row, onColumn, onFilter }: { row: LogRow } & Pick<Props, "onColumn" | "onFilter">) {
+interface DetailsProps extends Pick<Props, "onColumn" | "onFilter"> {
+  row: LogRow;
+  /** In one column, outside of the table. */
+  narrow?: boolean;
+}
+
+export function LogDetails({ row, onColumn, onFilter, narrow }: DetailsProps) {
   const json = jsonBody(row.body);
   const projectId = useProjectId();
   const [isRaw, setRaw] = useState(false);
   const [isAround, setAround] = useState(false);
   return (
-    <div className="grid gap-4 border-accent border-l-2 bg-panel px-4 py-3 lg:grid-cols-2" role="cell">
-      <section className="min-w-0 lg:col-span-2">
+    <div
+      className={narrow ? "grid gap-4" : "grid gap-4 border-accent border-l-2 bg-panel px-4 py-3 lg:grid-cols-2"}
+      role={narrow ? undefined : "cell"}
+    >
+      <section className={`min-w-0 ${narrow ? "" : "lg:col-span-2"}`}>
         <div className="flex flex-wrap items-center justify-between gap-x-3">
           <h3 className="font-semibold">Message</h3>
           <span className="flex flex-wrap items-center gap-1">

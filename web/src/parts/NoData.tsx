@@ -1,8 +1,10 @@
 // The empty state of a list: no row matches the filters or the range, or nothing was ever received.
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { useGlobalFilter } from "../api/global-filter";
 import { useGet, useProjectId } from "../api/hooks";
 import { labelRange } from "../model/range";
+import { usePatchSearch } from "./listSearch";
 import { useRange } from "./range";
 import { Empty } from "./states";
 
@@ -18,18 +20,24 @@ interface Props {
 export function NoData({ what, about, filtered, onClear }: Props) {
   const pid = useProjectId();
   const { range, body, setRange } = useRange();
+  const { services, environments } = useGlobalFilter();
+  const patch = usePatchSearch();
   const overview = useGet("/api/dashboard/overview", { query: { from: body.fromDate, to: body.toDate } });
-  if (filtered)
+  const clear = () => {
+    onClear?.();
+    if (services.length || environments.length) patch({ service: undefined, env: undefined });
+  };
+  if (filtered || services.length || environments.length)
     return (
       <Empty
         title={`No ${what} match`}
         action={
-          <button type="button" className="btn" onClick={onClear}>
+          <button type="button" className="btn" onClick={clear}>
             Clear search and filters
           </button>
         }
       >
-        The search or a filter hides everything in this time range.
+        The search, a filter, or the services and environments of the top bar hide everything in this time range.
       </Empty>
     );
   const counts = overview.data?.counts;

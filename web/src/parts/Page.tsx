@@ -1,7 +1,13 @@
-import type { ReactNode } from "react";
+import { useLocation } from "@tanstack/react-router";
+import { lazy, type ReactNode, Suspense } from "react";
+import { brief } from "../model/format";
+import { viewPage } from "../model/saved-views";
 import { useTitle } from "../ui/theme";
 
-/** Title row of a page. Navigation focuses the heading. */
+// Loaded after the first paint, which shows its place.
+const SavedViews = lazy(() => import("./SavedViews").then((part) => ({ default: part.SavedViews })));
+
+/** Title row of a page, with its saved views if it has them. Navigation focuses the heading. */
 export function PageHead({
   title,
   sub,
@@ -14,18 +20,29 @@ export function PageHead({
   mono?: boolean;
 }) {
   useTitle(title);
+  const page = useLocation({ select: (location) => viewPage(location.pathname) });
   return (
     <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2 px-4 pt-4 pb-3">
       <div className="min-w-0">
         <h1
           tabIndex={-1}
+          title={title.length > 300 ? title : undefined}
           className={`font-semibold text-title [overflow-wrap:anywhere] ${mono ? "font-mono text-section!" : ""}`}
         >
-          {title}
+          {brief(title, 300)}
         </h1>
         {sub && <div className="mt-0.5 flex flex-wrap items-center gap-x-2 gap-y-1 text-ink2">{sub}</div>}
       </div>
-      {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+      {(actions || page) && (
+        <div className="flex flex-wrap items-center gap-2">
+          {actions}
+          {page && (
+            <Suspense fallback={<span className="h-7 w-20" />}>
+              <SavedViews key={page} page={page} />
+            </Suspense>
+          )}
+        </div>
+      )}
     </div>
   );
 }

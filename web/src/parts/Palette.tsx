@@ -1,8 +1,9 @@
-// Command palette (Ctrl K): pages, projects, whatever has a name in the project, actions, or a pasted trace id.
+// Command palette (Ctrl K): pages, projects, whatever has a name in the project, saved views, actions, or a pasted trace id.
 import { Dialog } from "@base-ui/react/dialog";
 import { useNavigate } from "@tanstack/react-router";
 import {
   Activity,
+  Bookmark,
   Bot,
   Building2,
   ChartLine,
@@ -23,7 +24,10 @@ import {
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useBundle } from "../api/account";
 import { useGet, usePost, useProjectId } from "../api/hooks";
+import { useSavedViews } from "../api/saved-views";
+import { valuesText } from "../model/global-filter";
 import { mayCreateProject } from "../model/roles";
+import { openedSearch, VIEW_PAGES } from "../model/saved-views";
 import { asTraceId } from "../model/traceid";
 import { copyText } from "../ui/Copy";
 import { showToast } from "../ui/Toasts";
@@ -103,9 +107,9 @@ function Body({ onOpenChange, onNewProject }: Props) {
           aria-expanded
           aria-controls="palette-list"
           aria-activedescendant={chosen ? `palette-${chosen.id}` : undefined}
-          aria-label="Jump to a page, project, name or trace id"
+          aria-label="Jump to a page, view, project, name or trace id"
           className="h-11 flex-1 bg-transparent outline-none"
-          placeholder="Page, project, endpoint, task, issue, service, metric, or paste a trace id"
+          placeholder="Page, view, project, endpoint, task, issue, service, metric, or paste a trace id"
           value={text}
           onChange={(event) => setText(event.target.value)}
           onKeyDown={(event) => {
@@ -151,6 +155,7 @@ function Body({ onOpenChange, onNewProject }: Props) {
 function useChoices(text: string, onNewProject: () => void): Choice[] {
   const pid = useProjectId();
   const bundle = useBundle();
+  const views = useSavedViews();
   const navigate = useNavigate();
   const query = text.trim();
   const [settled, setSettled] = useState("");
@@ -180,6 +185,15 @@ function useChoices(text: string, onNewProject: () => void): Choice[] {
           kind: `g ${item.key}`,
           icon: item.icon,
           run: () => navigate({ to: item.to, params: { pid } }),
+        });
+    for (const view of views)
+      if (query ? has(view.name) : view.starred)
+        out.push({
+          id: `view-${view.id}`,
+          label: view.name,
+          kind: `View of ${VIEW_PAGES[view.page].label}`,
+          icon: Bookmark,
+          run: () => navigate({ to: VIEW_PAGES[view.page].to, params: { pid }, search: openedSearch(view) as never }),
         });
     for (const project of bundle?.projects ?? [])
       if (query && has(project.name))
@@ -214,7 +228,7 @@ function useChoices(text: string, onNewProject: () => void): Choice[] {
       out.push(...found);
     }
     return out;
-  }, [query, settled, look, traceId, pid, bundle, found, navigate, onNewProject]);
+  }, [query, settled, look, traceId, pid, bundle, views, found, navigate, onNewProject]);
 }
 
 /** Rows of each kind. */
@@ -266,7 +280,11 @@ function useFound(text: string, enabled: boolean): Choice[] {
         issue(title, () => navigate({ to: "/p/$pid/issues/$hash", params: { pid, hash } }), hash),
       ),
       ...first(services, (row) => row.name).map(({ name }, i) =>
-        service(name, () => navigate({ to: "/p/$pid/traces", params: { pid }, search: { service: name } }), `${i}`),
+        service(
+          name,
+          () => navigate({ to: "/p/$pid/traces", params: { pid }, search: { service: valuesText([name]) } }),
+          `${i}`,
+        ),
       ),
       ...first(metrics, (row) => row.name).map(({ name }, i) =>
         metric(name, () => navigate({ to: "/p/$pid/metrics", params: { pid }, search: { name } }), `${i}`),

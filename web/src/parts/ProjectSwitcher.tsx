@@ -29,7 +29,13 @@ export function ProjectSwitcher({ onNew }: { onNew: () => void }) {
               <Menu.Item
                 key={project.id}
                 className="menu-item"
-                onClick={() => navigate({ to: "/p/$pid", params: { pid: project.id } })}
+                onClick={() =>
+                  navigate({
+                    to: "/p/$pid",
+                    params: { pid: project.id },
+                    search: { service: undefined, env: undefined },
+                  })
+                }
               >
                 <span className="flex-1 truncate">{project.name}</span>
                 {project.id === current?.id && <Check size={14} aria-label="current" className="text-accent" />}

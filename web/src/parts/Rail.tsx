@@ -1,12 +1,16 @@
 import { Link } from "@tanstack/react-router";
-import { PanelLeftClose, PanelLeftOpen } from "lucide-react";
+import { PanelLeftClose, PanelLeftOpen, Star } from "lucide-react";
 import { useProjectId } from "../api/hooks";
+import { useSavedViews } from "../api/saved-views";
+import type { SavedView } from "../api/types";
+import { openedSearch, VIEW_PAGES } from "../model/saved-views";
 import { Tip } from "../ui/Tip";
 import { Logo } from "./Logo";
 import { NAV, NAV_LOW, type NavItem } from "./nav";
 
 export function Rail({ narrow, onNarrow, drawer }: { narrow: boolean; onNarrow?: () => void; drawer?: boolean }) {
   const Toggle = narrow ? PanelLeftOpen : PanelLeftClose;
+  const starred = useSavedViews().filter((view) => view.starred);
   return (
     <nav
       aria-label="Pages"
@@ -17,6 +21,13 @@ export function Rail({ narrow, onNarrow, drawer }: { narrow: boolean; onNarrow?:
         {NAV.map((item) => (
           <Item key={item.to} item={item} narrow={narrow} />
         ))}
+        {starred.length > 0 && (
+          <ul aria-label="Starred views" className="mt-2 flex flex-col gap-0.5 border-line border-t pt-2">
+            {starred.map((view) => (
+              <StarredView key={view.id} view={view} narrow={narrow} />
+            ))}
+          </ul>
+        )}
         <div className="my-2 border-line border-t" />
         {NAV_LOW.map((item) => (
           <Item key={item.to} item={item} narrow={narrow} />
@@ -54,6 +65,39 @@ function Home({ narrow }: { narrow: boolean }) {
   );
 }
 
+function StarredView({ view, narrow }: { view: SavedView; narrow: boolean }) {
+  const pid = useProjectId();
+  const { to, label } = VIEW_PAGES[view.page];
+  const link = (
+    <Link
+      to={to}
+      params={{ pid }}
+      search={openedSearch(view) as never}
+      activeOptions={{ exact: true, includeSearch: true }}
+      aria-label={narrow ? `${view.name}, ${label}` : undefined}
+      title={narrow ? undefined : `${view.name} (${label})`}
+      className={`${ITEM} w-full`}
+    >
+      <Star size={16} aria-hidden className="shrink-0" />
+      {!narrow && <span className="truncate">{view.name}</span>}
+    </Link>
+  );
+  return (
+    <li>
+      {narrow ? (
+        <Tip text={`${view.name} (${label})`} side="right">
+          {link}
+        </Tip>
+      ) : (
+        link
+      )}
+    </li>
+  );
+}
+
+const ITEM =
+  "group flex h-8 items-center gap-2.5 rounded-control px-2.5 text-ink2 hover:bg-hover hover:text-ink aria-[current=page]:bg-accentsoft aria-[current=page]:font-medium aria-[current=page]:text-accent";
+
 function Item({ item, narrow }: { item: NavItem; narrow: boolean }) {
   const pid = useProjectId();
   const Icon = item.icon;
@@ -63,7 +107,7 @@ function Item({ item, narrow }: { item: NavItem; narrow: boolean }) {
       params={{ pid }}
       activeOptions={{ exact: item.to === "/p/$pid", includeSearch: false }}
       aria-label={narrow ? item.label : undefined}
-      className="group flex h-8 items-center gap-2.5 rounded-control px-2.5 text-ink2 hover:bg-hover hover:text-ink aria-[current=page]:bg-accentsoft aria-[current=page]:font-medium aria-[current=page]:text-accent"
+      className={ITEM}
     >
       <Icon size={16} aria-hidden className="shrink-0" />
       {!narrow && <span className="truncate">{item.label}</span>}

@@ -1,4 +1,4 @@
-import { NONE } from "../model/format";
+import { brief, NONE } from "../model/format";
 import { slotColour } from "../viz/palette";
 import { useServiceColours } from "../viz/useServiceColours";
 
@@ -14,7 +14,7 @@ export function ServiceName({ name }: { name: string }) {
         className="size-2.5 shrink-0 rounded-[2px]"
         style={{ background: slotColour(colourOf(name)) }}
       />
-      <span className="truncate">{name}</span>
+      <span className="truncate">{brief(name, 40)}</span>
     </span>
   );
 }

@@ -1,30 +1,11 @@
-import { Link } from "@tanstack/react-router";
-import { useProjectId } from "../api/hooks";
-import { TAB, TabRow } from "../ui/Tabs";
+import { PageTabs } from "./PageTabs";
 
 const TABS = [
   { to: "/p/$pid/settings", label: "Project" },
   { to: "/p/$pid/settings/symbols", label: "Symbols" },
 ] as const;
 
-/** Tabs of the settings; each has a URL. */
+/** Tabs of the settings. */
 export function SettingsTabs() {
-  const pid = useProjectId();
-  return (
-    <div className="mb-4 px-4">
-      <TabRow label="Parts of the settings">
-        {TABS.map(({ to, label }) => (
-          <Link
-            key={to}
-            to={to}
-            params={{ pid }}
-            activeOptions={{ exact: true, includeSearch: false, includeHash: false }}
-            className={TAB}
-          >
-            {label}
-          </Link>
-        ))}
-      </TabRow>
-    </div>
-  );
+  return <PageTabs label="Parts of the settings" tabs={TABS} />;
 }

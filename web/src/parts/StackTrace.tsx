@@ -100,7 +100,9 @@ function FrameLine({ frame, culprit, source, link, find = "", openAtFirst = fals
             <ChevronRight size={13} aria-hidden className={`transition-transform ${open ? "rotate-90" : ""}`} />
           </button>
         )}
-        <span className={frame.inApp ? "font-semibold" : ""}>{frame.fn || "(anonymous)"}</span>
+        <span className={`min-w-0 [overflow-wrap:anywhere] ${frame.inApp ? "font-semibold" : ""}`}>
+          {frame.fn || "(anonymous)"}
+        </span>
         <span className="text-ink2 [overflow-wrap:anywhere]">
           {frame.file}
           {frame.line !== null && (

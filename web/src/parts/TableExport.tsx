@@ -1,7 +1,8 @@
 // Every row of a list as CSV or JSON, and the list's request as a command line.
 import { Menu } from "@base-ui/react/menu";
 import { Download } from "lucide-react";
-import { request, saveAs } from "../api/client";
+import { queryText, request, saveAs } from "../api/client";
+import { type Query, useGlobalFilter, withFilter } from "../api/global-filter";
 import { fill, useProjectId } from "../api/hooks";
 import type { PostRoutes } from "../api/routes";
 import type { Pagination } from "../api/types";
@@ -31,10 +32,10 @@ interface Answer {
 export function TableExport({ question, noun }: { question: Question; noun: string }) {
   const projectId = useProjectId();
   const path = fill(question.route, question.path);
-  const query = { projectId, ...question.query };
+  const query = withFilter(useGlobalFilter(), question.route, { projectId, ...question.query });
 
   const copyCommand = async () => {
-    const url = `${location.origin}${path}?${new URLSearchParams(query)}`;
+    const url = `${location.origin}${path}${queryText(query)}`;
     const done = await copyText(curlOf(url, question.body));
     showToast(done ? "Copied. It needs a personal token in TIDEWATCH_TOKEN." : "The browser refused to copy.");
   };
@@ -76,7 +77,7 @@ export function TableExport({ question, noun }: { question: Question; noun: stri
   );
 }
 
-async function readAll(path: string, query: Record<string, string>, body: object) {
+async function readAll(path: string, query: Query, body: object) {
   const rows: ExportedRow[] = [];
   for (let page = 1; ; page++) {
     const pagination = { page, pageSize: PAGE_ROWS };

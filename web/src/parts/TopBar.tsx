@@ -2,10 +2,13 @@ import { Link, useLocation, useMatches } from "@tanstack/react-router";
 import { ChevronRight, CircleHelp, Menu, Search } from "lucide-react";
 import { lazy, Suspense } from "react";
 import { useProjectId } from "../api/hooks";
+import { isFiltered } from "../model/global-filter";
 import { NAV, NAV_LOW } from "./nav";
 import { RangePicker } from "./RangePicker";
 
 // Menus load after the first paint, which shows their places.
+const AlertBell = lazy(() => import("./AlertBell").then((part) => ({ default: part.AlertBell })));
+const GlobalFilter = lazy(() => import("./GlobalFilter").then((part) => ({ default: part.GlobalFilter })));
 const ProjectSwitcher = lazy(() => import("./ProjectSwitcher").then((part) => ({ default: part.ProjectSwitcher })));
 const RefreshControl = lazy(() => import("./RefreshControl").then((part) => ({ default: part.RefreshControl })));
 const UserMenu = lazy(() => import("./UserMenu").then((part) => ({ default: part.UserMenu })));
@@ -18,11 +21,9 @@ interface Props {
 }
 
 export function TopBar({ onRail, onPalette, onHelp, onNewProject }: Props) {
-  const hasRange = !useLocation({
-    select: (location) => /\/(connect|settings(?:\/symbols)?|traces\/[^/]+|ai\/t\/[^/]+)$/.test(location.pathname),
-  });
+  const hasRange = useLocation({ select: (location) => isFiltered(location.pathname) });
   return (
-    <header className="flex shrink-0 flex-wrap items-center gap-x-1.5 gap-y-1 border-line border-b px-2 py-1.5 md:h-11 md:flex-nowrap md:px-3 md:py-0">
+    <header className="flex shrink-0 flex-wrap items-center gap-x-1.5 gap-y-1 border-line border-b px-2 py-1.5 md:px-3 lg:h-11 lg:flex-nowrap lg:py-0">
       <button
         type="button"
         className="btn btn-ghost btn-icon md:hidden"
@@ -56,11 +57,21 @@ export function TopBar({ onRail, onPalette, onHelp, onNewProject }: Props) {
       >
         <CircleHelp size={16} aria-hidden />
       </button>
+      <Suspense fallback={<span className="inline-block size-7" />}>
+        <AlertBell />
+      </Suspense>
       <span className="md:order-last">
         <Suspense fallback={<span className="inline-block size-7" />}>
           <UserMenu />
         </Suspense>
       </span>
+      {hasRange && (
+        <div className="flex min-w-0 items-center gap-1 max-lg:w-full md:max-lg:order-last">
+          <Suspense fallback={<span className="h-7 w-24" />}>
+            <GlobalFilter />
+          </Suspense>
+        </div>
+      )}
       {hasRange && (
         <div className="flex items-center gap-1 max-md:w-full">
           <RangePicker />

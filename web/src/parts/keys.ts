@@ -44,7 +44,7 @@ export function useKeys(map: KeyMap): void {
 
 /** j and k move the focus over the rows of the page's tables. */
 export function moveRow(step: 1 | -1): void {
-  const rows = [...document.querySelectorAll<HTMLElement>("main [data-row-link]")];
+  const rows = [...document.querySelectorAll<HTMLElement>("main [data-row-link]:not([data-drawer] *)")];
   if (!rows.length) return;
   const at = rows.indexOf(document.activeElement as HTMLElement);
   const next = at < 0 ? (step > 0 ? 0 : rows.length - 1) : Math.max(0, Math.min(rows.length - 1, at + step));

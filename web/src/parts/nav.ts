@@ -1,17 +1,23 @@
 // The pages of a project in the order of the rail, with their shortcuts.
 import {
   Activity,
+  Bell,
   Bot,
   Cable,
   ChartLine,
   Flame,
+  HeartPulse,
   House,
   ListChecks,
   type LucideIcon,
   MonitorPlay,
+  Network,
+  PhoneCall,
   Rocket,
   ScrollText,
   Settings,
+  Signpost,
+  Siren,
   TriangleAlert,
   Waypoints,
 } from "lucide-react";
@@ -19,6 +25,7 @@ import {
 export interface NavItem {
   to:
     | "/p/$pid"
+    | "/p/$pid/services"
     | "/p/$pid/endpoints"
     | "/p/$pid/tasks"
     | "/p/$pid/ai"
@@ -29,6 +36,11 @@ export interface NavItem {
     | "/p/$pid/metrics"
     | "/p/$pid/profiles"
     | "/p/$pid/deploys"
+    | "/p/$pid/alerts"
+    | "/p/$pid/incidents"
+    | "/p/$pid/status-pages"
+    | "/p/$pid/on-call"
+    | "/p/$pid/monitors"
     | "/p/$pid/connect"
     | "/p/$pid/settings";
   label: string;
@@ -38,6 +50,7 @@ export interface NavItem {
 
 export const NAV: NavItem[] = [
   { to: "/p/$pid", label: "Overview", icon: House, key: "o" },
+  { to: "/p/$pid/services", label: "Services", icon: Network, key: "v" },
   { to: "/p/$pid/endpoints", label: "Endpoints", icon: Activity, key: "e" },
   { to: "/p/$pid/tasks", label: "Tasks", icon: ListChecks, key: "t" },
   { to: "/p/$pid/ai", label: "AI traces", icon: Bot, key: "a" },
@@ -48,6 +61,11 @@ export const NAV: NavItem[] = [
   { to: "/p/$pid/metrics", label: "Metrics", icon: ChartLine, key: "m" },
   { to: "/p/$pid/profiles", label: "Profiles", icon: Flame, key: "p" },
   { to: "/p/$pid/deploys", label: "Deploys", icon: Rocket, key: "d" },
+  { to: "/p/$pid/alerts", label: "Alerts", icon: Bell, key: "b" },
+  { to: "/p/$pid/monitors", label: "Monitors", icon: HeartPulse, key: "h" },
+  { to: "/p/$pid/incidents", label: "Incidents", icon: Siren, key: "f" },
+  { to: "/p/$pid/status-pages", label: "Status pages", icon: Signpost, key: "w" },
+  { to: "/p/$pid/on-call", label: "On-call", icon: PhoneCall, key: "u" },
 ];
 export const NAV_LOW: NavItem[] = [
   { to: "/p/$pid/connect", label: "Connect", icon: Cable, key: "c" },

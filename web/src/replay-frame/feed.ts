@@ -117,11 +117,14 @@ export class EventFeed {
     return replayer;
   }
 
-  /** Shows the picture of the position, and goes on playing. */
+  /** Shows the picture of the position, and goes on playing. Before the first picture that one is shown, because the
+   * replayer keeps what it showed last: a later position, or the segment that was there first. */
   private apply(): void {
     if (!this.replayer) return;
+    const first = this.events.find((event) => event.type === FULL_SNAPSHOT);
+    const firstAt = first ? first.timestamp - this.startMs + 1 : 0;
+    if (!this.isPlaying || this.at < firstAt) this.replayer.pause(Math.max(this.at, firstAt));
     if (this.isPlaying) this.replayer.play(this.at);
-    else this.replayer.pause(this.at);
   }
 
   private position(): number {

@@ -11,7 +11,7 @@ use tidewatch_domain::project::IngestSettings;
 use uuid::Uuid;
 
 use super::super::quota::Quota;
-use super::{DeletedProject, Demo, Directory, Organization, Project, ProjectSettings, TokenOwner, User};
+use super::{DeletedProject, Demo, Directory, Organization, Project, ProjectSettings, TokenOwner, User, content_terms};
 use crate::organization_settings::OrganizationSettings;
 use crate::secrets::seal::Sealer;
 use crate::{ControlError, Role, tokens};
@@ -122,7 +122,7 @@ const SELECT_PROJECTS: &str = "SELECT id, number, name, token_sealed, upload_tok
      organization_id, created_ns, keep_unmatched_roots, issues_from_logs, sample_rate, error_sample_rate, \
      drop_healthy_healthchecks, healthcheck_paths, profile_label_allowlist, retention_days, ai_conventions, \
      bytes_a_day, records_a_day, records_a_second, allowed_origins, demo, all_metric_kinds, session_recordings, \
-     source_url, source_root \
+     source_url, source_root, ai_flagged_languages, ai_flagged_terms \
      FROM projects ORDER BY number";
 
 fn read_project(
@@ -138,6 +138,7 @@ fn read_project(
     };
     let number: i64 = row.try_get(1)?;
     let (drop_healthy_healthchecks, healthcheck_paths): (bool, Vec<String>) = (is(12)?, strings(13)?);
+    let (flagged_languages, flagged_terms): (Vec<String>, Vec<String>) = (strings(26)?, strings(27)?);
     Ok(Project {
         id: Uuid::parse_str(&text(0)?).map_err(|_| ControlError::Unreadable("a project's id"))?,
         number: u32::try_from(number).map_err(|_| ControlError::Unreadable("a project's number"))?,
@@ -161,6 +162,7 @@ fn read_project(
                 session_recordings: is(23)?,
                 sample_rate: row.try_get(10)?,
                 error_sample_rate: row.try_get(11)?,
+                content_terms: content_terms(&flagged_languages, &flagged_terms),
                 healthchecks: ProjectSettings::healthchecks(drop_healthy_healthchecks, &healthcheck_paths),
                 ..IngestSettings::default()
             },

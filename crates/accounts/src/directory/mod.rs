@@ -12,6 +12,7 @@ use std::sync::{Arc, Weak};
 
 use tidewatch_domain::model::RequestKind;
 use tidewatch_domain::project::IngestSettings;
+use tidewatch_domain::rules::content_terms::{ContentTerms, Language, Languages};
 use tidewatch_domain::rules::framework::Framework;
 use tidewatch_domain::rules::healthcheck::Healthchecks;
 use tokio::runtime::Handle;
@@ -150,12 +151,14 @@ pub struct ProjectSettings {
 }
 
 impl Project {
-    /// Returns the settings for a request of this kind. Only kinds with spans include the health check filter. The caller
-    /// sets the time before which records are too old.
+    /// Returns the settings for a request of this kind. Only kinds with spans include the health check filter and
+    /// the content flags. The caller sets the time before which records are too old.
     pub fn ingest_settings(&self, kind: RequestKind) -> IngestSettings {
         let settings = &self.settings.ingest;
         let healthchecks = settings.healthchecks.as_ref().filter(|_| kind.has_spans()).cloned();
-        IngestSettings { healthchecks, framework: Framework::of_project(&self.framework), ..*settings }
+        let content_terms = settings.content_terms.as_ref().filter(|_| kind.has_spans()).cloned();
+        let framework = Framework::of_project(&self.framework);
+        IngestSettings { content_terms, healthchecks, framework, ..*settings }
     }
 }
 
@@ -172,6 +175,20 @@ impl ProjectSettings {
         let lines: Vec<&str> = fitting.map(String::as_str).collect();
         drop_healthy.then(|| Arc::new(Healthchecks::new(&lines.join("\n"))))
     }
+}
+
+/// The content flags of these codes of languages and terms; `None` without any. Unknown codes are ignored.
+pub fn content_terms(languages: &[String], terms: &[String]) -> Option<Arc<ContentTerms>> {
+    let languages = Languages::of(languages.iter().filter_map(|code| Language::parse(code)));
+    let is_off = languages == Languages::default() && terms.is_empty();
+    (!is_off).then(|| Arc::new(ContentTerms::new(languages, &terms.join("\n"))))
+}
+
+/// The codes of languages and the terms of content flags: the inverse of [`content_terms`].
+pub fn content_lists(terms: Option<&ContentTerms>) -> (Vec<String>, Vec<String>) {
+    let Some(terms) = terms else { return Default::default() };
+    let codes = terms.languages().iter().map(|language| language.code().to_owned()).collect();
+    (codes, terms.terms().lines().map(str::to_owned).collect())
 }
 
 /// The data that authorizes requests, as of one version.

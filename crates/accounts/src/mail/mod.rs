@@ -20,15 +20,31 @@ use tidewatch_journal::heartbeat::Heartbeat;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
-use crate::{ClaimedMail, Control, ControlError};
+use crate::{ClaimedMail, Control, ControlError, Mail};
 use tidewatch_limits as limits;
 use tidewatch_limits::clock::Clock;
 use tidewatch_runtime::background::{Background, HeartbeatGuard};
-use transport::{SendError, Transport};
+use transport::Transport;
+
+pub use transport::SendError;
+
+/// A mail about an alert, which is sent at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AlertMail {
+    /// Recipient, subject and bodies. The HTML refers to the picture as `cid:chart`.
+    pub mail: Mail,
+    /// The left part of the Message-ID: equal in every attempt.
+    pub message_id: String,
+    /// The left part of the id that the mails about one alert refer to.
+    pub thread_id: String,
+    /// A chart, PNG.
+    pub picture: Option<Vec<u8>>,
+}
 
 /// A handle of the thread that sends mails.
 pub struct Mailer {
     wake: Sender<()>,
+    transport: Option<Arc<Transport>>,
     /// A mail server or a folder is configured.
     pub is_set_up: bool,
     /// Permits of password resets that are processed after their response.
@@ -37,17 +53,26 @@ pub struct Mailer {
 
 /// The thread that sends mails, before its start.
 pub struct MailSender {
-    transport: Option<Transport>,
+    transport: Option<Arc<Transport>>,
     woken: Receiver<()>,
 }
 
 impl Mailer {
     /// Checks the settings. Nothing is sent before [`MailSender::start`].
     pub fn new(settings: &settings::MailSettings) -> anyhow::Result<(Mailer, MailSender)> {
-        let transport = Transport::new(settings)?;
+        let transport = Transport::new(settings)?.map(Arc::new);
         let (wake, woken) = channel();
         let reset_permits = Arc::new(Semaphore::new(limits::RESETS_MAX));
-        Ok((Mailer { wake, is_set_up: transport.is_some(), reset_permits }, MailSender { transport, woken }))
+        let mailer = Mailer { wake, transport: transport.clone(), is_set_up: transport.is_some(), reset_permits };
+        Ok((mailer, MailSender { transport, woken }))
+    }
+
+    /// Delivers the mail of an alert, without the outbox of mails. Blocks.
+    pub fn send_alert(&self, alert: &AlertMail) -> Result<(), SendError> {
+        match &self.transport {
+            Some(transport) => transport.send_alert(alert),
+            None => Err(SendError::Later("this server has no mail server (docs/accounts.md, Mail)".to_owned())),
+        }
     }
 
     /// Wakes the thread after a mail was put into the outbox.
@@ -63,7 +88,7 @@ impl MailSender {
     /// A thread measures the time and each round runs as blocking work, because tests pause the timers of the runtime.
     pub fn start(self, control: Weak<Control>, clock: Clock, background: &Background) -> anyhow::Result<()> {
         let MailSender { transport: Some(transport), woken } = self else { return Ok(()) };
-        let (runtime, transport) = (Handle::current(), Arc::new(transport));
+        let runtime = Handle::current();
         let running = HeartbeatGuard(Heartbeat::new("mail"));
         background.add(&running.0);
         let spawned = std::thread::Builder::new().name("mail".to_owned()).spawn(move || {
@@ -122,13 +147,13 @@ async fn deliver(
     transport: &Transport,
     one: ClaimedMail,
 ) -> Result<(), ControlError> {
-    let ClaimedMail { id, tries, created_ns, mail } = one;
+    let ClaimedMail { id, tries, created_ns, mail, unsubscribe } = one;
     let Some(mail) = mail else {
         tracing::error!(id, "a mail is sealed with another key and will never be sent");
         return control.delete_mail(id).await;
     };
     // Blocks, on a thread for blocking work.
-    let Err(error) = transport.send(id, &mail) else {
+    let Err(error) = transport.send(id, &mail, &unsubscribe) else {
         tracing::info!(id, "sent a mail");
         return control.delete_mail(id).await;
     };

@@ -1,7 +1,7 @@
 //! When a subject gets worse, and when it recovers.
 
 use super::baseline::{DAY, Usual, Window, ends, recent, same_time, usual, whole_day};
-use super::series::{Metric, Series, Value, median};
+use super::series::{Metric, STEP, Series, Value, median};
 use super::since::{split, split_calls};
 
 /// Minutes before the time of evaluation in which changes begin.
@@ -9,8 +9,6 @@ pub const STEPS: i64 = 24 * 60;
 /// Minutes before [`STEPS`] that baselines read.
 pub const LOOKED_BACK: i64 = 7 * 24 * 60 + 90;
 
-/// Minutes of one step.
-const STEP: i64 = 5;
 /// Minutes of ordinary values after which a change is over.
 const RECOVERY: i64 = 15;
 /// A new alarm within this many minutes continues the change.
@@ -23,8 +21,8 @@ pub enum Kind {
     Slower,
     /// The duration that a tenth of the requests exceeds.
     SlowerTail,
-    /// The duration that a twentieth of the requests exceeds.
-    SlowerExtreme,
+    /// The share of requests that take longer than hardly any did.
+    SlowShare,
     /// The failed share.
     Failing,
     /// The number of requests fell.
@@ -44,12 +42,12 @@ pub struct Change {
     pub is_exact: bool,
     /// The minute after the last one of the change, when it is over.
     pub recovered: Option<i64>,
-    /// Usual value: nanoseconds, failed share, requests a minute, or US dollars a request.
+    /// Usual value: nanoseconds, failed or slow share, requests a minute, or US dollars a request.
     pub before: f64,
     /// Value since then, in the same unit.
     pub after: f64,
-    /// Longer than usual, nanoseconds: a tenth of the requests before the change, a twentieth for
-    /// [`Kind::SlowerExtreme`]. 0 for other kinds than durations.
+    /// Longer than usual, nanoseconds: a tenth of the requests before the change, hardly any for [`Kind::SlowShare`]. 0
+    /// for other kinds than durations.
     pub slow_ns: f64,
     /// Requests an hour since then.
     pub calls_an_hour: f64,
@@ -76,6 +74,9 @@ const LN_LEAST: f64 = 0.139_761_942;
 const ERRORS_LEAST: f64 = 0.003;
 const ERRORS_MARGIN: f64 = 0.002;
 const ERRORS_COUNT: f64 = 4.0;
+const SLOW_LEAST: f64 = 0.02;
+const SLOW_MARGIN: f64 = 0.01;
+const SLOW_COUNT: f64 = 8.0;
 /// Logarithm of 1.2, and US dollars an hour.
 const LN_DEARER: f64 = 0.182_321_557;
 const DOLLARS_LEAST: f64 = 0.5;
@@ -93,8 +94,8 @@ const TESTS: [Test; 14] = [
     test(Metric::P90, (10, 4), 8.0, 12.5, LN_MARGIN),
     test(Metric::P90, (30, 8), 4.8, 12.5, LN_MARGIN),
     test(Metric::P90, (60, 14), 4.8, 8.0, LN_MARGIN),
-    test(Metric::P95, (30, 8), 4.8, 12.5, LN_MARGIN),
-    test(Metric::P95, (60, 14), 4.8, 8.0, LN_MARGIN),
+    test(Metric::SlowShare, (30, 12), 3.6, 5.2, SLOW_MARGIN),
+    test(Metric::SlowShare, (60, 14), 4.6, 5.2, SLOW_MARGIN),
     test(Metric::Errors, (10, 4), 4.0, 5.2, ERRORS_MARGIN),
     test(Metric::Errors, (30, 8), 3.6, 5.2, ERRORS_MARGIN),
     test(Metric::Errors, (60, 14), 4.6, 5.2, ERRORS_MARGIN),
@@ -125,13 +126,13 @@ struct Open {
 
 /// The changes of the last [`STEPS`] minutes of the series, open or over; at most one of each kind.
 pub fn changes(series: &Series) -> Vec<Change> {
-    let kinds = [Kind::Slower, Kind::SlowerTail, Kind::SlowerExtreme, Kind::Failing, Kind::Fewer, Kind::Dearer];
+    let kinds = [Kind::Slower, Kind::SlowerTail, Kind::SlowShare, Kind::Failing, Kind::Fewer, Kind::Dearer];
     let is_measured = |kind: &Kind| *kind != Kind::Dearer || series.has_costs();
     let mut found: Vec<Change> =
         kinds.into_iter().filter(is_measured).filter_map(|kind| latest(series, kind)).collect();
     // The median says more than the tail when both moved, the tail more than its end.
     for (kind, said) in
-        [(Kind::Slower, [Kind::SlowerTail, Kind::SlowerExtreme].as_slice()), (Kind::SlowerTail, &[Kind::SlowerExtreme])]
+        [(Kind::Slower, [Kind::SlowerTail, Kind::SlowShare].as_slice()), (Kind::SlowerTail, &[Kind::SlowShare])]
     {
         if found.iter().any(|change| change.kind == kind && change.recovered.is_none()) {
             found.retain(|change| !said.contains(&change.kind));
@@ -174,7 +175,7 @@ fn metric_of(kind: Kind) -> Metric {
     match kind {
         Kind::Slower => Metric::P50,
         Kind::SlowerTail => Metric::P90,
-        Kind::SlowerExtreme => Metric::P95,
+        Kind::SlowShare => Metric::SlowShare,
         Kind::Failing => Metric::Errors,
         Kind::Fewer => Metric::Calls,
         Kind::Dearer => Metric::Cost,
@@ -200,8 +201,9 @@ fn alarm(series: &Series, kind: Kind, now: i64) -> Option<(i64, f64)> {
 fn least_of(metric: Metric) -> f64 {
     match metric {
         Metric::Errors => ERRORS_LEAST,
+        Metric::SlowShare => SLOW_LEAST,
         Metric::Cost => LN_DEARER,
-        Metric::P50 | Metric::P90 | Metric::P95 | Metric::Calls => LN_LEAST,
+        Metric::P50 | Metric::P90 | Metric::Calls => LN_LEAST,
     }
 }
 
@@ -225,12 +227,13 @@ fn is_far_above(series: &Series, test: &Test, value: &Value, usual: &Usual) -> b
     let added = value.x - usual.centre;
     let is_enough = match test.metric {
         Metric::Errors => value.failed >= ERRORS_COUNT && value.x >= 2.0 * usual.centre,
+        Metric::SlowShare => value.failed >= SLOW_COUNT && value.x >= 2.0 * usual.centre,
         Metric::Cost => {
             let an_hour = value.calls * 60.0 / (test.window.length - test.window.left_out as i64) as f64;
             (value.x.exp() - usual.centre.exp()) * an_hour >= DOLLARS_LEAST
         }
         Metric::P50 => value.x.exp() - usual.centre.exp() >= 5.0 * MS,
-        Metric::P90 | Metric::P95 | Metric::Calls => value.x.exp() - usual.centre.exp() >= 10.0 * MS,
+        Metric::P90 | Metric::Calls => value.x.exp() - usual.centre.exp() >= 10.0 * MS,
     };
     if !is_enough || added < least_of(test.metric) {
         return false;
@@ -239,21 +242,20 @@ fn is_far_above(series: &Series, test: &Test, value: &Value, usual: &Usual) -> b
     let by_chance = |calls: f64| match test.metric {
         Metric::P50 => 1.25 * series.spread / calls.sqrt(),
         Metric::P90 => 2.2 * series.spread / calls.sqrt(),
-        Metric::P95 => 2.7 * series.spread / calls.sqrt(),
         Metric::Cost => series.cost_spread / calls.sqrt(),
-        Metric::Errors | Metric::Calls => {
+        Metric::Errors | Metric::SlowShare | Metric::Calls => {
             let share = usual.centre.max(0.5 / calls).min(0.5);
             (share * (1.0 - share) / calls).sqrt()
         }
     };
     let (sample, floor) = match test.metric {
-        Metric::P50 | Metric::P90 | Metric::P95 => (by_chance(value.calls), LATENCY_FLOOR),
+        Metric::P50 | Metric::P90 => (by_chance(value.calls), LATENCY_FLOOR),
         // The noise of windows has that of their requests.
         Metric::Cost => (0.0, LATENCY_FLOOR),
-        Metric::Errors | Metric::Calls => (by_chance(value.calls), ERRORS_FLOOR),
+        Metric::Errors | Metric::SlowShare | Metric::Calls => (by_chance(value.calls), ERRORS_FLOOR),
     };
     let (noise, high) = match test.metric {
-        Metric::Errors | Metric::Calls => (usual.noise, usual.high),
+        Metric::Errors | Metric::SlowShare | Metric::Calls => (usual.noise, usual.high),
         _ => {
             let noise = of_more_requests(usual.noise, by_chance(usual.calls), by_chance(value.calls));
             let narrower = if usual.noise > 0.0 { noise / usual.noise } else { 1.0 };
@@ -261,7 +263,9 @@ fn is_far_above(series: &Series, test: &Test, value: &Value, usual: &Usual) -> b
         }
     };
     let wanted = if usual.is_young { test.wanted_young } else { test.wanted };
-    value.x >= high + test.margin && added / noise.max(floor).hypot(sample) >= wanted
+    // A nightly job that is always slow is twice as slow on one night.
+    let margin = if test.metric == Metric::SlowShare { test.margin.max(2.0 * high) } else { test.margin };
+    value.x >= high + margin && added / noise.max(floor).hypot(sample) >= wanted
 }
 
 /// The noise that windows would have with as many requests as the judged one, when they had fewer: `of_few` and
@@ -292,21 +296,24 @@ fn is_calm(series: &Series, kind: Kind, open: &Open, now: i64) -> bool {
         return value.is_some_and(|value| value.x >= 0.85 * usual);
     }
     let half = least_of(metric_of(kind)) / 2.0;
-    series.window(metric_of(kind), 10, 4, now).is_some_and(|value| value.x < open.centre + half)
+    // Without its worst minutes a short window has none of few slow requests.
+    let (length, left_out) = if kind == Kind::SlowShare { (20, 0) } else { (10, 4) };
+    series.window(metric_of(kind), length, left_out, now).is_some_and(|value| value.x < open.centre + half)
 }
 
 fn describe(series: &Series, kind: Kind, open: &Open) -> Option<Change> {
     let back = if open.length >= 60 { 120 } else { 45 };
     let (from, to) = ((open.at - back).max(series.first()), open.recovered.unwrap_or(series.end()).max(open.at));
     let usual_end = open.at - open.length - STEP;
-    let of_day = |metric| series.whole(metric, usual_end - DAY, usual_end).map_or(0.0, |value| value.x.exp());
     let slow_ns = match kind {
-        Kind::Slower | Kind::SlowerTail => of_day(Metric::P90),
-        Kind::SlowerExtreme => of_day(Metric::P95),
+        Kind::Slower | Kind::SlowerTail => {
+            series.whole(Metric::P90, usual_end - DAY, usual_end).map_or(0.0, |value| value.x.exp())
+        }
+        Kind::SlowShare => series.slow_ns,
         _ => 0.0,
     };
     let (start, is_exact) = match kind {
-        Kind::Slower | Kind::SlowerTail | Kind::SlowerExtreme => split(&series.slow(slow_ns, from, to))?,
+        Kind::Slower | Kind::SlowerTail | Kind::SlowShare => split(&series.slow(slow_ns, from, to))?,
         Kind::Failing => split(&series.failures(from, to))?,
         Kind::Fewer => split_calls(&series.failures(from, to))?,
         Kind::Dearer => split(&series.dearer(between(series, open, to), from, to))?,
@@ -319,13 +326,13 @@ fn describe(series: &Series, kind: Kind, open: &Open) -> Option<Change> {
     let minutes = (to - since).max(1) as f64;
     let calls_an_hour = series.whole(Metric::Calls, since, to).map_or(0.0, |value| value.calls * 60.0 / minutes);
     let (before, now) = match kind {
-        Kind::Slower | Kind::SlowerTail | Kind::SlowerExtreme => (open.centre.exp(), after.x.exp()),
+        Kind::Slower | Kind::SlowerTail => (open.centre.exp(), after.x.exp()),
         // The usual value of windows lacks their dearest minutes.
         Kind::Dearer => {
             let usual = series.whole(Metric::Cost, usual_end - 24 * 60, usual_end);
             (usual.map_or(open.centre, |value| value.x).exp(), after.x.exp())
         }
-        Kind::Failing => (open.centre, after.x),
+        Kind::Failing | Kind::SlowShare => (open.centre, after.x),
         Kind::Fewer => (usual_calls(series, since, open), after.x / minutes),
     };
     let harm = match kind {
@@ -335,12 +342,18 @@ fn describe(series: &Series, kind: Kind, open: &Open) -> Option<Change> {
             let extra = (now - before).max(0.0);
             calls_an_hour * extra * (1.0 + 4.0 * extra)
         }
-        Kind::Slower | Kind::SlowerTail | Kind::SlowerExtreme => {
+        Kind::Slower | Kind::SlowerTail | Kind::SlowShare => {
             let total = |index: fn(&(f64, f64)) -> f64| series.slow(slow_ns, since, to).iter().map(index).sum::<f64>();
             let share = total(|minute| minute.1) / total(|minute| minute.0).max(1.0);
-            let usual = if kind == Kind::SlowerExtreme { 0.05 } else { 0.10 };
+            let (usual, ratio) = match kind {
+                Kind::SlowShare => {
+                    let long = |from, to| series.long_ns(from, to).unwrap_or(series.slow_ns);
+                    (before, long(since, to) / long(usual_end - DAY, usual_end))
+                }
+                _ => (0.10, now / before),
+            };
             let worse = (share - usual).max(0.0);
-            let weight = ((now / before).log2() / 3.0).clamp(0.1, 1.0);
+            let weight = (ratio.log2() / 3.0).clamp(0.1, 1.0);
             calls_an_hour * worse * weight * (1.0 + 4.0 * worse)
         }
     };

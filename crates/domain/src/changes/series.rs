@@ -2,6 +2,8 @@
 
 use std::cell::RefCell;
 
+/// Minutes between the ends of windows that are measured once.
+pub(super) const STEP: i64 = 5;
 /// Buckets of the logarithm of a duration per unit.
 const PER_UNIT: f64 = 64.0;
 /// Buckets in all: durations of 1 ns to 292 years.
@@ -10,6 +12,13 @@ const BUCKETS: usize = 64 * 44;
 const CALLS_FOR_QUANTILE: f64 = 15.0;
 /// Requests that a rate of errors needs.
 const CALLS_FOR_RATE: f64 = 10.0;
+/// Minutes of the parts whose long durations are compared, the requests of one, and the quantile.
+const PART: usize = 6 * 60;
+const CALLS_FOR_PART: f64 = 100.0;
+const LONG: f64 = 0.98;
+/// How much longer than the usual long duration a slow request is: 15 % and 10 ms.
+const LN_LONGER: f64 = 0.139_761_942;
+const NS_LONGER: f64 = 10e6;
 
 /// One minute of a subject.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -39,6 +48,10 @@ pub struct Series {
     pub(super) spread: f64,
     /// Failed share of all requests.
     pub(super) failed_share: f64,
+    /// Requests are slow that take longer, nanoseconds; infinite when the usual long duration is unknown.
+    pub(super) slow_ns: f64,
+    /// Slow share of all requests.
+    slow_share: f64,
     /// Cost of a request, US dollars.
     typical_cost: f64,
     /// Standard deviation of the logarithm of the cost of a request.
@@ -48,7 +61,7 @@ pub struct Series {
 
 /// Windows of a metric: their length, the minutes left out.
 type Windows = (Metric, i64, usize);
-/// By the end of the window, after the first minute: what was measured; `None`: nothing yet.
+/// By the end of the window, in steps of [`STEP`] since the first minute: what was measured; `None`: nothing yet.
 type Ends = Vec<Option<Option<Value>>>;
 
 #[derive(Debug, Clone, Default)]
@@ -57,6 +70,7 @@ struct Cell {
     failed: f64,
     ln_mean: f64,
     buckets: Vec<u16>,
+    slow: f64,
     priced: f64,
     cost: f64,
 }
@@ -68,8 +82,8 @@ pub(super) enum Metric {
     P50,
     /// Logarithm of the duration that a tenth exceeds.
     P90,
-    /// Logarithm of the duration that a twentieth exceeds.
-    P95,
+    /// Share of the slow requests: [`Series::slow_ns`].
+    SlowShare,
     /// Failed share.
     Errors,
     /// Number of requests.
@@ -85,7 +99,7 @@ pub(super) struct Value {
     pub x: f64,
     /// Requests measured.
     pub calls: f64,
-    /// Failed requests among them.
+    /// Failed requests among them; slow ones of [`Metric::SlowShare`].
     pub failed: f64,
 }
 
@@ -110,6 +124,8 @@ impl Series {
             buckets: (all().min().unwrap_or(0), all().max().unwrap_or(0)),
             typical_ln: median(&mut means).unwrap_or(0.0),
             failed_share: if calls > 0.0 { failed / calls } else { 0.0 },
+            slow_ns: f64::INFINITY,
+            slow_share: 0.0,
             spread: 0.0,
             typical_cost: if priced > 0.0 { cost / priced } else { 0.0 },
             cost_spread: cost_spread(&minutes),
@@ -121,7 +137,25 @@ impl Series {
             (Some(low), Some(high)) => (high - low) / 2.0,
             _ => 0.0,
         };
+        series.find_slow(calls);
         series
+    }
+
+    /// Finds the slow requests: hardly any request of usual hours takes as long. The median of several parts of the time
+    /// ignores those that are worse.
+    fn find_slow(&mut self, calls: f64) {
+        let long = |part: &[Cell]| {
+            let is_known = part.iter().map(|cell| cell.calls).sum::<f64>() >= CALLS_FOR_PART;
+            if is_known { self.histogram(part.iter()).quantile(LONG) } else { None }
+        };
+        let mut usual: Vec<f64> = self.minutes.chunks(PART).filter_map(long).collect();
+        let Some(usual) = median(&mut usual) else { return };
+        self.slow_ns = (usual + LN_LONGER).exp().max(usual.exp() + NS_LONGER);
+        let edge = bucket_of(self.slow_ns);
+        for cell in &mut self.minutes {
+            cell.slow = cell.longer(edge);
+        }
+        self.slow_share = self.minutes.iter().map(|cell| cell.slow).sum::<f64>() / calls.max(1.0);
     }
 
     /// Whether any request has a cost.
@@ -151,7 +185,11 @@ impl Series {
         if end - length < self.first || end > self.end() {
             return None;
         }
-        let place = (end - self.first) as usize;
+        let step = |minute: i64| minute.div_euclid(STEP);
+        if end.rem_euclid(STEP) != 0 {
+            return self.measured(metric, self.cells(end - length, end), left_out);
+        }
+        let place = (step(end) - step(self.first)) as usize;
         let known = |windows: Windows| {
             let cache = self.cache.borrow();
             let (_, ends) = cache.iter().find(|(one, _)| *one == windows)?;
@@ -165,7 +203,7 @@ impl Series {
             let windows = (metric, length, left_out);
             let mut cache = self.cache.borrow_mut();
             let index = cache.iter().position(|(one, _)| *one == windows).unwrap_or_else(|| {
-                cache.push((windows, vec![None; self.minutes.len() + 1]));
+                cache.push((windows, vec![None; (step(self.end()) - step(self.first)) as usize + 1]));
                 cache.len() - 1
             });
             cache[index].1[place] = Some(value);
@@ -175,20 +213,27 @@ impl Series {
 
     /// The metric of all minutes of `from..to`.
     pub(super) fn whole(&self, metric: Metric, from: i64, to: i64) -> Option<Value> {
-        self.measure(metric, self.cells(from, to), 0).into_iter().find(|(one, _)| *one == metric)?.1
+        self.measured(metric, self.cells(from, to), 0)
+    }
+
+    fn measured(&self, metric: Metric, cells: &[Cell], left_out: usize) -> Option<Value> {
+        self.measure(metric, cells, left_out).into_iter().find(|(one, _)| *one == metric)?.1
     }
 
     /// The metric; with a quantile of durations, all of them.
     fn measure(&self, metric: Metric, cells: &[Cell], left_out: usize) -> Vec<(Metric, Option<Value>)> {
         let excess = |cell: &Cell| match metric {
-            Metric::P50 | Metric::P90 | Metric::P95 if cell.buckets.is_empty() => 0.0,
-            Metric::P50 | Metric::P90 | Metric::P95 => cell.calls * (cell.ln_mean - self.typical_ln),
+            Metric::P50 | Metric::P90 if cell.buckets.is_empty() => 0.0,
+            Metric::P50 | Metric::P90 => cell.calls * (cell.ln_mean - self.typical_ln),
             Metric::Errors => cell.failed - cell.calls * self.failed_share,
+            Metric::SlowShare => cell.slow - cell.calls * self.slow_share,
             Metric::Calls => -cell.calls,
             Metric::Cost => cell.cost - cell.priced * self.typical_cost,
         };
         let mut order: Vec<(f64, &Cell)> = cells.iter().map(|cell| (excess(cell), cell)).collect();
-        order.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        if (1..order.len()).contains(&left_out) {
+            order.select_nth_unstable_by(left_out, |(one, _), (other, _)| other.total_cmp(one));
+        }
         let kept = order.iter().skip(left_out).map(|(_, cell)| *cell);
         if metric == Metric::Cost {
             let priced: f64 = kept.clone().map(|cell| cell.priced).sum();
@@ -197,18 +242,19 @@ impl Series {
             let value = is_known.then(|| Value { x: (cost / priced).ln(), calls: priced, failed: 0.0 });
             return vec![(metric, value)];
         }
+        let bad = |cell: &Cell| if metric == Metric::SlowShare { cell.slow } else { cell.failed };
         let (calls, failed) =
-            kept.clone().fold((0.0, 0.0), |(calls, failed), cell| (calls + cell.calls, failed + cell.failed));
+            kept.clone().fold((0.0, 0.0), |(calls, failed), cell| (calls + cell.calls, failed + bad(cell)));
         let value = |x: f64| Some(Value { x, calls, failed });
         match metric {
-            Metric::P50 | Metric::P90 | Metric::P95 => {
+            Metric::P50 | Metric::P90 => {
                 let histogram = (calls >= CALLS_FOR_QUANTILE).then(|| self.histogram(kept));
                 let quantile = |q| histogram.as_ref()?.quantile(q).and_then(value);
-                let quantiles = [(Metric::P50, 0.5), (Metric::P90, 0.9), (Metric::P95, 0.95)];
+                let quantiles = [(Metric::P50, 0.5), (Metric::P90, 0.9)];
                 quantiles.into_iter().map(|(metric, q)| (metric, quantile(q))).collect()
             }
-            Metric::Errors if calls < CALLS_FOR_RATE => vec![(metric, None)],
-            Metric::Errors => vec![(metric, value(failed / calls))],
+            Metric::Errors | Metric::SlowShare if calls < CALLS_FOR_RATE => vec![(metric, None)],
+            Metric::Errors | Metric::SlowShare => vec![(metric, value(failed / calls))],
             Metric::Calls | Metric::Cost => vec![(metric, value(calls))],
         }
     }
@@ -239,11 +285,12 @@ impl Series {
     /// Requests, and those longer than `duration_ns`, of each minute of `from..to`.
     pub(super) fn slow(&self, duration_ns: f64, from: i64, to: i64) -> Vec<(f64, f64)> {
         let edge = bucket_of(duration_ns);
-        let slow = |cell: &Cell| {
-            let above = cell.buckets.iter().filter(|bucket| **bucket > edge).count() as f64;
-            (cell.calls, if above > 0.0 { cell.calls * above / cell.buckets.len() as f64 } else { 0.0 })
-        };
-        self.cells(from, to).iter().map(slow).collect()
+        self.cells(from, to).iter().map(|cell| (cell.calls, cell.longer(edge))).collect()
+    }
+
+    /// The duration that hardly any request of `from..to` exceeds, nanoseconds.
+    pub(super) fn long_ns(&self, from: i64, to: i64) -> Option<f64> {
+        self.histogram(self.cells(from, to).iter()).quantile(LONG).map(f64::exp)
     }
 }
 
@@ -253,7 +300,13 @@ impl Cell {
         let ln_mean = minute.durations.iter().map(|ns| ns.max(1.0).ln()).sum::<f64>() / points.max(1.0);
         let buckets = minute.durations.iter().map(|ns| bucket_of(*ns)).collect();
         let Minute { calls, failed, priced, cost, .. } = minute;
-        Cell { calls, failed: failed.min(calls), ln_mean, buckets, priced, cost }
+        Cell { calls, failed: failed.min(calls), ln_mean, buckets, slow: 0.0, priced, cost }
+    }
+
+    /// Requests above a bucket.
+    fn longer(&self, edge: u16) -> f64 {
+        let above = self.buckets.iter().filter(|bucket| **bucket > edge).count() as f64;
+        if above > 0.0 { self.calls * above / self.buckets.len() as f64 } else { 0.0 }
     }
 }
 

@@ -13,15 +13,16 @@ struct Day {
     days: i64,
 }
 
-/// What a generated minute adds: factor of durations, share of failures, factor of traffic.
+/// What a generated minute adds: factor of durations of a share of requests, share of failures, factor of traffic.
 #[derive(Clone, Copy)]
 struct Effect {
     slower: f64,
+    share: f64,
     failing: f64,
     traffic: f64,
 }
 
-const NONE: Effect = Effect { slower: 1.0, failing: 0.0, traffic: 1.0 };
+const NONE: Effect = Effect { slower: 1.0, share: 1.0, failing: 0.0, traffic: 1.0 };
 
 fn day(seed: u64, calls: f64) -> Day {
     Day { random: fastrand::Rng::with_seed(seed), calls, days: 8 }
@@ -48,10 +49,15 @@ impl Day {
             let effect = effect(minute);
             let expected = self.calls * wave * effect.traffic;
             let calls = (expected + expected.sqrt() * self.normal()).round().max(0.0) as usize;
-            let slower = effect.slower * if minute < hiccup.0 { hiccup.1 } else { 1.0 };
+            let slower = if minute < hiccup.0 { hiccup.1 } else { 1.0 };
             let failing = effect.failing + 0.002 + if minute < burst.0 { burst.1 } else { 0.0 };
-            let mut durations: Vec<f64> =
-                (0..calls.min(12)).map(|_| 120e6 * slower * (0.5 * self.normal() + drift).exp()).collect();
+            let mut durations: Vec<f64> = (0..calls.min(60))
+                .map(|_| {
+                    let is_hit = effect.share >= 1.0 || self.random.f64() < effect.share;
+                    let slower = if is_hit { slower * effect.slower } else { slower };
+                    120e6 * slower * (0.5 * self.normal() + drift).exp()
+                })
+                .collect();
             durations.sort_unstable_by(f64::total_cmp);
             let failed = (0..calls).filter(|_| self.random.f64() < failing).count() as f64;
             Minute { calls: calls as f64, failed, durations, ..Minute::default() }
@@ -87,6 +93,8 @@ fn worse_subjects_are_found_with_their_start() {
     for (effect, kind, calls, after_minutes) in [
         (slower(4.0), Kind::Slower, 5.0, 40),
         (slower(2.0), Kind::Slower, 30.0, 60),
+        // Few requests, which neither the median nor the tenth shows.
+        (Effect { slower: 10.0, share: 0.05, ..NONE }, Kind::SlowShare, 60.0, 90),
         (failing(0.12), Kind::Failing, 30.0, 20),
         (failing(0.5), Kind::Failing, 5.0, 20),
         (Effect { traffic: 0.0, ..NONE }, Kind::Fewer, 30.0, 60),
@@ -104,7 +112,7 @@ fn worse_subjects_are_found_with_their_start() {
 // ANSWERS 4, (14).
 #[test]
 fn four_bad_minutes_are_no_change() {
-    let bad = Effect { slower: 20.0, failing: 0.9, traffic: 1.0 };
+    let bad = Effect { slower: 20.0, failing: 0.9, ..NONE };
     for (seed, minutes, expected) in [(7, 4, false), (8, 12, true)] {
         let effect = move |minute| if (START..START + minutes).contains(&minute) { bad } else { NONE };
         let found = kinds(&day(seed, 30.0).series(START + 13, effect));
@@ -185,6 +193,11 @@ fn sentences_name_subject_numbers_time_and_version() {
     assert_eq!(
         text(&[over], None, &[], &[]),
         "POST /orders is 20 % slower (P90 100 ms -> 120 ms) since about 09:04. Recovered at 10:12 after 68 min."
+    );
+    let slow = Change { slow_ns: 480e6, ..change(Kind::SlowShare, 0.011, 0.062) };
+    assert_eq!(
+        text(&[slow], None, &[], &[]),
+        "POST /orders is slow in 6.2 % of calls (longer than 480 ms), before 1.1 %, since 09:04."
     );
     let fewer = change(Kind::Fewer, 140.0, 42.0);
     assert_eq!(

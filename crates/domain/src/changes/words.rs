@@ -67,7 +67,10 @@ fn effect(change: &Change) -> String {
     match change.kind {
         Kind::Slower => slower("P50", before, after),
         Kind::SlowerTail => slower("P90", before, after),
-        Kind::SlowerExtreme => slower("P95", before, after),
+        Kind::SlowShare => {
+            let longer = duration(change.slow_ns);
+            format!("is slow in {} of calls (longer than {longer}), before {},", percent(after), percent(before))
+        }
         Kind::Dearer => {
             let ratio = after / before.max(f64::MIN_POSITIVE);
             let much = if ratio >= 1.95 { format!("{} times", number(ratio)) } else { percent(ratio - 1.0) };

@@ -87,7 +87,11 @@ pub fn explain(table: &Table) -> Explanation {
         search.remove(&row.conditions);
         explanation.rows.push(row);
     }
-    explanation.rows.extend(began_with(table, all, &explanation));
+    // It explains most of the selection, and the other rows together little.
+    if let Some(row) = began_with(table, all, &explanation) {
+        explanation.rows.insert(0, row);
+        explanation.rows.truncate(ROWS_MAX);
+    }
     if explanation.rows.is_empty() {
         explanation.no_rows = Some(NoRows::NothingDiffers);
     }

@@ -18,6 +18,6 @@ mod table;
 mod tests;
 
 pub use cover::{Explanation, NoRows, Row, RowKind, explain};
-pub use own_time::{OperationTime, RequestTime, Span, own_time, own_times};
+pub use own_time::{MeanTime, OperationTime, RequestTime, Span, mean_times, own_time, own_times};
 pub use search::Mode;
 pub use table::{Column, Condition, LeftOut, Predicate, SampleRates, Set, Table, Values};

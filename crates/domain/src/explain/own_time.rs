@@ -155,6 +155,39 @@ fn all_own_times(requests: &[RequestTime], rates: SampleRates) -> Vec<OperationT
         .collect()
 }
 
+/// The own time of one operation over all requests.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MeanTime {
+    /// The operation.
+    pub operation: u32,
+    /// Mean per request, nanoseconds; requests without the operation count as 0.
+    pub mean: f64,
+    /// Part of the time of all operations, 0 to 1.
+    pub share: f64,
+    /// Requests with the operation.
+    pub requests: u32,
+}
+
+/// Every operation by its own time per request, most first.
+pub fn mean_times(requests: &[RequestTime]) -> Vec<MeanTime> {
+    let mut sums: BTreeMap<u32, (f64, u32)> = BTreeMap::new();
+    for &(operation, time) in requests.iter().flat_map(|request| &request.operations) {
+        let (sum, count) = sums.entry(operation).or_default();
+        *sum += time;
+        *count += 1;
+    }
+    let total: f64 = sums.values().map(|(sum, _)| sum).sum();
+    let of = |(operation, (sum, count)): (u32, (f64, u32))| MeanTime {
+        operation,
+        mean: sum / requests.len() as f64,
+        share: if total > 0.0 { sum / total } else { 0.0 },
+        requests: count,
+    };
+    let mut rows: Vec<MeanTime> = sums.into_iter().map(of).collect();
+    rows.sort_by(|a, b| b.mean.total_cmp(&a.mean).then(a.operation.cmp(&b.operation)));
+    rows
+}
+
 /// Four times the 99th percentile of each operation.
 fn caps<'r>(requests: impl Iterator<Item = &'r RequestTime>) -> BTreeMap<u32, f64> {
     let mut times: BTreeMap<u32, Vec<f64>> = BTreeMap::new();

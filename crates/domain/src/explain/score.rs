@@ -101,9 +101,13 @@ impl Baseline {
                 // Counts before are of one sample: their ratio needs no rate.
                 let strength = counts.before() + PRIOR;
                 let rate = (counts.selected_before() + PRIOR * rate_before) / strength;
-                let above = support / rates.selected - covered * rate;
-                let variance =
-                    support.max(1.0) / (rates.selected * rates.selected) + covered * covered * rate / strength;
+                // Requests of a kind that always was in the band more often are excess too when they became more.
+                let usual = all.on(rates) * counts.before() / all.before();
+                let as_before = if rate > rate_before { covered.min(usual) } else { covered };
+                let more = covered - as_before;
+                let above = support / rates.selected - as_before * rate - more * rate_before;
+                let variance = support.max(1.0) / (rates.selected * rates.selected)
+                    + (as_before * as_before * rate + more * more * rate_before) / strength;
                 let deviation = variance.sqrt();
                 let share = (above / excess).clamp(0.0, 1.0);
                 let lower = ((above - BOUND_Z * deviation) / excess).clamp(1e-9, 1.0 - 1e-6);

@@ -150,31 +150,66 @@ fn two_causes_are_two_rows() {
     }
 }
 
-#[test]
-fn a_full_rollout_is_what_the_selection_began_with() {
-    let mut random = fastrand::Rng::with_seed(3);
+/// 6,000 requests of 120 minutes: `of` draws the attributes and the probability that a request is slow.
+fn drawn(seed: u64, of: impl Fn(u32, &mut fastrand::Rng) -> (Vec<(&'static str, String)>, f64)) -> Table {
+    let mut random = fastrand::Rng::with_seed(seed);
     let requests: Vec<_> = (0..6000)
         .map(|_| {
             let minute = random.u32(0..120);
-            let version = if minute >= 80 { "2" } else { "1" };
-            let attributes = vec![
-                ("service.version", version.to_owned()),
-                ("container.image.tag", format!("v{version}")),
-                ("noise", random.u32(0..4).to_string()),
-            ];
-            Request {
-                attributes,
-                size: random.f64(),
-                slow: random.f64() < if minute >= 80 { 0.5 } else { 0.03 },
-                minute,
-            }
+            let (mut attributes, slow) = of(minute, &mut random);
+            attributes.push(("noise", random.u32(0..4).to_string()));
+            Request { attributes, size: random.f64(), slow: random.f64() < slow, minute }
         })
         .collect();
-    let table = table(&requests);
+    table(&requests)
+}
+
+#[test]
+fn a_full_rollout_is_what_the_selection_began_with() {
+    let table = drawn(3, |minute, _| {
+        let version = if minute >= 80 { "2" } else { "1" };
+        let attributes = vec![("service.version", version.to_owned()), ("container.image.tag", format!("v{version}"))];
+        (attributes, if minute >= 80 { 0.5 } else { 0.03 })
+    });
     let explanation = explain(&table);
     assert_eq!(rows(&table), ["service.version = 2"]);
     assert_eq!(explanation.rows[0].kind, RowKind::Began);
     assert_eq!(explanation.rows[0].synonyms.len(), 1);
+}
+
+// A row that explains a little of the selection does not come before what all of it began with.
+#[test]
+fn a_full_rollout_is_the_first_row() {
+    for seed in 1..=5 {
+        let table = drawn(seed, |minute, random| {
+            let (version, is_hit) = (if minute >= 80 { "2" } else { "1" }, random.f64() < 0.7);
+            let attributes = vec![("service.version", version.to_owned()), ("cache.hit", is_hit.to_string())];
+            let usual = if is_hit { 0.02 } else { 0.06 };
+            (attributes, if minute >= 80 { usual + if is_hit { 0.3 } else { 0.4 } } else { usual })
+        });
+        let explanation = explain(&table);
+        assert_eq!(rows(&table), ["service.version = 2", "cache.hit = false"], "seed {seed}");
+        assert_eq!(explanation.rows[0].kind, RowKind::Began);
+    }
+}
+
+// Requests of a kind that always was slow explain an excess by becoming more.
+#[test]
+fn more_requests_that_always_were_slow_explain_the_excess() {
+    for (hits, cause) in [(0.4, "cache.hit = false"), (0.85, "tenant.id = 1")] {
+        for seed in 1..=5 {
+            let table = drawn(seed, |minute, random| {
+                let is_hit = random.f64() < if minute >= 80 { hits } else { 0.85 };
+                let tenant = random.u32(0..4);
+                let attributes = vec![("cache.hit", is_hit.to_string()), ("tenant.id", tenant.to_string())];
+                let usual = if is_hit { 0.01 } else { 0.5 };
+                (attributes, if minute >= 80 && hits > 0.8 && tenant == 1 { 0.7 } else { usual })
+            });
+            let explanation = explain(&table);
+            assert_eq!(explanation.mode, Mode::Excess, "{cause} {seed}");
+            assert_eq!(rows(&table).first().map(String::as_str), Some(cause), "seed {seed}");
+        }
+    }
 }
 
 #[test]
@@ -424,4 +459,14 @@ fn the_added_time_is_named_by_operation() {
     requests.retain(|request| request.set != Set::RestBefore);
     let rows = own_time(&requests, SampleRates::ALL);
     assert_eq!((rows[0].operation, rows[0].delta), (1, 70.0e6));
+}
+
+#[test]
+fn the_mean_time_of_an_operation_counts_requests_without_it() {
+    let request = |operations: &[(u32, f64)]| RequestTime { set: Set::Selected, operations: operations.to_vec() };
+    let times = mean_times(&[request(&[(0, 60.0), (1, 40.0)]), request(&[(0, 100.0)])]);
+    let found: Vec<(u32, f64, f64, u32)> =
+        times.iter().map(|time| (time.operation, time.mean, time.share, time.requests)).collect();
+    assert_eq!(found, [(0, 80.0, 0.8, 2), (1, 20.0, 0.2, 1)]);
+    assert_eq!(mean_times(&[]), []);
 }

@@ -26,11 +26,13 @@ use std::sync::Arc;
 use crate::model::{InvalidId, KeyValue, NativeId, ProjectId, RowId, Slice, SpanId, TraceId};
 use crate::rules::ai_trace::Flags;
 pub use crate::rules::classify::Promoted;
+use crate::rules::content_terms::ContentTerms;
 pub use crate::rules::drop_reason::DropReason;
 use crate::rules::exception::{AsReceived, Symbolicate};
 use crate::rules::exponential::ExplicitBuckets;
 use crate::rules::framework::Framework;
 use crate::rules::healthcheck::Healthchecks;
+use crate::rules::peer::Peer;
 use crate::rules::prices::{self, Price};
 
 /// The project, its settings and the receive time of a request.
@@ -77,6 +79,8 @@ pub struct IngestSettings {
     pub all_metric_kinds: bool,
     /// Stores the recordings of sessions; on by default.
     pub session_recordings: bool,
+    /// Content flags of AI Traces. WIRE 8.3; off by default.
+    pub content_terms: Option<Arc<ContentTerms>>,
     /// Drops successful health checks. WIRE 8.6; off by default.
     pub healthchecks: Option<Arc<Healthchecks>>,
     /// The framework of the project: symbolication of native reports, and whether OTLP spans make entities. WIRE 4.3, 5.6.
@@ -96,6 +100,7 @@ impl Default for IngestSettings {
             session_recordings: true,
             sample_rate: 1.0,
             error_sample_rate: 1.0,
+            content_terms: None,
             healthchecks: None,
             framework: Framework::Other,
             oldest_ns: i64::MIN,
@@ -162,6 +167,10 @@ pub struct KeptSpan<'a> {
     /// Number of spans that this one represents under sampling by the project and by the sender. DECISIONS 13,
     /// docs/decisions/0012.
     pub weight: f64,
+    /// The other end of the span's call.
+    pub peer: Option<Peer<'a>>,
+    /// Error status, or HTTP status of 500 and above.
+    pub is_error: bool,
 }
 
 /// The kind of an entity that owns spans and exceptions.
@@ -254,6 +263,10 @@ pub struct AiTrace<'a> {
     pub tool_call_count: i64,
     /// What a reader should look at.
     pub flags: Flags,
+    /// Whether the events of the span have messages of the conversation.
+    pub has_event_messages: bool,
+    /// Terms of the word lists in the conversation, see `content_terms::joined`; `None` without one.
+    pub flagged_terms: Option<&'a str>,
 }
 
 /// One occurrence of an Issue. SPEC classification rule 3, DECISIONS 7, 8.

@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::{Xxh3, Xxh3Builder, xxh3_64};
 
 use super::{DropReason, Dropped, ProjectContext};
 use crate::model::{AnyValue, KeyValue, Location, Profile, ProfileBatch, Sample, SampleType, Slice, SpanId, TraceId};
-use crate::rules::profile_stack::{FRAME_TEXT_BYTES_MAX, Frame, StackHash, put_frame};
+use crate::rules::profile_stack::{FRAME_TEXT_BYTES_MAX, Frame, Prefixes, StackHash, put_frame};
 use crate::rules::profile_type::{ProfileType, cut, profile_type};
 use crate::rules::record_time::record_time;
 use crate::wire::encode_attributes;
@@ -156,6 +156,8 @@ pub fn profiles<'a>(
         arena,
         out: ProfileProjection { labels: vec![&[]], timestamps: vec![&[]], ..ProfileProjection::default() },
         hashes: vec![None; batch.stacks.len()],
+        encoded: vec![None; batch.locations.len()],
+        prefixes: Prefixes::default(),
         label_lists: HashMap::default(),
         label_values: HashMap::default(),
         stored_stacks: HashSet::default(),
@@ -188,6 +190,9 @@ struct Projector<'b, 'a> {
     out: ProfileProjection<'a>,
     /// The stacks that were made, by index in the batch.
     hashes: Vec<Option<MadeStack<'a>>>,
+    /// The stored frames of locations, by index in the batch.
+    encoded: Vec<Option<&'a [u8]>>,
+    prefixes: Prefixes,
     /// Indexes into `out.labels`.
     label_lists: HashMap<&'a [u8], u32, Xxh3Builder>,
     /// Hashes of the values of each key.
@@ -312,22 +317,48 @@ impl<'a> Projector<'_, 'a> {
         }
         let batch = self.batch;
         let locations = batch.stacks[index as usize].of(&batch.stack_locations);
-        // Leaf first, as received.
-        let leaf_first = locations.iter().flat_map(|location| frames_of(batch, &batch.locations[*location as usize]));
-        let mut list: Vec<Frame<'a>> = leaf_first.take(FRAMES_MAX + 1).collect();
-        if list.len() > FRAMES_MAX {
+        let of = |location: &u32| &batch.locations[*location as usize];
+        let count: usize = locations.iter().map(|location| frame_count(of(location))).sum();
+        self.work += count.min(FRAMES_MAX + 1) + 1;
+        let (hash, stored) = if count > FRAMES_MAX {
+            let leaf_first = locations.iter().flat_map(|location| frames_of(batch, of(location)));
+            let mut list: Vec<Frame<'a>> = leaf_first.take(FRAMES_MAX + 1).collect();
             list[FRAMES_MAX] = Frame { function: TRUNCATED, ..Frame::default() };
-        }
-        self.work += list.len() + 1;
-        let (mut hash, mut stored) = (StackHash::default(), Vec::new());
-        for frame in list.iter().rev() {
-            hash.add(frame);
-            put_frame(frame, &mut stored);
-        }
+            let (mut hash, mut stored) = (StackHash::default(), Vec::new());
+            for frame in list.iter().rev() {
+                hash.add(frame);
+                put_frame(frame, &mut stored);
+            }
+            (hash, stored)
+        } else {
+            self.whole_stack(locations)
+        };
         self.stack_bytes += stored.len();
         let made = (hash.get(), &*self.arena.alloc_slice_copy(&stored));
         self.hashes[index as usize] = Some(made);
         Ok(made)
+    }
+
+    /// The hash and the stored frames of a stack, of which all frames are stored.
+    fn whole_stack(&mut self, locations: &[u32]) -> (StackHash, Vec<u8>) {
+        let mut stored = Vec::new();
+        locations.iter().rev().for_each(|location| stored.extend_from_slice(self.encoded(*location)));
+        let batch = self.batch;
+        let frames = |location: u32| frames_of(batch, &batch.locations[location as usize]).rev();
+        (self.prefixes.hash(locations.iter().rev().copied(), frames), stored)
+    }
+
+    /// The stored frames of a location.
+    fn encoded(&mut self, location: u32) -> &'a [u8] {
+        if let Some(encoded) = self.encoded[location as usize] {
+            return encoded;
+        }
+        let mut stored = Vec::new();
+        let frames = frames_of(self.batch, &self.batch.locations[location as usize]);
+        frames.rev().for_each(|frame| put_frame(&frame, &mut stored));
+        let encoded: &'a [u8] = self.arena.alloc_slice_copy(&stored);
+        self.encoded[location as usize] = Some(encoded);
+        encoded
     }
 
     /// The labels that are stored, and the ids of trace and span.
@@ -392,8 +423,13 @@ fn identity(profile: &Profile<'_>, types: &[SampleType<'_>]) -> u128 {
     hasher.digest128()
 }
 
+/// The number of [`frames_of`] a location.
+fn frame_count(location: &Location) -> usize {
+    ((location.lines.end - location.lines.start) as usize).max(1)
+}
+
 /// The frames of a location, innermost first: its lines, or its address.
-fn frames_of<'a>(batch: &ProfileBatch<'a>, location: &Location) -> impl Iterator<Item = Frame<'a>> {
+fn frames_of<'a>(batch: &ProfileBatch<'a>, location: &Location) -> impl DoubleEndedIterator<Item = Frame<'a>> {
     let functions = location.lines.of(&batch.lines).iter().map(|function| batch.functions[*function as usize]);
     let named = functions.map(|function| Frame {
         function: if function.name.is_empty() { "(unknown)" } else { cut(function.name, FRAME_TEXT_BYTES_MAX) },

@@ -235,6 +235,7 @@ impl<'b, 'a> Projector<'b, 'a> {
         self.out.rows.spans.push(KeptSpan {
             http_status,
             promoted,
+            is_error,
             ..self.kept(position, time_ns, run.duration_ns, in_run.weight)
         });
         self.entities.insert(in_run.id, self.out.rows.entities.len());
@@ -266,6 +267,8 @@ impl<'b, 'a> Projector<'b, 'a> {
             promoted: Promoted::default(),
             http_status: 0,
             weight,
+            peer: None,
+            is_error: false,
         }
     }
 

@@ -9,9 +9,10 @@ use super::{
     ProjectContext, Promoted, TraceProjection, healthchecks,
 };
 use crate::model::{Attributes, NativeId, Span, StatusCode, TraceBatch, TraceId};
-use crate::rules::ai_trace::{self, Flagged, ModelCall};
+use crate::rules::ai_trace::{self, Flag, Flagged, ModelCall};
 use crate::rules::classify::{Class, classify};
 use crate::rules::client_sampling::{attributes_weight, trace_state_weight};
+use crate::rules::content_terms;
 use crate::rules::edge_platform::Process;
 use crate::rules::endpoint_name::endpoint_name;
 use crate::rules::entry_point::is_entry_point;
@@ -19,6 +20,7 @@ use crate::rules::exception::{ExceptionText, Origin, exceptions_of, has_exceptio
 use crate::rules::http::HttpRequest;
 use crate::rules::issue_group::issue_group;
 use crate::rules::owner::{End, Owners};
+use crate::rules::peer::peer;
 use crate::rules::record_time::{record_time, storable_time};
 use crate::rules::row_id::{entity_row_id, exception_row_id};
 use crate::rules::sampling::{combined, sample};
@@ -221,6 +223,8 @@ impl<'b, 'a> Projector<'b, 'a> {
             promoted,
             http_status: facts.http_status,
             weight,
+            peer: peer(span.kind, attributes, self.arena),
+            is_error: is_error(span, &facts),
         });
         if promoted.endpoint {
             rows.entities.push(self.endpoint(accepted, kept));
@@ -283,6 +287,18 @@ impl<'b, 'a> Projector<'b, 'a> {
             tool_call_count: call.tool_call_count,
             is_error: is_error(span, &accepted.facts),
         };
+        let mut flags = ai_trace::flags(flagged, Attributes(attributes));
+        let events = || {
+            let events = span.events.of(&self.batch.events).iter();
+            events.map(|event| (event.name, self.batch.attributes(event.attributes)))
+        };
+        let flagged_terms = self.context.settings.content_terms.as_ref().and_then(|terms| {
+            let conversation = ai_trace::conversation(Attributes(attributes), events());
+            Some(terms.of_conversation(&conversation)).filter(|found| !found.is_empty())
+        });
+        if flagged_terms.is_some() {
+            flags.set(Flag::FlaggedContent);
+        }
         AiTrace {
             span: accepted.position,
             kept,
@@ -308,7 +324,9 @@ impl<'b, 'a> Projector<'b, 'a> {
             conversation_id: conversation_id
                 .unwrap_or_else(|| bumpalo::format!(in self.arena, "{}", span.trace_id).into_bump_str()),
             tool_call_count: call.tool_call_count,
-            flags: ai_trace::flags(flagged, Attributes(attributes)),
+            flags,
+            has_event_messages: ai_trace::has_messages(events()),
+            flagged_terms: flagged_terms.map(|found| &*self.arena.alloc_str(&content_terms::joined(&found))),
         }
     }
 

@@ -8,6 +8,7 @@
 //! 3. [`entry_point`] and [`classify`]: the promotion table. [`drop_reason`] lists why records are not stored.
 //! 4. [`healthcheck`]: health checks that a project setting drops.
 //! 5. [`http`], [`endpoint_name`], [`ai_trace`], [`prices`], [`edge_platform`]: the columns of entity rows.
+//!    [`peer`]: the other end of the span's call.
 //! 6. [`exception`], [`stack_normalize`], [`issue_group`], [`owner`]: Issues. [`issue_state`], [`issue_similarity`]: on read.
 //! 7. [`row_id`]: deterministic row ids.
 //!
@@ -18,6 +19,7 @@ pub mod ai_trace;
 pub mod body_field;
 pub mod classify;
 pub mod client_sampling;
+pub mod content_terms;
 pub mod drop_reason;
 pub mod edge_platform;
 pub mod endpoint_name;
@@ -35,6 +37,7 @@ pub mod log_mapping;
 pub mod metric_names;
 pub mod native_ids;
 pub mod owner;
+pub mod peer;
 pub mod prices;
 pub mod profile_stack;
 pub mod profile_type;

@@ -1,5 +1,9 @@
 //! Frames of a profile's stack, their stored form and their hash. WIRE 2.1.
 
+use std::collections::HashMap;
+
+use xxhash_rust::xxh3::Xxh3Builder;
+
 use crate::decode::protobuf::reader::{KnownFields, Reader, length, varint};
 
 /// Maximum length of a function's name or a file's path in bytes; the rest is cut off.
@@ -52,6 +56,52 @@ impl StackHash {
         for byte in bytes {
             self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
         }
+    }
+}
+
+/// Maximum number of beginnings of stacks whose hashes are kept.
+const PREFIXES_MAX: usize = 1 << 16;
+
+/// The hashes of beginnings of stacks, as a tree: most stacks of a profile share the frames near the root.
+#[derive(Default)]
+pub struct Prefixes {
+    /// Numbers of prefixes, from 1, by the prefix without its last location (0: none) and that location.
+    numbers: HashMap<(u32, u32), u32, Xxh3Builder>,
+    /// By number less 1.
+    hashes: Vec<StackHash>,
+}
+
+impl Prefixes {
+    /// The hash of the stack of these locations, root first. `frames`: those of a location, root first, always the same.
+    pub fn hash<'f, F: Iterator<Item = Frame<'f>>>(
+        &mut self,
+        locations: impl Iterator<Item = u32>,
+        frames: impl Fn(u32) -> F,
+    ) -> StackHash {
+        let mut hash = StackHash::default();
+        let mut prefix = Some(0);
+        let mut is_known = true;
+        for location in locations {
+            let known = prefix.filter(|_| is_known).and_then(|prefix| self.numbers.get(&(prefix, location)));
+            if let Some(known) = known {
+                (prefix, hash) = (Some(*known), self.hashes[*known as usize - 1]);
+                continue;
+            }
+            // No longer prefix of this stack is known either.
+            is_known = false;
+            frames(location).for_each(|frame| hash.add(&frame));
+            prefix = self.add(prefix, location, hash);
+        }
+        hash
+    }
+
+    /// Numbers a prefix that is new. `None` when there are too many, and when `parent` has no number.
+    fn add(&mut self, parent: Option<u32>, location: u32, hash: StackHash) -> Option<u32> {
+        let parent = parent.filter(|_| self.hashes.len() < PREFIXES_MAX)?;
+        self.hashes.push(hash);
+        let number = self.hashes.len() as u32;
+        self.numbers.insert((parent, location), number);
+        Some(number)
     }
 }
 
@@ -127,6 +177,23 @@ mod tests {
             let mut stored = Vec::new();
             given().for_each(|frame| put_frame(&frame, &mut stored));
             prop_assert!(frames(&stored).eq(given()));
+        }
+
+        #[test]
+        fn prefixes_do_not_change_hashes(stacks: Vec<Vec<u8>>) {
+            const NAMES: [&str; 5] = ["main", "run", "work", "read", "a"];
+            // Locations have up to two frames.
+            let frames = |location: u32| {
+                let names = NAMES.into_iter().cycle().skip(location as usize % 5).take(location as usize % 3);
+                names.map(|function| Frame { function, ..Frame::default() })
+            };
+            let mut prefixes = Prefixes::default();
+            for stack in &stacks {
+                let locations = || stack.iter().map(|location| u32::from(location % 7));
+                let mut naive = StackHash::default();
+                locations().flat_map(frames).for_each(|frame| naive.add(&frame));
+                prop_assert_eq!(prefixes.hash(locations(), frames).get(), naive.get());
+            }
         }
 
         #[test]

@@ -67,6 +67,8 @@ fn kind_of(blobs: &Path, path: &Path) -> Option<Kind> {
         (Some("missing"), _) => Some(Kind::Missing),
         // Empty files, one per project in the resymbolication queue.
         (Some("again"), _) | (_, Some(USED)) => None,
+        // Logos of status pages, which share the store.
+        (Some(folder), _) if folder.starts_with("statuspages/") => None,
         (_, Some(INFO)) => Some(Kind::Info),
         (_, Some(ARTIFACT)) => Some(Kind::Artifact),
         _ => Some(Kind::Original),
@@ -122,5 +124,24 @@ fn check_file(store: &BlobStore, blobs: &Path, path: &Path) -> Result<(), String
             Err("it cannot be read; the list of missing uploads is made anew as stack traces arrive".to_owned())
         }
         Some(Kind::Missing) | None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logos_of_status_pages_are_no_uploads() {
+        let blobs = Path::new("blobs");
+        for (path, expected) in [
+            ("blobs/statuspages/5/logo", None),
+            ("blobs/statuspages/5/logo#1", None),
+            ("blobs/sourcemaps/p/a.js", Some(Kind::Original)),
+            ("blobs/sourcemaps/p/a.js.info", Some(Kind::Info)),
+            ("blobs/missing/p", Some(Kind::Missing)),
+        ] {
+            assert_eq!(kind_of(blobs, Path::new(path)), expected, "{path}");
+        }
     }
 }

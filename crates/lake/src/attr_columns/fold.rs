@@ -64,7 +64,7 @@ impl AttrColumns {
             );
         }
         let offsets = OffsetBuffer::new(ScalarBuffer::from(ends));
-        Ok(Arc::new(BinaryArray::new(offsets, Buffer::from(bytes), None)))
+        Ok(Arc::new(BinaryArray::new(offsets, Buffer::from(bytes), rest.nulls().cloned())))
     }
 }
 

@@ -125,7 +125,7 @@ impl<'s: 'a, 'a> Rows<'s, 'a> {
             ends.push(i32::try_from(rest.len()).expect("the rest is no longer than the encoded column"));
         }
         let offsets = OffsetBuffer::new(ScalarBuffer::from(ends));
-        BinaryArray::new(offsets, Buffer::from(rest), None)
+        BinaryArray::new(offsets, Buffer::from(rest), encoded.nulls().cloned())
     }
 
     /// Splits one row: collects the values that leave it in `found` and appends the pairs that stay to `rest`. False

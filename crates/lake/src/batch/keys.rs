@@ -1,13 +1,13 @@
 //! Assigns rows to groups: every distinct value of a key has a code, and every distinct list of codes is a group.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::array::{
     Array, ArrayRef, BinaryArray, BooleanArray, FixedSizeBinaryArray, Float64Array, Int16Array, Int64Array,
-    RecordBatch, StringArray, UInt8Array, UInt32Array, UInt64Array,
+    PrimitiveArray, RecordBatch, StringArray, UInt8Array, UInt32Array, UInt64Array,
 };
-use hashbrown::HashTable;
+use arrow::datatypes::ArrowPrimitiveType;
+use hashbrown::{HashMap, HashTable};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::attribute::{AttributeReader, KeysReader};
@@ -97,20 +97,20 @@ impl Distinct {
     }
 
     fn code(&mut self, datum: Datum) -> u32 {
-        match &datum {
-            Datum::Bytes(bytes) => self.code_of_bytes(bytes),
-            Datum::U64(bits) => self.code_of_number(*bits, datum),
-            Datum::I64(value) => self.code_of_number(*value as u64, datum),
+        match datum {
+            Datum::Bytes(bytes) => self.code_of_bytes(&bytes),
+            Datum::U64(bits) => self.code_of_number(bits, || datum),
+            Datum::I64(value) => self.code_of_number(value as u64, || datum),
             // 0.0 and -0.0 are the same value.
-            Datum::F64(value) => self.code_of_number((value + 0.0).to_bits(), Datum::F64(value + 0.0)),
+            Datum::F64(value) => self.code_of_number((value + 0.0).to_bits(), || Datum::F64(value + 0.0)),
         }
     }
 
-    fn code_of_number(&mut self, bits: u64, datum: Datum) -> u32 {
+    fn code_of_number(&mut self, bits: u64, datum: impl FnOnce() -> Datum) -> u32 {
         let next = self.values.len() as u32;
         let code = *self.by_number.entry(bits).or_insert(next);
         if code == next {
-            self.keep(datum);
+            self.keep(datum());
         }
         code
     }
@@ -226,24 +226,39 @@ impl Distinct {
                     codes.push(last.1);
                 }
             }
-            _ => {
-                let mut last: Option<(Datum, u32)> = None;
-                for row in 0..cells.len() {
-                    let Some(datum) = cells.datum(row) else {
-                        codes.push(NULL);
-                        continue;
-                    };
-                    let code = match &last {
-                        Some((value, code)) if *value == datum => *code,
-                        _ => {
-                            let code = self.code(datum.clone());
-                            last = Some((datum, code));
-                            code
-                        }
-                    };
-                    codes.push(code);
-                }
+            Cells::U8(array) => self.codes_of_numbers(array, u64::from, Datum::U64, codes),
+            Cells::U32(array) => self.codes_of_numbers(array, u64::from, Datum::U64, codes),
+            Cells::U64(array) => self.codes_of_numbers(array, |value| value, Datum::U64, codes),
+            Cells::I16(array) => self.codes_of_numbers(array, |value| i64::from(value) as u64, signed, codes),
+            Cells::I64(array) => self.codes_of_numbers(array, |value| value as u64, signed, codes),
+            Cells::Bool(_) | Cells::F64(_) => {
+                codes.extend((0..cells.len()).map(|row| cells.datum(row).map_or(NULL, |datum| self.code(datum))));
             }
+        }
+    }
+
+    /// The codes of integers, which have the same code if `bits` gives the same 64 bits.
+    fn codes_of_numbers<T: ArrowPrimitiveType>(
+        &mut self,
+        array: &PrimitiveArray<T>,
+        bits: impl Fn(T::Native) -> u64,
+        datum: impl Fn(u64) -> Datum,
+        codes: &mut Vec<u32>,
+    ) {
+        let nulls = array.nulls();
+        let mut last: Option<(u64, u32)> = None;
+        for (row, value) in array.values().iter().enumerate() {
+            if nulls.is_some_and(|valid| valid.is_null(row)) {
+                codes.push(NULL);
+                continue;
+            }
+            let bits = bits(*value);
+            let code = match last {
+                Some((known, code)) if known == bits => code,
+                _ => self.code_of_number(bits, || datum(bits)),
+            };
+            last = Some((bits, code));
+            codes.push(code);
         }
     }
 }
@@ -255,6 +270,8 @@ pub(crate) struct Groups {
     /// The codes of all groups, concatenated.
     codes: Vec<u32>,
     table: HashTable<u32>,
+    /// With a single key, the groups by code, as far as they were looked up; [`NULL`]: not yet.
+    by_code: Vec<u32>,
     count: usize,
 }
 
@@ -264,6 +281,7 @@ impl Groups {
             keys: keys.iter().cloned().map(Distinct::new).collect(),
             codes: Vec::new(),
             table: HashTable::new(),
+            by_code: Vec::new(),
             // Without keys there is one group, even without rows.
             count: usize::from(keys.is_empty()),
         }
@@ -275,7 +293,9 @@ impl Groups {
 
     /// Approximate heap bytes.
     pub fn bytes(&self) -> usize {
-        self.keys.iter().map(|key| key.bytes).sum::<usize>() + self.codes.len() * 4 + self.table.capacity() * 5
+        self.keys.iter().map(|key| key.bytes).sum::<usize>()
+            + (self.codes.len() + self.by_code.len()) * 4
+            + self.table.capacity() * 5
     }
 
     /// Replaces `groups` with the group of every row of a batch.
@@ -289,6 +309,20 @@ impl Groups {
         let mut columns = vec![Vec::with_capacity(rows); self.keys.len()];
         for (key, codes) in self.keys.iter_mut().zip(&mut columns) {
             key.codes(batch, codes)?;
+        }
+        if let ([key], [codes]) = (&self.keys[..], &columns[..]) {
+            self.by_code.resize(key.values.len(), NULL);
+            for code in codes {
+                let group = match self.by_code.get(*code as usize) {
+                    Some(group) if *group != NULL => *group,
+                    _ => self.group_of(&[*code]),
+                };
+                if let Some(known) = self.by_code.get_mut(*code as usize) {
+                    *known = group;
+                }
+                groups.push(group);
+            }
+            return Ok(());
         }
         let mut list = vec![0; self.keys.len()];
         for row in 0..rows {
@@ -346,6 +380,10 @@ impl Groups {
             code => Some(&self.keys[key].values[code as usize]),
         }
     }
+}
+
+fn signed(bits: u64) -> Datum {
+    Datum::I64(bits as i64)
 }
 
 fn hash_codes(codes: &[u32]) -> u64 {

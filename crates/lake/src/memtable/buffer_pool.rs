@@ -126,7 +126,7 @@ mod tests {
             row.u32(1).text("run/emails").i64(i64::from(number)).i64(5).i16(0);
             row.id(&[number; 16]).id(&[number; 8]).id(&[0; 8]).id(&[number; 16]);
             row.bool(true).bool(false).bool(number % 2 == 0).text("shop").text("").text("10.0.0.1").i64(0).f64(1.0);
-            row.bytes(&[number; 300]).optional_bytes(None);
+            row.bytes(&[number; 300]).optional_bytes(None).optional_text(None).optional_bytes(None);
         }
         buffer
     }

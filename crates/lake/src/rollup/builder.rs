@@ -2,11 +2,13 @@
 //!
 //! Rows arrive in the part's order: by name, then by time. A cell is complete when a later cell of the same key, or
 //! another name, begins. It is then encoded, and added to the cell of the next level that contains it. Rows in another
-//! order are correct too but give more cells, because cells of the same key and start add up.
+//! order are correct too but give more cells, because cells of the same key and start add up. Cells of a table that is
+//! not sorted by name end with their time only.
 
 use std::collections::BTreeMap;
 
 use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, UInt8Array};
+use arrow::compute::{filter_record_batch, is_not_null};
 use arrow::datatypes::{Field, Schema};
 use std::sync::Arc;
 
@@ -90,6 +92,11 @@ impl Builder {
             return Ok(());
         }
         let spec = self.spec;
+        let required = spec.required.map(|required| rows_with(spec, required, batch)).transpose()?;
+        let batch = required.as_ref().unwrap_or(batch);
+        if batch.num_rows() == 0 {
+            return Ok(());
+        }
         let sketched = spec.sketched.map(|name| cells(batch, name)).transpose()?;
         let sketched = match &sketched {
             Some(Cells::I64(values)) => Some(values.values()),
@@ -114,11 +121,11 @@ impl Builder {
                 self.is_unsupported = true;
                 return Ok(());
             }
-            if self.name_ids[key as usize] != self.name_id {
+            if spec.is_sorted && self.name_ids[key as usize] != self.name_id {
                 self.close_all();
                 self.name_id = self.name_ids[key as usize];
             }
-            let cell = self.open(0, key, time);
+            let cell = self.open(spec.finest, key, time);
             cell.rows += 1;
             cell.weight += weight;
             cell.add_times(time, time, latest.as_ref().map_or(&[], |latest| latest.bytes(row)));
@@ -214,7 +221,7 @@ impl Builder {
         let keys = Place { offset, length: bytes.len() as u64 };
         let mut directory = Directory { keys, chunks: Vec::new() };
         let mut finer = self.rows;
-        for (level, Level { chunks, cells, .. }) in self.levels.into_iter().enumerate() {
+        for (level, Level { chunks, cells, .. }) in self.levels.into_iter().enumerate().skip(self.spec.finest) {
             if cells.saturating_mul(self.shrink) > finer {
                 continue;
             }
@@ -254,6 +261,22 @@ fn merge_equal_buckets(buckets: &mut Vec<(i16, f64)>) {
         }
         same
     });
+}
+
+/// The rows with a value in the column `required`, with the columns that cells are computed from.
+fn rows_with(spec: &Spec, required: &str, batch: &RecordBatch) -> Result<RecordBatch, StoreError> {
+    let internal = StoreError::internal("roll up");
+    let names = ["project", "time", "weight"].into_iter().chain(spec.dims.iter().map(|dim| dim.column()));
+    let names = names.chain(spec.sums.iter().copied()).chain(spec.sketched).chain(spec.latest);
+    let schema = batch.schema();
+    let mut columns: Vec<usize> =
+        names.map(|name| schema.index_of(name)).collect::<Result<_, _>>().map_err(StoreError::internal("roll up"))?;
+    columns.sort_unstable();
+    columns.dedup();
+    let rows = is_not_null(batch.column(schema.index_of(required).map_err(StoreError::internal("roll up"))?))
+        .map_err(StoreError::internal("roll up"))?;
+    let narrow = batch.project(&columns).map_err(StoreError::internal("roll up"))?;
+    filter_record_batch(&narrow, &rows).map_err(internal)
 }
 
 /// The columns of the keys: presence as bool, the sketched column as its band.

@@ -313,6 +313,7 @@ pub(crate) fn check_filter(table: Table, filter: &Filter) -> Result<Test, StoreE
         Filter::AttributeMatches { scope, key, pattern } => {
             attribute(table, *scope, key, AttributeCondition::Matches(pattern.clone()))?
         }
+        Filter::Descendant(_) => return bad("conditions on descendants are no part of a scan".to_owned()),
         Filter::AttributeNumber { key, value, .. } if value.is_nan() => {
             return bad(format!("attribute {key} is compared with NaN"));
         }
@@ -346,6 +347,16 @@ fn attribute(
 }
 
 impl Test {
+    /// Whether only rows with a value in this column pass.
+    pub fn requires(&self, name: &str) -> bool {
+        match self {
+            Test::All(tests) => tests.iter().any(|test| test.requires(name)),
+            Test::Not(test) => matches!(&**test, Test::IsNull { column } if column.name == name),
+            Test::Compare { column, .. } | Test::In { column, .. } => column.name == name,
+            _ => false,
+        }
+    }
+
     /// Adds the columns that the test reads and that `into` lacks.
     pub fn columns(&self, into: &mut Vec<&'static Column>) {
         let mut add = |column: &'static Column| {

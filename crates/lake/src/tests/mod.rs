@@ -2,6 +2,7 @@
 
 mod answers;
 mod budget;
+mod calls;
 mod catalog_faults;
 mod checking;
 mod clock;

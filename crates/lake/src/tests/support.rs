@@ -122,6 +122,8 @@ fn request_as(project: u32, spans: &[TestSpan], names: &[(&str, &str)], kind: Sp
             promoted: Promoted { endpoint: true, ..Promoted::default() },
             http_status: 200,
             weight: 1.0,
+            peer: None,
+            is_error: false,
         });
     }
     Rows::traces(project, &context(), &batch, &projection)

@@ -396,7 +396,6 @@ fn bad_plans_are_refused() {
         filtered(Filter::eq("trace_id", Value::Bytes(vec![1; 8]))),
         filtered(Filter::Contains { column: "duration", needle: String::new(), ignore_case: false }),
         filtered(Filter::HasBits { column: "duration", mask: 1 }),
-        filtered(attribute(AttributeScope::Resource)),
         filtered(attribute(AttributeScope::Scope)),
         grouped(Table::Endpoints, Function::Rate),
         grouped(Table::Endpoints, Function::Sum("name")),

@@ -23,7 +23,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn rollups_give_the_results_of_the_model(seed in any::<u64>(), table in 1..5_usize, count in 0..300_usize) {
+    fn rollups_give_the_results_of_the_model(seed in any::<u64>(), table in 0..5_usize, count in 0..300_usize) {
         let (table, mut dice) = (Table::ALL[table], Dice::new(seed));
         let rows = rows(table, count, &mut dice);
         let held = lake(table, &rows, &mut dice);

@@ -28,6 +28,8 @@ struct Call {
 
 /// By index of a subject, the index of the guilty one: its own unless a subject that it calls explains its change.
 pub async fn guilty_of(executor: &Executor, project: u32, worse: &[Worse<'_>]) -> Result<Vec<usize>, QueryError> {
+    // Callers and the called are of different services.
+    let executor = &executor.unfiltered();
     let mut guilty_of: Vec<usize> = (0..worse.len()).collect();
     for is_failing in [false, true] {
         let of_kind: Vec<usize> =
@@ -49,7 +51,7 @@ pub async fn guilty_of(executor: &Executor, project: u32, worse: &[Worse<'_>]) -
 /// Whether the change is of failures (or of durations). `None`: it is not passed on to callers.
 fn kind_of(change: &Change) -> Option<bool> {
     match change.kind {
-        Kind::Slower | Kind::SlowerTail | Kind::SlowerExtreme => Some(false),
+        Kind::Slower | Kind::SlowerTail | Kind::SlowShare => Some(false),
         Kind::Failing => Some(true),
         Kind::Fewer | Kind::Dearer => None,
     }

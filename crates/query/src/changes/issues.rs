@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashMap};
 
 use tidewatch_accounts::Project;
-use tidewatch_domain::changes::Kind;
 use tidewatch_domain::rules::issue_state::Decision;
 use tidewatch_store::plan::{Filter, Function, Key};
 use tidewatch_store::tables::Table;
@@ -189,10 +188,10 @@ impl NewIssue {
 
     /// Whether it began with the failures of its owner.
     pub(super) fn is_of(&self, card: &Found<'_>) -> bool {
-        let failing = card.changes.iter().find(|change| change.kind == Kind::Failing);
+        let mut began = card.changes.iter().map(|change| change.since).chain(card.failing_since);
         self.owner == card.subject.name
-            && failing.is_some()
-            && card.changes.iter().any(|change| self.since.abs_diff(change.since) <= NEAR_MINUTES)
+            && card.failing_since.is_some()
+            && began.any(|since| self.since.abs_diff(since) <= NEAR_MINUTES)
     }
 
     /// The Issue as a card of its own.

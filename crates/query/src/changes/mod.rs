@@ -7,7 +7,7 @@ mod read;
 mod stopped;
 mod versions;
 
-use tidewatch_domain::changes::{self, Card, Change, Kind, sentence};
+use tidewatch_domain::changes::{self, Card, Change, Kind, Series, sentence};
 
 use self::read::Subject;
 use self::versions::{Known, Origin};
@@ -31,13 +31,21 @@ pub async fn read(executor: &Executor, project: &Project, request: ChangesReques
     let screened = read::screen(executor, project.number, end).await?;
     let known = Known::new(&deploys::all(&executor.context, project.number).await?);
     let mut cards = Vec::new();
-    for subject in &screened.subjects {
-        let series = read::series(executor, project.number, subject, end).await?;
-        // It computes for some time.
-        let mut found = executor.context.run_queued(move |_| changes::changes(&series)).await?;
+    let (mut series, new) = tokio::try_join!(
+        read::series(executor, project.number, &screened.subjects, end),
+        issues::new(executor, project, screened.data_since, end),
+    )?;
+    // They compute for some time: on two threads.
+    let rest = series.split_off(series.len() / 2);
+    let judge = |series: Vec<Series>| {
+        executor.context.run_queued(move |_| series.iter().map(changes::changes).collect::<Vec<_>>())
+    };
+    let (judged, others) = tokio::try_join!(judge(series), judge(rest))?;
+    for (subject, mut found) in screened.subjects.iter().zip(judged.into_iter().chain(others)) {
         let ended_before =
             |change: &Change| change.recovered.is_some_and(|minute| minute.saturating_mul(MINUTE) < range.from);
         found.retain(|change| !ended_before(change));
+        let failing_since = found.iter().find(|change| change.kind == Kind::Failing).map(|change| change.since);
         // One that is over does not hide one that is not.
         if found.iter().any(|change| change.recovered.is_none()) {
             found.retain(|change| change.recovered.is_none());
@@ -45,13 +53,12 @@ pub async fn read(executor: &Executor, project: &Project, request: ChangesReques
         found.sort_by(|one, other| other.harm.total_cmp(&one.harm));
         if let Some(first) = found.first() {
             let origin = versions::origin(executor, project.number, subject, first, &known, end).await?;
-            cards.push(Found { subject, changes: found, origin });
+            cards.push(Found { subject, changes: found, failing_since, origin });
         }
     }
     let mut data = stopped_services(executor, project.number, &mut cards, end).await?;
     let worse: Vec<callers::Worse<'_>> = cards.iter().map(|card| (card.subject, &card.changes[0])).collect();
     let guilty = callers::guilty_of(executor, project.number, &worse).await?;
-    let new = issues::new(executor, project, screened.data_since, end).await?;
     let mut taken = Vec::new();
     for (index, card) in cards.iter().enumerate().filter(|(index, _)| guilty[*index] == *index) {
         // Issues of the subjects that suffer belong to the cause.
@@ -81,6 +88,8 @@ struct Found<'a> {
     subject: &'a Subject,
     /// The most harmful first; never empty.
     changes: Vec<Change>,
+    /// Since when it fails, also if that is over.
+    failing_since: Option<i64>,
     origin: Origin,
 }
 
@@ -108,7 +117,7 @@ async fn stopped_services(
 }
 
 fn view(found: &Found<'_>, new_issues: Vec<String>, suffering: Vec<String>) -> ChangeCard {
-    let Found { subject, changes: found, origin } = found;
+    let Found { subject, changes: found, origin, .. } = found;
     let scaled: Vec<Change> = found.iter().map(|change| subject.scaled(change)).collect();
     let version = origin.version.as_ref().map(|(version, relation)| (version.as_str(), *relation));
     let card = Card {
@@ -148,7 +157,7 @@ fn effect(change: &Change) -> Effect {
     let (metric, scale) = match change.kind {
         Kind::Slower => (EffectMetric::P50, 1e-6),
         Kind::SlowerTail => (EffectMetric::P90, 1e-6),
-        Kind::SlowerExtreme => (EffectMetric::P95, 1e-6),
+        Kind::SlowShare => (EffectMetric::SlowShare, 1.0),
         Kind::Failing => (EffectMetric::ErrorRate, 1.0),
         Kind::Fewer => (EffectMetric::Calls, 1.0),
         Kind::Dearer => (EffectMetric::Cost, 1.0),

@@ -2,27 +2,29 @@
 
 use std::collections::BTreeMap;
 
-use tidewatch_domain::changes::{Change, Kind, LOOKED_BACK, Minute, STEPS, Series};
+use tidewatch_domain::changes::{
+    Change, Kind, LOOKED_BACK, Minute, QUANTILES, QUARTER, Quarter, SCREENED, STEPS, Series, suspicion,
+};
 use tidewatch_store::plan::{Aggregate, Filter, Function, Key};
 use tidewatch_store::tables::Table;
 
-use crate::answer::Row;
+use crate::answer::{Answer, Row};
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::plans;
-use crate::time::{Buckets, HOUR, MINUTE, Range};
+use crate::time::{Buckets, MINUTE, Range};
 use crate::views::changes::ChangeKind;
 use crate::{ai_metrics, filters};
 use tidewatch_limits as limits;
 
-/// Minutes of a bucket of the first look.
-const QUARTER: i64 = 15 * MINUTE;
+/// The tables of subjects.
+const TABLES: [Table; 3] = [Table::Endpoints, Table::Tasks, Table::AiTraces];
+/// Subjects whose minutes are read by one plan: their distributions are in memory together.
+const SUBJECTS_OF_PLAN: usize = 8;
 /// Points of a minute's distribution.
 const POINTS: usize = 20;
-/// Calls of a bucket from which on its durations and errors are compared.
-const CALLS: f64 = 6.0;
 /// Calls of all buckets below which a subject is quiet: one in two minutes.
-const QUIET: f64 = 720.0;
+const QUIET: f64 = SCREENED as f64 / 2.0;
 
 /// Output columns of the plans.
 const CALLS_COLUMN: &str = "calls";
@@ -42,14 +44,14 @@ pub struct Subject {
     pub name: String,
     /// Calls that a stored row stands for.
     weight: f64,
-    /// How much its buckets differ; only orders subjects.
-    difference: f64,
+    /// How much its quarters suggest a change; only orders subjects.
+    suspicion: f64,
 }
 
 /// The result of the first look.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Screened {
-    /// Those that differ most, at most [`limits::CHANGED_SUBJECTS_MAX`].
+    /// The most suspicious ones, at most [`limits::CHANGED_SUBJECTS_MAX`].
     pub subjects: Vec<Subject>,
     /// All subjects with rows.
     pub checked: u64,
@@ -121,115 +123,124 @@ fn costs(table: Table, row: Row<'_>) -> (f64, f64) {
     (priced, if weight > 0.0 { row.number(COST) * priced / weight } else { 0.0 })
 }
 
-/// Calls, failed calls, P50 and P90 of a bucket.
-#[derive(Default, Clone, Copy)]
-struct Quarter {
-    calls: f64,
-    failed: f64,
-    p50: f64,
-    p90: f64,
-    priced: f64,
-    cost: f64,
-}
-
 /// Reads quarters of an hour of all subjects up to the minute `end`.
 pub async fn screen(executor: &Executor, project: u32, end: i64) -> Result<Screened, QueryError> {
-    let to = end.saturating_mul(MINUTE);
-    let from = to.saturating_sub(STEPS * MINUTE + 2 * HOUR);
-    let range = Range { from: from.div_euclid(QUARTER).saturating_mul(QUARTER), to };
-    let buckets = Buckets::over(range, QUARTER);
-    let mut screened = Screened { subjects: Vec::new(), checked: 0, quiet: 0, data_since: None };
-    for table in [Table::Endpoints, Table::Tasks, Table::AiTraces] {
-        let keys = vec![Key::column("name"), plans::bucket(&buckets)];
-        let plan = plans::groups(table, &[project], range, calls(table), keys, aggregates(table, vec![0.5, 0.9]));
-        let answer = executor.run(plan).await?;
-        let mut names: BTreeMap<&str, (f64, BTreeMap<i64, Quarter>)> = BTreeMap::new();
-        for row in answer.rows() {
-            let durations = row.numbers(DURATIONS).unwrap_or_default();
-            let at = |index: usize| durations.get(index).copied().unwrap_or(0.0);
-            let (calls, failed) = (row.number(CALLS_COLUMN), row.number(FAILED));
-            let (weight, quarters) = names.entry(row.text("name")).or_default();
-            *weight += row.number(WEIGHT_COLUMN);
-            let start = row.int(plans::BUCKET);
-            let (priced, cost) = costs(table, row);
-            quarters.insert(start, Quarter { calls, failed, p50: at(0), p90: at(1), priced, cost });
-            let minute = start.div_euclid(MINUTE);
-            screened.data_since = Some(screened.data_since.map_or(minute, |since| since.min(minute)));
-        }
-        for (name, (weight, quarters)) in names {
-            let calls: f64 = quarters.values().map(|quarter| quarter.calls).sum();
-            screened.checked += 1;
-            screened.quiet += u64::from(calls < QUIET);
-            let starts: Vec<i64> = buckets.starts().collect();
-            let difference = difference(&starts, &quarters, calls);
-            if difference > 0.0 {
-                let weight = weight / calls.max(1.0);
-                screened.subjects.push(Subject { table, name: name.to_owned(), weight, difference });
-            }
-        }
+    let (to, quarter) = (end.saturating_mul(MINUTE), QUARTER * MINUTE);
+    let from = to.saturating_sub(SCREENED * MINUTE).div_euclid(quarter).saturating_mul(quarter);
+    let buckets = Buckets::over(Range { from, to }, quarter);
+    let of = |table| screen_table(executor, project, table, Range { from, to }, buckets);
+    let [endpoints, tasks, ai_traces] = TABLES.map(of);
+    let (mut screened, tasks, ai_traces) = tokio::try_join!(endpoints, tasks, ai_traces)?;
+    for other in [tasks, ai_traces] {
+        screened.subjects.extend(other.subjects);
+        screened.checked += other.checked;
+        screened.quiet += other.quiet;
+        screened.data_since = screened.data_since.into_iter().chain(other.data_since).min();
     }
-    let by_difference = |one: &Subject, other: &Subject| other.difference.total_cmp(&one.difference);
-    screened.subjects.sort_by(|one, other| by_difference(one, other).then_with(|| one.name.cmp(&other.name)));
+    let most = |one: &Subject, other: &Subject| other.suspicion.total_cmp(&one.suspicion);
+    screened.subjects.sort_by(|one, other| most(one, other).then_with(|| one.name.cmp(&other.name)));
     screened.subjects.truncate(limits::CHANGED_SUBJECTS_MAX);
     Ok(screened)
 }
 
-/// How far the worst bucket is from the better quarter of all; 0 when every bucket is near.
-fn difference(starts: &[i64], quarters: &BTreeMap<i64, Quarter>, calls: f64) -> f64 {
-    let known: Vec<&Quarter> = quarters.values().filter(|quarter| quarter.calls >= CALLS).collect();
-    let low = |value: fn(&Quarter) -> f64| {
-        let mut values: Vec<f64> = known.iter().map(|quarter| value(quarter)).collect();
-        values.sort_unstable_by(f64::total_cmp);
-        values.get(values.len() / 4).copied().unwrap_or(0.0)
-    };
-    let (p50, p90, share) =
-        (low(|quarter| quarter.p50), low(|quarter| quarter.p90), low(|quarter| quarter.failed / quarter.calls));
-    let price = |quarter: &Quarter| if quarter.priced > 0.0 { quarter.cost / quarter.priced } else { 0.0 };
-    let cost = low(price);
-    let mut worst = 0.0_f64;
-    for quarter in &known {
-        let root = quarter.calls.sqrt();
-        for (value, usual, least) in [(quarter.p50, p50, 1.1), (quarter.p90, p90, 1.1), (price(quarter), cost, 1.1)] {
-            if usual > 0.0 && value >= least * usual {
-                worst = worst.max((value / usual).ln() * root);
-            }
-        }
-        let added = quarter.failed - quarter.calls * share;
-        if quarter.failed >= 2.0 && added >= 0.003 * quarter.calls {
-            worst = worst.max(added / (quarter.calls * share + 1.0).sqrt());
-        }
-    }
-    // Buckets before the first row of a young subject are no drop.
-    let since = quarters.keys().next().copied().unwrap_or(0);
-    let all: Vec<f64> = starts
-        .iter()
-        .filter(|start| **start >= since)
-        .map(|start| quarters.get(start).map_or(0.0, |quarter| quarter.calls))
-        .collect();
-    let mean = calls / all.len().max(1) as f64;
-    let hours = all.windows(4).map(|four| four.iter().sum::<f64>());
-    let least = hours.fold(f64::INFINITY, f64::min);
-    if mean * 4.0 >= 15.0 && least <= 0.7 * mean * 4.0 {
-        worst = worst.max((mean * 4.0 - least) / (mean * 4.0).sqrt() / 3.0);
-    }
-    worst
+async fn screen_table(
+    executor: &Executor,
+    project: u32,
+    table: Table,
+    range: Range,
+    buckets: Buckets,
+) -> Result<Screened, QueryError> {
+    let keys = vec![Key::column("name"), plans::bucket(&buckets)];
+    let plan = plans::groups(table, &[project], range, calls(table), keys, aggregates(table, QUANTILES.to_vec()));
+    let answer = executor.run(plan).await?;
+    let is_whole = range.to.rem_euclid(QUARTER * MINUTE) == 0;
+    executor.context.run_queued(move |_| Screened::of(table, &answer, buckets, is_whole)).await
 }
 
-/// The minutes of a subject up to `end`, with the days that its baselines need.
-pub async fn series(executor: &Executor, project: u32, subject: &Subject, end: i64) -> Result<Series, QueryError> {
+impl Screened {
+    /// All suspicious subjects of a table, from its rows by name and quarter; the last quarter `is_whole` when it is over.
+    fn of(table: Table, answer: &Answer, buckets: Buckets, is_whole: bool) -> Screened {
+        let starts: Vec<i64> = buckets.starts().collect();
+        let mut names: BTreeMap<&str, (f64, Vec<Quarter>)> = BTreeMap::new();
+        for row in answer.rows() {
+            let Ok(place) = starts.binary_search(&row.int(plans::BUCKET)) else { continue };
+            let (weight, quarters) =
+                names.entry(row.text("name")).or_insert_with(|| (0.0, vec![Quarter::default(); starts.len()]));
+            *weight += row.number(WEIGHT_COLUMN);
+            let durations = row.numbers(DURATIONS).unwrap_or_default().try_into().unwrap_or_default();
+            let (calls, failed) = (row.number(CALLS_COLUMN), row.number(FAILED));
+            let (priced, cost) = costs(table, row);
+            quarters[place] = Quarter { calls, failed, durations, priced, cost };
+        }
+        let first = answer.rows().map(|row| row.int(plans::BUCKET).div_euclid(MINUTE)).min();
+        let mut screened = Screened { subjects: Vec::new(), checked: 0, quiet: 0, data_since: first };
+        for (name, (weight, quarters)) in names {
+            let calls: f64 = quarters.iter().map(|quarter| quarter.calls).sum();
+            screened.checked += 1;
+            screened.quiet += u64::from(calls < QUIET);
+            let suspicion = suspicion(&quarters, is_whole);
+            if suspicion > 0.0 {
+                let weight = weight / calls.max(1.0);
+                screened.subjects.push(Subject { table, name: name.to_owned(), weight, suspicion });
+            }
+        }
+        screened
+    }
+}
+
+/// The minutes of subjects up to `end`, with the days that their baselines need, in the order of `subjects`.
+pub async fn series(
+    executor: &Executor,
+    project: u32,
+    subjects: &[Subject],
+    end: i64,
+) -> Result<Vec<Series>, QueryError> {
+    let mut found: Vec<Option<Series>> = subjects.iter().map(|_| None).collect();
+    for table in TABLES {
+        let places: Vec<usize> = (0..subjects.len()).filter(|place| subjects[*place].table == table).collect();
+        // One plan reads the minutes of every subject of the table, so several subjects share it.
+        for places in places.chunks(2 * SUBJECTS_OF_PLAN) {
+            let (some, others) = places.split_at(places.len().div_ceil(2));
+            let of = |places: &[usize]| {
+                let names: Vec<String> = places.iter().map(|place| subjects[*place].name.clone()).collect();
+                series_of(executor, project, table, names, end)
+            };
+            let (read, also) = tokio::try_join!(of(some), of(others))?;
+            for (place, series) in places.iter().zip(read.into_iter().chain(also)) {
+                found[*place] = Some(series);
+            }
+        }
+    }
+    Ok(found.into_iter().flatten().collect())
+}
+
+/// The minutes of names of a table.
+async fn series_of(
+    executor: &Executor,
+    project: u32,
+    table: Table,
+    names: Vec<String>,
+    end: i64,
+) -> Result<Vec<Series>, QueryError> {
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
     let first = end - STEPS - LOOKED_BACK;
     let range = Range { from: first.saturating_mul(MINUTE), to: end.saturating_mul(MINUTE) };
     let buckets = Buckets::over(range, MINUTE);
     let qs = (0..POINTS).map(|point| (point as f64 + 0.5) / POINTS as f64).collect();
-    let keys = vec![plans::bucket(&buckets)];
-    let plan = plans::groups(subject.table, &[project], range, subject.rows(), keys, aggregates(subject.table, qs));
+    let keys = vec![Key::column("name"), plans::bucket(&buckets)];
+    let filter = calls(table).and(filters::strings("name", &names));
+    let plan = plans::groups(table, &[project], range, filter, keys, aggregates(table, qs));
     let answer = executor.run(plan).await?;
-    let mut minutes = vec![Minute::default(); (end - first).max(0) as usize];
-    let mut earliest = minutes.len();
+    let length = (end - first).max(0) as usize;
+    let mut minutes = vec![vec![Minute::default(); length]; names.len()];
+    let mut earliest = vec![length; names.len()];
     for row in answer.rows() {
         let index = (row.int(plans::BUCKET).div_euclid(MINUTE) - first) as usize;
-        let Some(minute) = minutes.get_mut(index) else { continue };
-        let (priced, cost) = costs(subject.table, row);
+        let Some(place) = names.iter().position(|name| *name == row.text("name")) else { continue };
+        let Some(minute) = minutes[place].get_mut(index) else { continue };
+        let (priced, cost) = costs(table, row);
         *minute = Minute {
             calls: row.number(CALLS_COLUMN),
             failed: row.number(FAILED),
@@ -237,8 +248,11 @@ pub async fn series(executor: &Executor, project: u32, subject: &Subject, end: i
             priced,
             cost,
         };
-        earliest = earliest.min(index);
+        earliest[place] = earliest[place].min(index);
     }
     // A subject has no windows before its first call.
-    Ok(Series::new(first + earliest as i64, minutes.split_off(earliest)))
+    let of_subject = |(mut minutes, earliest): (Vec<Minute>, usize)| {
+        Series::new(first + earliest as i64, minutes.split_off(earliest))
+    };
+    Ok(minutes.into_iter().zip(earliest).map(of_subject).collect())
 }

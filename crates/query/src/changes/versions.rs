@@ -87,7 +87,7 @@ pub async fn origin(
     let to = change.recovered.unwrap_or(end).saturating_mul(MINUTE);
     let range = Range { from: since.saturating_sub(KNOWN), to: to.max(since.saturating_add(1)) };
     let bad = match change.kind {
-        Kind::Slower | Kind::SlowerTail | Kind::SlowerExtreme => {
+        Kind::Slower | Kind::SlowerTail | Kind::SlowShare => {
             filters::compare("duration", Op::Gt, change.slow_ns as i64)
         }
         Kind::Failing | Kind::Fewer => filters::is("is_error"),

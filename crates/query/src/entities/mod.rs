@@ -3,7 +3,7 @@
 //!
 //! [`EntityKind`] has the differences. The kinds are in `endpoints`, `tasks` and `ai_traces`.
 
-mod detail;
+pub(crate) mod detail;
 mod groups;
 mod kind;
 mod name_page;

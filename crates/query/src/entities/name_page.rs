@@ -40,7 +40,7 @@ pub async fn one<K: EntityKind>(
 async fn is_known(executor: &Executor, table: Table, project: u32, name: &str) -> Result<bool, QueryError> {
     let (filter, window) = (filters::text("name", name), Window::first(1));
     let plan = plans::rows(table, &[project], Range::ALL, filter, vec!["time"], vec![], window);
-    Ok(!executor.run(plan).await?.is_empty())
+    Ok(!executor.unfiltered().run(plan).await?.is_empty())
 }
 
 /// Minutes from the first to the last row of the project in the range, regardless of name; at least 1.

@@ -5,13 +5,14 @@ use tidewatch_domain::query_language::{Comparison, Expr, Field, Literal, Scope};
 
 use super::columns::reason;
 use super::{Compared, Evidence, Found};
+use crate::language::fields::RowKind as RowOf;
 use crate::views::explain::{
     ExplainCondition, ExplainFailure, ExplainKind, ExplainLeftOut, ExplainMode, ExplainOwnTime, ExplainRates,
     ExplainRelation, ExplainRow, ExplainScope, Explanation,
 };
 
 /// Nanoseconds of a millisecond.
-const MILLISECOND: f64 = 1.0e6;
+pub const MILLISECOND: f64 = 1.0e6;
 
 /// The response for what the engine found.
 pub fn answer(evidence: &Evidence, found: Found, mode: ExplainMode) -> Explanation {
@@ -95,9 +96,11 @@ fn condition(compared: &Compared, one: Condition) -> ExplainCondition {
 fn query(scope: ExplainScope, key: &str, relation: ExplainRelation, value: Option<&str>) -> Option<String> {
     let scope = match scope {
         // Resource attributes are on the spans of requests, not on the rows of their lists.
-        _ if matches!(key, "service.name" | "service.version") => None,
+        ExplainScope::Resource | ExplainScope::Record if matches!(key, "service.name" | "service.version") => None,
         ExplainScope::Record if key == "name" => None,
         ExplainScope::Record => Some(Scope::Record),
+        // A field of spans with this name is not the attribute.
+        ExplainScope::Child if key == "name" || RowOf::Span.field(key).is_none() => Some(Scope::Child),
         _ => return None,
     };
     let field = Field { scope, ..Field::named(key) };

@@ -6,9 +6,10 @@
 //!
 //! - [`sets`]: the selection, and what it is compared with. [`sample`]: rows of each set, uniform by trace id.
 //! - [`columns`]: attributes by row, dictionary-encoded. [`spans`]: own time and attributes of the spans of a row.
-//! - [`answer`]: the response.
+//! - [`answer`]: the response. [`breakdown`]: own time by operation of all rows of a time.
 
 mod answer;
+mod breakdown;
 mod columns;
 mod defining;
 mod sample;
@@ -18,15 +19,17 @@ mod spans;
 use std::time::Instant;
 
 use tidewatch_accounts::Project;
-use tidewatch_domain::explain::{self as engine, OperationTime, RequestTime, SampleRates, Table};
+use tidewatch_domain::explain::{self as engine, OperationTime, SampleRates, Table};
 
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::views::explain::{ExplainLeftOutReason, ExplainMode, ExplainRequest, Explanation};
+pub use breakdown::breakdown;
 use columns::{Attribute, Columns};
 use defining::Defining;
 use sample::Sample;
 use sets::Sets;
+pub use sets::timed_rows;
 use spans::{Below, Operation};
 
 /// The columns of the engine, the attribute of each, and attributes that are not compared.
@@ -120,14 +123,7 @@ impl Evidence {
     }
 
     fn own_time(&self) -> Vec<(Operation, OperationTime)> {
-        let requests: Vec<RequestTime> = self
-            .below
-            .rows
-            .iter()
-            .filter(|(_, own)| !own.operations.is_empty())
-            .map(|(&row, own)| RequestTime { set: self.sample.rows[row].set, operations: own.operations.clone() })
-            .collect();
-        let found = engine::own_time(&requests, self.sample.rates);
+        let found = engine::own_time(&self.below.request_times(&self.sample), self.sample.rates);
         found.into_iter().map(|time| (self.below.operation(time.operation), time)).collect()
     }
 }

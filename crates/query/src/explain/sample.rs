@@ -200,6 +200,11 @@ impl Sampled {
 }
 
 impl Sampled {
+    /// Start, nanoseconds since the epoch.
+    pub fn time(&self) -> i64 {
+        self.order.1
+    }
+
     /// How the row failed: attributes and values.
     pub fn failures(&self) -> BTreeSet<(String, String)> {
         let mut found = BTreeSet::new();

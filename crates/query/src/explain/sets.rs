@@ -89,6 +89,13 @@ impl Sets {
         Ok(sets)
     }
 
+    /// All rows of a time, compared with none.
+    pub fn all(table: Table, filter: Filter, on: Range, budget: Duration) -> Sets {
+        let (band, before, defining) = (Filter::True, None, Defining::default());
+        let budget = budget.min(limits::EXPLAIN_BUDGET_MAX);
+        Sets { table, filter, band, on, before, is_time: true, is_named: true, defining, budget }
+    }
+
     /// Whether rows have spans below them.
     pub fn has_spans(&self) -> bool {
         self.table != Table::Logs
@@ -170,6 +177,26 @@ async fn names_in(
     let plan = plans::rows(kind.table(), &[project], view, band.clone(), vec!["name"], order, window);
     let answer = executor.run(plan).await?;
     Ok(answer.rows().map(|row| row.text("name").to_owned()).collect())
+}
+
+/// The kind of the rows that have a duration, and the filter of those of a name that pass a query; of every name when it
+/// is absent or empty. [`QueryError::Unprocessable`] (422) for logs and Issues.
+pub fn timed_rows(
+    entity: ExplainEntity,
+    name: Option<&str>,
+    query: Option<&str>,
+) -> Result<(RowKind, Filter), QueryError> {
+    let (kind, of_kind) = match entity {
+        ExplainEntity::Trace => (RowKind::Span, Filter::eq("parent_span_id", Value::Bytes(vec![0; 8]))),
+        ExplainEntity::Endpoint | ExplainEntity::Task | ExplainEntity::AiTrace => (row_kind(entity), Filter::True),
+        ExplainEntity::Issue | ExplainEntity::Log => {
+            return Err(QueryError::unprocessable(
+                "entity is endpoint, task, ai_trace or trace: others have no duration",
+            ));
+        }
+    };
+    let named = name.filter(|name| !name.is_empty()).map_or(Filter::True, |name| filters::text("name", name));
+    Ok((kind, named.and(of_kind).and(language::filter(kind, query)?)))
 }
 
 fn row_kind(entity: ExplainEntity) -> RowKind {

@@ -1,10 +1,12 @@
 //! The spans of sampled rows: the own time of operations, and the attributes of the spans below.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 use std::time::Instant;
 
-use tidewatch_domain::explain::{Set, Span, own_times};
+use tidewatch_domain::explain::{RequestTime, Set, Span, own_times};
 use tidewatch_domain::model::SpanKind;
+use tidewatch_domain::query_language::{Comparison, Expr, Field, Literal};
 use tidewatch_domain::wire;
 use tidewatch_limits as limits;
 use tidewatch_store::tables::Table;
@@ -46,6 +48,8 @@ pub struct Below {
     /// The spans of some rows were not read.
     pub is_partial: bool,
     operations: Interned<Operation>,
+    /// By the number of an operation: the attributes that its name has, with their values.
+    named_by: Vec<Vec<(&'static str, String)>>,
     keys: Interned<(String, String)>,
     key_counts: Vec<u32>,
     strings: Interned<String>,
@@ -57,6 +61,8 @@ pub struct Below {
 pub struct OwnSpans {
     /// The row's own span was found.
     pub has_own: bool,
+    /// The operation of the row's own span.
+    pub operation: Option<u32>,
     /// Nanoseconds by operation, each operation once.
     pub operations: Vec<(u32, f64)>,
     /// How the row's own span failed.
@@ -114,6 +120,8 @@ pub async fn read(
     sample: &Sample,
     until: Instant,
 ) -> Result<Below, QueryError> {
+    // The spans below a selected row are mostly of other services.
+    let executor = &executor.unfiltered();
     let total = sample.rows.len();
     let mut fraction = (limits::EXPLAIN_FIRST_REQUESTS as f64 / total.max(1) as f64).min(1.0);
     let (mut below, mut done, mut spans_left) = (Below::default(), 0.0, limits::EXPLAIN_SPANS_MAX);
@@ -162,7 +170,7 @@ async fn spans_of(
     spans_max: usize,
 ) -> Result<Option<Vec<Stored>>, QueryError> {
     let of_rows = wanted.iter().map(|&place| &sample.rows[place]).filter(|row| row.trace != [0; 16]);
-    let own: HashSet<([u8; 16], [u8; 8])> = of_rows.clone().map(|row| (row.trace, row.span)).collect();
+    let own: Arc<HashSet<([u8; 16], [u8; 8])>> = Arc::new(of_rows.clone().map(|row| (row.trace, row.span)).collect());
     let traces: BTreeSet<[u8; 16]> = of_rows.map(|row| row.trace).collect();
     if traces.is_empty() {
         return Ok(Some(Vec::new()));
@@ -183,14 +191,29 @@ async fn spans_of(
         "scope",
         "scope_version",
     ];
-    let filter = filters::ids("trace_id", traces);
-    let plan = plans::rows(Table::Spans, &[project], range, filter, columns, vec![], Window::first(usize::MAX));
-    let read = move |spans: &mut Vec<Stored>, answer: &crate::answer::Answer| {
-        spans.extend(answer.rows().map(|row| Stored::read(row, &own)));
-        spans.len() <= spans_max
+    // Two threads read a half of the rows each.
+    let middle = median_time(sample, wanted).clamp(range.from, range.to);
+    let half = |range: Range| {
+        let filter = filters::ids("trace_id", traces.iter().copied());
+        let window = Window::first(usize::MAX);
+        let plan = plans::rows(Table::Spans, &[project], range, filter, columns.clone(), vec![], window);
+        let own = Arc::clone(&own);
+        executor.read(plan, Vec::new(), move |spans: &mut Vec<Stored>, answer: &crate::answer::Answer| {
+            spans.extend(answer.rows().map(|row| Stored::read(row, &own)));
+            spans.len() <= spans_max
+        })
     };
-    let spans = executor.read(plan, Vec::new(), read).await?;
+    let (mut spans, later) =
+        tokio::try_join!(half(Range { to: middle, ..range }), half(Range { from: middle, ..range }))?;
+    spans.extend(later);
     Ok((spans.len() <= spans_max).then_some(spans))
+}
+
+/// The time that half of the rows precede; 0 without rows.
+fn median_time(sample: &Sample, wanted: &[usize]) -> i64 {
+    let mut times: Vec<i64> = wanted.iter().map(|&place| sample.rows[place].time()).collect();
+    let middle = times.len() / 2;
+    if times.is_empty() { 0 } else { *times.select_nth_unstable(middle).1 }
 }
 
 impl Stored {
@@ -215,18 +238,26 @@ impl Stored {
         }
     }
 
-    /// Clients of databases and of HTTP are named by what they call.
-    fn operation(&self) -> Operation {
-        let text = |keys: [&str; 2]| keys.into_iter().find_map(|key| wire::attribute_text(&self.attributes, key));
-        let of_client = || {
-            if let Some(system) = text(["db.system.name", "db.system"]) {
-                return Some(format!("{} {system}", text(["db.operation.name", "db.operation"])?));
-            }
-            let target = text(["server.address", "net.peer.name"])?;
-            Some(format!("{} {target}", text(["http.request.method", "http.method"])?))
+    /// The operation, and the attributes that its name has. Clients of databases and of HTTP are named by what they call.
+    fn operation(&self) -> (Operation, Vec<(&'static str, String)>) {
+        let pair = |keys: [&'static str; 2]| {
+            keys.into_iter().find_map(|key| wire::attribute_text(&self.attributes, key).map(|value| (key, value)))
         };
-        let name = (self.kind == CLIENT).then(of_client).flatten();
-        Operation { service: self.service.clone(), name: name.unwrap_or_else(|| self.name.clone()) }
+        let of_client = || {
+            if let Some(system) = pair(["db.system.name", "db.system"]) {
+                return Some([pair(["db.operation.name", "db.operation"])?, system]);
+            }
+            let target = pair(["server.address", "net.peer.name"])?;
+            Some([pair(["http.request.method", "http.method"])?, target])
+        };
+        let service = self.service.clone();
+        match (self.kind == CLIENT).then(of_client).flatten() {
+            Some(pairs) => {
+                let name = format!("{} {}", pairs[0].1, pairs[1].1);
+                (Operation { service, name }, pairs.map(|(key, value)| (key, value.to_string())).to_vec())
+            }
+            None => (Operation { service, name: self.name.clone() }, vec![("name", self.name.clone())]),
+        }
     }
 }
 
@@ -234,6 +265,29 @@ impl Below {
     /// The operation of a number.
     pub fn operation(&self, number: u32) -> Operation {
         self.operations.values[number as usize].clone()
+    }
+
+    /// The own times of the rows whose spans were read.
+    pub fn request_times(&self, sample: &Sample) -> Vec<RequestTime> {
+        let measured = self.rows.iter().filter(|(_, own)| !own.operations.is_empty());
+        let of = |(&row, own): (&usize, &OwnSpans)| RequestTime {
+            set: sample.rows[row].set,
+            operations: own.operations.clone(),
+        };
+        measured.map(of).collect()
+    }
+
+    /// The condition in the query language that finds the spans of an operation.
+    pub fn condition(&self, number: u32) -> String {
+        let operation = &self.operations.values[number as usize];
+        let equal = |(key, value): (&str, &str)| Expr::Compare {
+            field: Field::named(key),
+            comparison: Comparison::Equals,
+            literal: Literal::quoted(value),
+        };
+        let service = (!operation.service.is_empty()).then_some(("service", operation.service.as_str()));
+        let named_by = self.named_by[number as usize].iter().map(|(key, value)| (*key, value.as_str()));
+        Expr::All(service.into_iter().chain(named_by).map(equal).collect()).to_string()
     }
 
     /// How selected rows failed: attribute, value and count, most first; at most ten.
@@ -304,7 +358,7 @@ impl Below {
             .collect();
         let mut operations: BTreeMap<u32, f64> = BTreeMap::new();
         for (&(place, _), time) in tree.iter().zip(own_times(&nodes)) {
-            *operations.entry(self.operations.number(spans[place].operation())).or_default() += time;
+            *operations.entry(self.operation_number(&spans[place])).or_default() += time;
         }
         let mut cells = Vec::new();
         for &(place, _) in &tree[1..] {
@@ -321,7 +375,17 @@ impl Below {
             }
         });
         let operations = operations.into_iter().collect();
-        OwnSpans { has_own: own.own.is_some(), operations, failures, resource, scope, children: cells }
+        let operation = Some(self.operation_number(own));
+        OwnSpans { has_own: own.own.is_some(), operation, operations, failures, resource, scope, children: cells }
+    }
+
+    fn operation_number(&mut self, span: &Stored) -> u32 {
+        let (operation, named_by) = span.operation();
+        let number = self.operations.number(operation);
+        if number as usize == self.named_by.len() {
+            self.named_by.push(named_by);
+        }
+        number
     }
 
     fn add_child(&mut self, span: &Stored, cells: &mut Vec<(u32, u32)>) {

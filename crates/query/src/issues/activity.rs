@@ -14,9 +14,9 @@ use crate::views::triage::*;
 pub async fn list(executor: &Executor, project: &Project, hash: u64) -> Result<IssueActivityList, QueryError> {
     let families = Families::load(executor, project.number).await?;
     let hash = families.primary(hash);
-    let (hashes, primary) = (families.hashes(hash).collect::<Vec<u64>>(), [hash]);
-    let (stored, standings) = tokio::try_join!(
-        async { Ok(executor.context.control.issue_activity(project.number, &hashes).await?) },
+    let primary = [hash];
+    let ((stored, more), standings) = tokio::try_join!(
+        async { Ok(executor.context.control.issue_activity(project.number, hash).await?) },
         standing::of(executor, project.number, &families, &primary),
     )?;
     let regressions = standing::regressions(executor, project.number, &families, &standings).await?;
@@ -24,7 +24,7 @@ pub async fn list(executor: &Executor, project: &Project, hash: u64) -> Result<I
         stored.into_iter().map(|entry| (entry.at_ns, view(executor, entry))).collect();
     all.extend(regressions.get(&hash).map(|one| (one.at_ns, regressed(one.at_ns))));
     all.sort_by_key(|(at_ns, _)| std::cmp::Reverse(*at_ns));
-    Ok(IssueActivityList { data: all.into_iter().map(|(_, view)| view).collect() })
+    Ok(IssueActivityList { data: all.into_iter().map(|(_, view)| view).collect(), more })
 }
 
 /// An entry of the server without a user.

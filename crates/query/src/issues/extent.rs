@@ -81,6 +81,8 @@ pub async fn histories(
     families: &Families,
     primaries: impl IntoIterator<Item = u64>,
 ) -> Result<HashMap<u64, History>, QueryError> {
+    // Over all time, and over all services and environments.
+    let executor = &executor.unfiltered();
     let has_version = || Filter::Compare { column: "app_version", op: Op::Ne, value: Value::Text(String::new()) };
     let aggregates = vec![
         Function::Min("time").named(FIRST),
@@ -118,6 +120,8 @@ pub async fn first_occurrences(
     families: &Families,
     primaries: impl IntoIterator<Item = u64>,
 ) -> Result<HashMap<u64, i64>, QueryError> {
+    // Over all time, and over all services and environments.
+    let executor = &executor.unfiltered();
     let first = vec![Function::Min("time").named(FIRST)];
     let (filter, keys) = (families.filter(primaries), vec![Key::column(GROUP)]);
     let plan = plans::groups(Table::Exceptions, &[project], Range::ALL, filter, keys, first);

@@ -1,7 +1,7 @@
 //! Issues: the list, one Issue with its occurrences, one occurrence.
 //!
 //! - [`family`]: merged hashes. [`standing`]: states. [`triage`]: changes of states, assignees and merges.
-//! - [`similar`]: similar Issues. [`source`]: the commit of an occurrence.
+//! - [`owned`]: conditions on owners. [`similar`]: similar Issues. [`source`]: the commit of an occurrence.
 //! - [`extent`]: users and versions. [`tags`]: distributions of attributes. [`activity`]: changes and comments.
 //!
 //! Without states in the request, a list has the open and regressed Issues.
@@ -9,6 +9,8 @@
 pub mod activity;
 mod extent;
 mod family;
+pub mod onsets;
+mod owned;
 pub mod similar;
 mod source;
 mod standing;
@@ -29,7 +31,6 @@ pub use self::standing::Standing;
 use super::answer::Row;
 use super::entities::whole;
 use super::executor::Executor;
-use super::language::{self, RowKind};
 use super::occurrences::{self, OccurrenceRecord};
 use super::page::{self, Paging};
 use super::plans::{self, Window};
@@ -182,7 +183,7 @@ pub async fn list(
         None => Wanted::open().states,
     };
     let wanted = Wanted {
-        rows: of_type.and(language::filter(RowKind::Issue, request.query.as_deref())?),
+        rows: of_type.and(owned::filter(executor, project, range, request.query.as_deref()).await?),
         search: request.search,
         states,
         assignee: request.assignee_id.map(|id| Some(id).filter(|id| *id > 0)),
@@ -425,7 +426,12 @@ pub async fn detail(
     let of_issue = families.filter([hash]);
     let mut found = groups(executor, project.number, &families, range, of_issue.clone()).await?;
     add_decisions(executor, project.number, &families, &mut found).await?;
-    let group = found.pop().ok_or_else(|| QueryError::not_found("there is no such issue in this project"))?;
+    let group = found.pop().ok_or_else(|| {
+        QueryError::not_found(match executor.filter().is_empty() {
+            true => "there is no such issue in this project",
+            false => "this issue has no occurrences in the selected services and environments",
+        })
+    })?;
     let rows = group.rows;
     // A request without a range gets the trend from the first to the last occurrence.
     let occurrence_range = Range { from: group.first_seen, to: group.last_seen.saturating_add(1) };

@@ -16,6 +16,8 @@ const REVISION: &str = "vcs.ref.head.revision";
 /// The commit of an occurrence: its attribute, that of the resource of its span, or the commit of the latest reported
 /// deploy of its version. Empty when unknown.
 pub async fn commit(executor: &Executor, project: &Project, of: &OccurrenceRecord) -> Result<String, QueryError> {
+    // The span of the occurrence.
+    let executor = &executor.unfiltered();
     if let Some(commit) = of.view.attributes.0.get(REVISION).filter(|commit| !commit.is_empty()) {
         return Ok(commit.clone());
     }

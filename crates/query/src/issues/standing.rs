@@ -58,6 +58,8 @@ pub async fn of(
     families: &Families,
     primaries: &[u64],
 ) -> Result<HashMap<u64, Standing>, QueryError> {
+    // The state of an Issue does not depend on what is selected.
+    let executor = &executor.unfiltered();
     let all = executor.context.control.issue_decisions(project).await?;
     let decided: HashMap<u64, IssueDecision> =
         primaries.iter().filter_map(|hash| Some((*hash, *all.get(hash)?))).collect();
@@ -208,6 +210,8 @@ pub async fn regressions(
     families: &Families,
     standings: &HashMap<u64, Standing>,
 ) -> Result<HashMap<u64, Regression>, QueryError> {
+    // The state of an Issue does not depend on what is selected.
+    let executor = &executor.unfiltered();
     let regressed: HashMap<u64, IssueDecision> = standings
         .iter()
         .filter(|(_, standing)| standing.state == State::Regressed)

@@ -1,10 +1,11 @@
 //! Compiles a syntax tree to a filter.
 
 use tidewatch_domain::query_language::{Comparison, Expr, Field, Literal, ParseError, Pattern, Position, Scope, Unit};
+use tidewatch_domain::rules::content_terms::{joined, normalized};
 use tidewatch_store::plan::{AttributeScope, Filter, KeySource, Op, Value};
 use tidewatch_store::tables::{Kind, Table};
 
-use super::fields::{Name, RowKind, Source};
+use super::fields::{Bit, Name, RowKind, Source};
 use crate::error::QueryError;
 use crate::filters;
 
@@ -16,11 +17,28 @@ pub fn compile(kind: RowKind, expr: &Expr) -> Result<Filter, QueryError> {
         Expr::Any(operands) => Filter::Any(each(kind, operands)?),
         Expr::Not(operand) => filters::not(compile(kind, operand)?),
         Expr::Text(literal) => any(kind.searched().iter().map(|column| text_contains(column, &literal.pattern))),
+        Expr::Has(field) | Expr::Compare { field, .. }
+            if field.scope == Some(Scope::Child) && kind.has_descendants() =>
+        {
+            Filter::Descendant(Box::new(compile(RowKind::Span, &of_span(expr))?))
+        }
         Expr::Has(field) => Operand::of(kind, field)?.has(kind.table()),
         Expr::Compare { field, comparison, literal } => {
             Operand::of(kind, field)?.compare(kind.table(), &Condition { field, comparison: *comparison, literal })?
         }
     })
+}
+
+/// The condition on a span that `child.` before its field makes one on the spans below.
+fn of_span(expr: &Expr) -> Expr {
+    let unscoped = |field: &Field| Field { scope: None, ..field.clone() };
+    match expr {
+        Expr::Has(field) => Expr::Has(unscoped(field)),
+        Expr::Compare { field, comparison, literal } => {
+            Expr::Compare { field: unscoped(field), comparison: *comparison, literal: literal.clone() }
+        }
+        other => other.clone(),
+    }
 }
 
 /// Where the values of a field with a scope are read, the nearest first.
@@ -150,7 +168,7 @@ impl Operand {
             },
             Some(Scope::Child) => Err(in_query(
                 field.position,
-                "`child.` is only in the answers of explain; a search of traces has `{…} >> {…}`".to_owned(),
+                "`child.` is of Endpoints, Tasks and AI Traces; a search of traces has `{…} >> {…}`".to_owned(),
             )),
         }
     }
@@ -179,7 +197,10 @@ impl Operand {
                 Source::Duration(column) | Source::Time(column) | Source::Bool(column) | Source::Hash(column) => {
                     not_null(table, column)
                 }
-                Source::Outcome { .. } | Source::SpanError | Source::Attributes(_) => Filter::True,
+                Source::Bits(column, bits) => has_bits(column, bits.iter()),
+                Source::Terms(column) => filters::not(Filter::IsNull { column }),
+                Source::Computed => Filter::never(),
+                Source::Outcome { .. } | Source::SpanError | Source::AnyBit(..) | Source::Attributes(_) => Filter::True,
             },
         }
     }
@@ -267,6 +288,21 @@ fn of_source(source: Source, table: Table, condition: &Condition<'_>) -> Result<
             ]);
             Ok(if boolean(condition)? { is_error } else { filters::not(is_error) })
         }
+        Source::Bits(column, bits) => named_bits(column, bits, condition),
+        Source::AnyBit(column, bits) => {
+            let has_any = has_bits(column, bits.iter());
+            Ok(if boolean(condition)? { has_any } else { filters::not(has_any) })
+        }
+        Source::Terms(column) => {
+            condition.equality_only("a term")?;
+            // A term without a word is in no row.
+            let Some(term) = normalized(&literal.text()) else { return Ok(Filter::never()) };
+            Ok(Filter::Contains { column, needle: joined(&[&term]), ignore_case: false })
+        }
+        Source::Computed => Err(in_query(
+            condition.field.position,
+            format!("`{}` is computed for lists of sessions, and searched only there", condition.field.key),
+        )),
         // Fields of attributes are `Operand::Attributes`.
         Source::Attributes(_) => Ok(Filter::never()),
     }
@@ -315,6 +351,26 @@ fn named(table: Table, column: &'static str, names: &[Name], condition: &Conditi
         Comparison::LessOrEqual => number(table, column, Op::Le, greatest),
     };
     Ok(has_named(table, column, names).and(comparison))
+}
+
+/// The rows with a bit of this name; a pattern stands for several.
+fn named_bits(column: &'static str, bits: &[Bit], condition: &Condition<'_>) -> Result<Filter, QueryError> {
+    condition.equality_only("a flag")?;
+    let text = condition.literal.text();
+    let is_meant = |(name, _): &&Bit| match condition.pattern() {
+        Some(pattern) => pattern.matches(name),
+        None => name.eq_ignore_ascii_case(&text),
+    };
+    if !bits.iter().any(|bit| is_meant(&bit)) {
+        let known: Vec<&str> = bits.iter().map(|(name, _)| *name).collect();
+        return condition.misfit(&format!("one of {}", known.join(", ")));
+    }
+    Ok(has_bits(column, bits.iter().filter(is_meant)))
+}
+
+/// The rows with at least one of these bits.
+fn has_bits<'b>(column: &'static str, bits: impl Iterator<Item = &'b Bit>) -> Filter {
+    Filter::HasBits { column, mask: bits.fold(0, |mask, (_, bit)| mask | bit) }
 }
 
 /// The rows with a named number: all of them when 0 has a name.

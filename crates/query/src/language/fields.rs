@@ -1,7 +1,9 @@
 //! The fields of each kind of row: names, columns, types.
 
+use tidewatch_domain::rules::ai_trace::Flag;
 use tidewatch_store::tables::Table;
 
+use crate::filters::ENVIRONMENT_KEYS;
 pub use crate::views::query::RowKind;
 
 /// A field with a column, or with several keys.
@@ -47,12 +49,34 @@ pub enum Source {
     },
     /// `true` for spans with the status ERROR or an HTTP status of 500 and above, else `false`.
     SpanError,
+    /// A column of bits with names; null: none of them. A row has as many values as bits.
+    Bits(&'static str, &'static [Bit]),
+    /// `true` for rows with at least one of the bits, else `false`.
+    AnyBit(&'static str, &'static [Bit]),
+    /// A text column of terms, see `domain::rules::content_terms::joined`. A row has as many values as terms.
+    Terms(&'static str),
     /// The first of these attributes that the row has, of any level.
     Attributes(&'static [&'static str]),
+    /// Computed for lists; no row has it. See [`super::computed`].
+    Computed,
 }
 
 /// A name, and the numbers that it stands for, ends included.
 pub type Name = (&'static str, f64, f64);
+
+/// The name of a bit, and its mask.
+pub type Bit = (&'static str, u64);
+
+/// Flags of AI Traces.
+pub const AI_FLAGS: [Bit; Flag::ALL.len()] = {
+    let mut bits = [("", 0); Flag::ALL.len()];
+    let mut at = 0;
+    while at < bits.len() {
+        bits[at] = (Flag::ALL[at].name(), Flag::ALL[at].bit() as u64);
+        at += 1;
+    }
+    bits
+};
 
 /// OTLP severity numbers.
 pub const SEVERITIES: &[Name] = &[
@@ -105,11 +129,13 @@ const ROUTE: Field = field(&["route"], Source::Attributes(&["http.route"]), "rou
 const HOST: Field = field(&["host"], Source::Attributes(&["host.name"]), "host that sent the record");
 const SERVER: Field =
     field(&["server"], Source::Attributes(&["server.address", "net.peer.name"]), "server that was called");
-const ENVIRONMENT: Field = field(
-    &["env", "environment"],
-    Source::Attributes(&["deployment.environment.name", "deployment.environment"]),
-    "environment of the deployment",
-);
+const PEER: Field =
+    field(&["peer"], Source::Text("peer"), "database, messaging destination or host at the other end of a call");
+const ENVIRONMENT: Field =
+    field(&["env", "environment"], Source::Attributes(&ENVIRONMENT_KEYS), "environment of the deployment");
+/// [`ENVIRONMENT`] of rows that have a column of it.
+const OWN_ENVIRONMENT: Field =
+    field(&["env", "environment"], Source::Text("environment"), "environment of the deployment");
 const USER: Field = field(&["user"], Source::Attributes(&["user.id", "enduser.id"]), "user on whose behalf it ran");
 
 const SPANS: &[Field] = &[
@@ -128,6 +154,7 @@ const SPANS: &[Field] = &[
     ENVIRONMENT,
     HOST,
     SERVER,
+    PEER,
     USER,
     TRACE,
     SPAN,
@@ -147,7 +174,7 @@ const ENDPOINTS: &[Field] = &[
     METHOD,
     PATH,
     ROUTE,
-    ENVIRONMENT,
+    OWN_ENVIRONMENT,
     HOST,
     SERVER,
     USER,
@@ -168,7 +195,7 @@ const TASKS: &[Field] = &[
     OUTCOME,
     IS_ERROR,
     VERSION,
-    ENVIRONMENT,
+    OWN_ENVIRONMENT,
     HOST,
     SERVER,
     USER,
@@ -203,7 +230,10 @@ const AI_TRACES: &[Field] = &[
     field(&["conversation"], Source::Text("conversation_id"), "conversation, session or trace id"),
     field(&["tool_calls"], Source::Number("tool_call_count"), "tool calls"),
     field(&["prompt"], Source::Attributes(&["gen_ai.prompt.name"]), "name of the prompt"),
-    ENVIRONMENT,
+    field(&["flag"], Source::Bits("flags", &AI_FLAGS), "flag, such as truncated or flagged_content"),
+    field(&["flagged"], Source::AnyBit("flags", &AI_FLAGS), "with a flag"),
+    field(&["flagged_term"], Source::Terms("flagged_terms"), "term of the word lists in the conversation"),
+    OWN_ENVIRONMENT,
     HOST,
     SERVER,
     IS_ROOT,
@@ -224,7 +254,7 @@ const ISSUES: &[Field] = &[
     METHOD,
     PATH,
     ROUTE,
-    ENVIRONMENT,
+    OWN_ENVIRONMENT,
     HOST,
     SERVER,
     USER,
@@ -260,6 +290,8 @@ const SESSIONS: &[Field] = &[
     field(&["browser"], Source::Text("browser"), "browser"),
     field(&["os"], Source::Text("os"), "operating system"),
     field(&["client"], Source::Text("client_ip"), "address of the client"),
+    field(&["duration"], Source::Computed, "time from the start to the end; 0 while it is open"),
+    field(&["errors"], Source::Computed, "number of errors"),
     SERVICE,
     VERSION,
     TRACE,
@@ -289,6 +321,11 @@ impl RowKind {
             RowKind::AiTrace => Table::AiTraces,
             RowKind::Session => Table::Sessions,
         }
+    }
+
+    /// Whether a row has a span, and `child.` is any span below it.
+    pub fn has_descendants(self) -> bool {
+        matches!(self, RowKind::Endpoint | RowKind::Task | RowKind::AiTrace)
     }
 
     /// The plural in messages.
@@ -338,7 +375,7 @@ impl RowKind {
             RowKind::Endpoint => &["service", "status", "method", "error", "env", "version"],
             RowKind::Task => &["service", "error", "env", "version"],
             RowKind::AiTrace => {
-                &["model", "provider", "operation", "error", "service", "user", "prompt", "finish_reason"]
+                &["model", "provider", "operation", "error", "service", "user", "prompt", "finish_reason", "flag"]
             }
             RowKind::Session => &["browser", "os", "version", "page"],
         }
@@ -352,7 +389,7 @@ impl RowKind {
             RowKind::Log => &["body"],
             RowKind::Issue => &["exception_type", "message", "stack_trace"],
             RowKind::Endpoint | RowKind::Task | RowKind::AiTrace => &["name"],
-            RowKind::Session => &["user_id", "page", "browser", "os"],
+            RowKind::Session => &["user_id", "page", "browser", "os", "client_ip", "app_version"],
         }
     }
 }

@@ -4,10 +4,13 @@
 //! text ──parse──> Expr ──fields of the kind of row──> Filter
 //! ```
 //!
+//! [`computed`]: of sessions, the fields that a list computes.
+//!
 //! A filter passes the rows on which [`tidewatch_domain::query_language::evaluate`] is true. A literal that does not fit
 //! the type of its field is an error, where the evaluation of a single row is false.
 
 mod compile;
+pub mod computed;
 pub mod fields;
 pub(crate) mod sample;
 pub mod values;

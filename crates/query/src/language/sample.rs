@@ -12,8 +12,8 @@ use crate::time::Range;
 
 /// Slices of a range; many, so that hours of much and of little traffic count alike.
 const SLICES: i64 = 32;
-/// Parts of the range that are tried until enough rows are found, the last is all of it: one `n`th each.
-const PARTS: [i64; 5] = [4096, 512, 64, 8, 1];
+/// Parts of the range that may be enough, the last is all of it: one `n`th each.
+const PARTS: [i64; 10] = [4096, 1024, 256, 64, 32, 16, 8, 4, 2, 1];
 /// Output column of the number of rows.
 const ROWS: &str = "rows";
 
@@ -36,8 +36,9 @@ impl Sample {
         range: Range,
         filter: &Filter,
     ) -> Result<Sample, QueryError> {
+        let mut greatest = PARTS[0];
         for factor in PARTS {
-            let Some(times) = slices(range, factor) else { continue };
+            let Some(times) = slices(range, factor).filter(|_| factor <= greatest) else { continue };
             let sampled = filter.clone().and(times);
             let count = vec![Function::Count.named(ROWS)];
             let plan = plans::groups(table, &[project], range, sampled.clone(), vec![], count);
@@ -45,6 +46,7 @@ impl Sample {
             if rows >= limits::COUNTED_ROWS_MIN || factor == 1 {
                 return Ok(Sample { filter: sampled, rows, factor });
             }
+            greatest = likely_factor(rows, factor);
         }
         Ok(Sample { filter: filter.clone(), rows: 0, factor: 1 })
     }
@@ -58,6 +60,14 @@ impl Sample {
     pub fn scaled(&self, rows: u64) -> u64 {
         rows.saturating_mul(self.factor.unsigned_abs())
     }
+}
+
+/// The greatest factor whose sample probably has enough rows, when one `factor`th of the range has `rows` of them.
+fn likely_factor(rows: u64, factor: i64) -> i64 {
+    let all = rows.saturating_mul(factor.unsigned_abs());
+    // A quarter more, because slices differ.
+    let wanted = limits::COUNTED_ROWS_MIN + limits::COUNTED_ROWS_MIN / 4;
+    i64::try_from(all / wanted).unwrap_or(i64::MAX).max(1)
 }
 
 /// The condition on the time of rows in slices that cover one `factor`th of the range; `None` when the range is too
@@ -82,6 +92,15 @@ fn slices(range: Range, factor: i64) -> Option<Filter> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_next_sample_probably_has_enough_rows() {
+        let wanted = limits::COUNTED_ROWS_MIN + limits::COUNTED_ROWS_MIN / 4;
+        assert_eq!(likely_factor(0, 4096), 1);
+        assert_eq!(likely_factor(wanted / 64, 4096), 63, "rounded down");
+        assert_eq!(likely_factor(wanted.div_ceil(64), 4096), 64);
+        assert_eq!(likely_factor(u64::MAX, 4096), (u64::MAX / wanted) as i64);
+    }
 
     #[test]
     fn slices_cover_the_wanted_part_of_the_range() {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use tidewatch_accounts::Project;
 use tidewatch_domain::query_language::{Field as NamedField, Pattern, Position, Scope};
 use tidewatch_domain::rules::body_field::body_paths;
+use tidewatch_domain::rules::content_terms::split;
 use tidewatch_limits as limits;
 use tidewatch_store::plan::{AttributeScope, Filter, Function, KeySource, Op};
 use tidewatch_store::tables::{Kind, Table};
@@ -32,6 +33,13 @@ pub async fn complete(
     project: &Project,
     request: CompleteRequest,
 ) -> Result<Completions, QueryError> {
+    if let Some(of_spans) = of_children(&request) {
+        let mut found = Box::pin(complete(executor, project, of_spans)).await?;
+        if request.field.as_deref().unwrap_or_default().is_empty() {
+            found.data.iter_mut().for_each(|one| one.text.insert_str(0, CHILD));
+        }
+        return Ok(found);
+    }
     let now = executor.context.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     let filter = super::filter(request.rows, request.query.as_deref())?;
@@ -62,6 +70,21 @@ pub async fn complete(
     Ok(Completions { data, estimated: sample.is_estimated() })
 }
 
+/// Prefix of the fields of spans below rows.
+const CHILD: &str = "child.";
+
+/// The request about all spans, of one about a field of the spans below rows, or about the names of such fields.
+fn of_children(request: &CompleteRequest) -> Option<CompleteRequest> {
+    let of_spans = CompleteRequest { rows: RowKind::Span, query: None, ..request.clone() };
+    if !request.rows.has_descendants() {
+        return None;
+    }
+    match request.field.as_deref().filter(|field| !field.is_empty()) {
+        Some(field) => Some(CompleteRequest { field: Some(field.strip_prefix(CHILD)?.to_owned()), ..of_spans }),
+        None => Some(CompleteRequest { prefix: request.prefix.strip_prefix(CHILD)?.to_owned(), ..of_spans }),
+    }
+}
+
 /// `POST /api/query/facets`.
 pub async fn facets(executor: &Executor, project: &Project, request: FacetsRequest) -> Result<Facets, QueryError> {
     let now = executor.context.clock.now_ns();
@@ -84,6 +107,20 @@ pub async fn facets(executor: &Executor, project: &Project, request: FacetsReque
 
 /// What to group by for the values of a field, on which rows, and the names of its numbers.
 type Counted = (KeySource, Filter, &'static [Name]);
+
+/// The values that a stored value of a field stands for.
+fn values_of(source: Source, stored: &str) -> Vec<String> {
+    let bits = || stored.parse::<u64>().unwrap_or(0);
+    match source {
+        Source::Bits(_, names) => {
+            let set = bits();
+            names.iter().filter(|(_, bit)| set & bit != 0).map(|(name, _)| (*name).to_owned()).collect()
+        }
+        Source::AnyBit(_, names) => vec![names.iter().any(|(_, bit)| bits() & bit != 0).to_string()],
+        Source::Terms(_) => split(stored).map(str::to_owned).collect(),
+        _ => vec![stored.to_owned()],
+    }
+}
 
 /// The rows of a request.
 struct Rows<'e> {
@@ -108,7 +145,9 @@ impl Rows<'_> {
         for (key, filter, names) in self.keys_of(field)? {
             let filter = sample.filter.clone().and(filter);
             // Numbers are named after counting, which adds some of them up.
-            let limit = if names.is_empty() { count } else { limits::COUNTED_VALUES_MAX };
+            let source = self.kind.field(field).map(|known| known.source);
+            let is_split = matches!(source, Some(Source::Bits(..) | Source::AnyBit(..) | Source::Terms(_)));
+            let limit = if names.is_empty() && !is_split { count } else { limits::COUNTED_VALUES_MAX };
             for (value, rows) in self.counted(key, filter, limit).await? {
                 let named = names.iter().find(|(_, least, greatest)| {
                     value.parse::<f64>().is_ok_and(|number| *least <= number && number <= *greatest)
@@ -119,7 +158,14 @@ impl Rows<'_> {
                     None if value == "0" && !names.is_empty() => continue,
                     None => value,
                 };
-                *counts.entry(value).or_default() += rows;
+                match source {
+                    Some(source) if is_split => {
+                        for value in values_of(source, &value) {
+                            *counts.entry(value).or_default() += rows;
+                        }
+                    }
+                    _ => *counts.entry(value).or_default() += rows,
+                }
             }
         }
         let values = counts.into_iter().map(|(value, rows)| CountedValue { value, count: sample.scaled(rows) });
@@ -181,7 +227,8 @@ impl Rows<'_> {
         };
         let one = |column, names: &'static [Name]| Ok(vec![(KeySource::Column(column), Filter::True, names)]);
         match known.source {
-            Source::Text(column) | Source::Bool(column) => one(column, &[]),
+            Source::Text(column) | Source::Bool(column) | Source::Terms(column) => one(column, &[]),
+            Source::Bits(column, _) | Source::AnyBit(column, _) => one(column, &[]),
             Source::NonZero(column) | Source::Outcome { code: column, .. } => {
                 Ok(vec![(KeySource::Column(column), filters::compare(column, Op::Ne, 0), &[])])
             }
@@ -201,6 +248,7 @@ impl Rows<'_> {
             | Source::Time(_)
             | Source::Id(_)
             | Source::Hash(_)
+            | Source::Computed
             | Source::SpanError => Ok(Vec::new()),
         }
     }
@@ -277,6 +325,7 @@ impl Rows<'_> {
         facets.retain(|facet| !facet.values.is_empty());
         let is_covered = |key: &str| {
             STATUS_KEYS.contains(&key)
+                || filters::ENVIRONMENT_KEYS.contains(&key)
                 || self.kind.fields().iter().any(|field| match field.source {
                     Source::Attributes(keys) => keys.contains(&key),
                     _ => field.names.contains(&key),

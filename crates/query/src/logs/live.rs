@@ -10,6 +10,7 @@ use tidewatch_store::tables::Table;
 use super::{COLUMNS, numbered, view};
 use crate::error::QueryError;
 use crate::executor::Executor;
+use crate::global_filter::GlobalFilter;
 use crate::language::{self, RowKind};
 use crate::plans::{self, Window};
 use crate::projects::Projects;
@@ -26,16 +27,16 @@ pub struct LiveQuery {
 }
 
 impl LiveQuery {
-    /// A query of the records of one project; every record passes when `query` is absent or blank. Fails with
+    /// A query of the selected records of one project; every one passes when `query` is absent or blank. Fails with
     /// [`QueryError::InQuery`] (400) like a list of log records.
-    pub fn new(projects: Projects, query: Option<&str>) -> Result<LiveQuery, QueryError> {
+    pub fn new(projects: Projects, query: Option<&str>, selected: &GlobalFilter) -> Result<LiveQuery, QueryError> {
         let filter = language::filter(RowKind::Log, query)?;
         // A new record may have any time.
         let range = Range { from: i64::MIN, to: i64::MAX };
         let order = vec![plans::ascending("time")];
         let window = Window::first(limits::LIVE_TAIL_RECORDS_MAX);
         let plan = plans::rows(Table::Logs, &projects.numbers(), range, filter, COLUMNS.to_vec(), order, window);
-        Ok(LiveQuery { projects, plan })
+        Ok(LiveQuery { projects, plan: selected.applied(plan) })
     }
 
     /// The latest of `rows` that pass the query; [`LiveLogs::missed`] is 0.

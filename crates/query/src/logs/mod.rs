@@ -1,7 +1,8 @@
-//! Logs: the list and its histogram; [`live`] tails; the records [`around`] one; [`patterns`]. Spec: logs mapping; WIRE 8.4.
+//! Logs: the list and its histogram; [`live`] tails; the records [`around`] one; those [`of_entity`]; [`patterns`]. Spec: logs mapping; WIRE 8.4.
 
 pub mod around;
 pub mod live;
+pub mod of_entity;
 pub mod patterns;
 
 use std::collections::{BTreeMap, HashMap};

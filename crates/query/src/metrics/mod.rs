@@ -13,6 +13,7 @@ use super::answer::Row;
 use super::executor::Executor;
 use super::filters;
 use super::plans::{self, Window};
+use super::rule_windows::Windows;
 use super::time::{self, Buckets, DAY, MINUTE, Range, effective_minutes};
 use super::views::metrics::{Aggregation, MetricQuery, MetricResult, MetricsAnswer, MetricsRequest};
 use super::views::page::ValuePoint;
@@ -89,16 +90,38 @@ pub async fn query(
         CheckedRequest::read(request, executor.context.clock.now_ns())?;
     let mut results = Vec::with_capacity(queries.len());
     for query in queries {
-        let series = SeriesQuery { project: project.number, range, interval_minutes, query };
+        let buckets = Buckets::over(range, interval_minutes * MINUTE);
+        let series = SeriesQuery { project: project.number, range, buckets, interval_minutes, query };
         results.push(series.result(executor).await?);
     }
     Ok(MetricsAnswer { results, interval_minutes })
+}
+
+/// The values of a metric in consecutive windows, without those that have none: start of the window, value.
+pub async fn in_windows(
+    executor: &Executor,
+    project: u32,
+    query: MetricQuery,
+    windows: Windows,
+) -> Result<Vec<(i64, f64)>, QueryError> {
+    let query = MetricQuery { group_by: None, ..query };
+    let Windows { from: origin, width, count } = windows;
+    let buckets = Buckets { origin, width, count };
+    let series = SeriesQuery { project, range: windows.range(), buckets, interval_minutes: width / MINUTE, query };
+    for (names, aggregates) in series.attempts() {
+        let found = series.numbers(executor, &names, aggregates, &Filter::True).await?;
+        if let Some(numbers) = found.get(ALL) {
+            return Ok(numbers.iter().filter_map(|(start, value)| Some((*start, value.as_f64()?))).collect());
+        }
+    }
+    Ok(Vec::new())
 }
 
 /// One query of a request.
 struct SeriesQuery {
     project: u32,
     range: Range,
+    buckets: Buckets,
     interval_minutes: i64,
     query: MetricQuery,
 }
@@ -225,7 +248,20 @@ impl SeriesQuery {
         aggregates: Vec<Aggregate>,
         groups: &Filter,
     ) -> Result<BTreeMap<String, Vec<ValuePoint>>, QueryError> {
-        let buckets = Buckets::over(self.range, self.interval_minutes * MINUTE);
+        let numbers = self.numbers(executor, names, aggregates, groups).await?;
+        let point = |(start, value)| ValuePoint { timestamp: time::to_rfc3339(start), value };
+        Ok(numbers.into_iter().map(|(group, points)| (group, points.into_iter().map(point).collect())).collect())
+    }
+
+    /// By group, the starts of the buckets and their values.
+    async fn numbers(
+        &self,
+        executor: &Executor,
+        names: &[String],
+        aggregates: Vec<Aggregate>,
+        groups: &Filter,
+    ) -> Result<BTreeMap<String, Vec<(i64, Number)>>, QueryError> {
+        let buckets = self.buckets;
         // A rate is the difference from the preceding point, which may be in the bucket before the first.
         let lookback = if self.query.aggregation == Aggregation::Rate { buckets.width } else { 0 };
         let range = Range { from: self.range.from.saturating_sub(lookback), ..self.range };
@@ -238,12 +274,11 @@ impl SeriesQuery {
             plans::ordered_groups(Table::MetricPoints, &[self.project], range, filter, keys, aggregates, order, window);
         let answer = executor.run(plan).await?;
         let is_grouped = self.group_key().is_some();
-        let mut series: BTreeMap<String, Vec<ValuePoint>> = BTreeMap::new();
+        let mut series: BTreeMap<String, Vec<(i64, Number)>> = BTreeMap::new();
         for row in answer.rows().filter(|row| row.int(plans::BUCKET) >= buckets.origin) {
             let Some(value) = self.value(row) else { continue };
             let group = if is_grouped { row.opt_text(GROUP).unwrap_or(NO_TAG) } else { ALL };
-            let point = ValuePoint { timestamp: time::to_rfc3339(row.int(plans::BUCKET)), value };
-            series.entry(group.to_owned()).or_default().push(point);
+            series.entry(group.to_owned()).or_default().push((row.int(plans::BUCKET), value));
         }
         Ok(series)
     }

@@ -112,6 +112,10 @@ pub struct ProjectSettings {
     pub healthcheck_paths: Vec<String>,
     /// Labels of profiles that are stored.
     pub profile_label_allowlist: Vec<String>,
+    /// Languages of the word lists that flag conversations of AI calls: `en`, `de`, `es`, `fr`, `it`, `pt`, `sr`.
+    pub ai_flagged_languages: Vec<String>,
+    /// The project's own terms that flag conversations, in lower case.
+    pub ai_flagged_terms: Vec<String>,
     /// Retention of telemetry in days; 0: the server's setting.
     pub retention_days: u32,
     /// Maximum bytes of export bodies per UTC day, inflated; 0: the server's setting. Exports beyond it get 429.
@@ -296,6 +300,10 @@ pub struct ProjectChangeRequest {
     pub healthcheck_paths: Option<Vec<String>>,
     /// Labels of profiles that are stored; at most 20.
     pub profile_label_allowlist: Option<Vec<String>>,
+    /// Languages of the word lists that flag conversations of AI calls: `en`, `de`, `es`, `fr`, `it`, `pt`, `sr`.
+    pub ai_flagged_languages: Option<Vec<String>>,
+    /// The project's own terms that flag conversations: at most 200, each of 1 to 8 words and at most 100 characters.
+    pub ai_flagged_terms: Option<Vec<String>>,
     /// Retention of telemetry in days; 0: the server's setting.
     pub retention_days: Option<u32>,
     /// Maximum bytes of export bodies per UTC day, inflated; 0: the server's setting.

@@ -110,7 +110,8 @@ pub struct AiTraceRow {
     pub server_name: String,
     /// Version of the application.
     pub app_version: String,
-    /// Always empty: the conversation is read from the stored span.
+    /// `ai-traces/{projectId}/{id}.json`, the pointer to the conversation; empty without one.
+    /// `GET /api/ai-traces/{id}/conversation` resolves it.
     pub storage_key: String,
     /// Attributes of the span.
     pub attributes: AttributeMap,
@@ -136,7 +137,7 @@ pub struct AiTraceRow {
     pub flagged: bool,
     /// What a reader should look at; computed when the span arrives.
     pub flags: Vec<AiFlag>,
-    /// Reserved; always empty.
+    /// Terms of the project's word lists in the conversation, at most 16; found when the span arrives.
     pub flagged_terms: Vec<String>,
 }
 
@@ -156,6 +157,8 @@ pub enum AiFlag {
     InvalidToolCall,
     /// A run of a tool failed.
     ToolError,
+    /// The conversation has a term of the project's word lists.
+    FlaggedContent,
 }
 
 /// Kinds of AI Traces.
@@ -431,6 +434,17 @@ pub struct Message {
     /// Calls of tools in the message; absent when there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
+}
+
+/// Response of `GET /api/ai-traces/{id}/conversation`: the document that `storageKey` points to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct StoredConversation {
+    /// What the model was sent, as the span has it: text or JSON; null when absent.
+    #[schema(required)]
+    pub input: Option<String>,
+    /// What the model answered, as the span has it: text or JSON; null when absent.
+    #[schema(required)]
+    pub output: Option<String>,
 }
 
 /// The content of a model call, read from the span's attributes and events.

@@ -352,4 +352,33 @@ pub struct AckView {
     /// Time of the acknowledgement; null while open.
     #[schema(format = DateTime)]
     pub acknowledged_at: Option<String>,
+    /// Of a page: more about it.
+    #[serde(flatten)]
+    pub page: Option<AckPage>,
+}
+
+/// A page, as its acknowledgement link shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AckPage {
+    /// Sentences.
+    pub body: String,
+    /// `critical`, `warning` or `info`.
+    pub severity: String,
+    /// `high` or `low`.
+    pub urgency: String,
+    /// Name of the rule.
+    pub rule_name: String,
+    /// Name of the project.
+    pub project_name: String,
+    /// How often the cause has fired.
+    pub event_count: i64,
+    /// When it fired last.
+    #[schema(format = DateTime)]
+    pub last_event_at: String,
+    /// When the page was opened.
+    #[schema(format = DateTime)]
+    pub created_at: String,
+    /// Who acknowledged it.
+    pub acknowledged_by_name: Option<String>,
 }

@@ -39,8 +39,8 @@ pub enum EffectMetric {
     P50,
     /// Duration that a tenth of the calls exceeds, milliseconds.
     P90,
-    /// Duration that a twentieth of the calls exceeds, milliseconds.
-    P95,
+    /// Share of the calls that take longer than hardly any did, 0 to 1.
+    SlowShare,
     /// Failed share of the calls, 0 to 1.
     ErrorRate,
     /// Calls a minute.

@@ -255,3 +255,80 @@ pub struct Explanation {
     /// Attributes that were not compared.
     pub left_out: Vec<ExplainLeftOut>,
 }
+
+/// `POST /api/breakdown`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BreakdownRequest {
+    /// Kind of the rows; logs and Issues have no duration (422).
+    pub entity: ExplainEntity,
+    /// Only rows of this name; of every name when absent or empty.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// Start of the range, inclusive; 24 hours before `toDate` when absent.
+    #[serde(default)]
+    #[schema(format = DateTime)]
+    pub from_date: Option<String>,
+    /// End of the range, exclusive; now when absent.
+    #[serde(default)]
+    #[schema(format = DateTime)]
+    pub to_date: Option<String>,
+    /// Only rows that pass this query.
+    #[serde(default)]
+    pub query: Option<String>,
+    /// Milliseconds in which further spans are read; see `partial`.
+    #[serde(default)]
+    pub budget_ms: Option<u64>,
+}
+
+/// The own time of an operation, the time in which no span below it runs.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BreakdownOperation {
+    /// Name of the spans; of clients the operation and its target.
+    pub operation: String,
+    /// Service of the spans; empty when they have none.
+    pub service: String,
+    /// Milliseconds a row; a row without the operation counts as 0.
+    pub mean_ms: f64,
+    /// Part of the time of the rows, 0 to 1.
+    pub share: f64,
+    /// Measured rows with the operation.
+    pub rows: u32,
+    /// A search of traces that finds the operation below such rows.
+    pub query: String,
+}
+
+/// The own time of the spans of a service.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BreakdownService {
+    /// Name of the service; empty when the spans have none.
+    pub service: String,
+    /// Milliseconds a row; a row without the service counts as 0.
+    pub mean_ms: f64,
+    /// Part of the time of the rows, 0 to 1.
+    pub share: f64,
+    /// Measured rows with the service.
+    pub rows: u32,
+}
+
+/// Where the time of rows goes.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Breakdown {
+    /// Operations by own time, most first; at most fifty.
+    pub data: Vec<BreakdownOperation>,
+    /// Services by own time, most first; at most fifty.
+    pub services: Vec<BreakdownService>,
+    /// Milliseconds a row of all operations.
+    pub mean_ms: f64,
+    /// Milliseconds a row of operations that are not listed.
+    pub rest_ms: f64,
+    /// Number of rows that pass.
+    pub rows: u64,
+    /// Rows whose spans were measured: a uniform sample by trace id of at most 10,000.
+    pub measured: u32,
+    /// Whether the time ended before the spans of every sampled row were read. `budgetMs` gives more.
+    pub partial: bool,
+}

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::AttributeMap;
+use super::explain::ExplainEntity;
 use super::page::{OrderBy, PageRequest, SortDirection, TrendPoint};
 use super::span::ProjectName;
 
@@ -273,4 +274,43 @@ pub struct LogHistogram {
     pub interval_minutes: i64,
     /// Services by number of records, descending; at most 200.
     pub services: Vec<ServiceCount>,
+}
+
+/// `POST /api/logs/of-entity`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EntityLogsRequest {
+    /// Kind of the rows: `endpoint`, `task`, `ai_trace` or `trace`.
+    pub entity: ExplainEntity,
+    /// Only rows of this name; of every name when absent or empty.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// Start of the range of the rows, inclusive; 24 hours before `toDate` when absent.
+    #[serde(default)]
+    #[schema(format = DateTime)]
+    pub from_date: Option<String>,
+    /// End of the range of the rows, exclusive; now when absent.
+    #[serde(default)]
+    #[schema(format = DateTime)]
+    pub to_date: Option<String>,
+    /// Only rows that pass this query, which is about the rows, not about the records.
+    #[serde(default)]
+    pub query: Option<String>,
+    /// Records in the answer, 1 to 100; 20 when absent.
+    #[serde(default)]
+    pub limit: Option<usize>,
+}
+
+/// The latest records in the traces of an Endpoint, Task or AI Trace.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EntityLogs {
+    /// Records, the latest first.
+    pub data: Vec<LogView>,
+    /// Number of records in the traces that were searched.
+    pub total: u64,
+    /// Number of rows that pass.
+    pub rows: u64,
+    /// Rows whose traces were searched: the latest, at most 1,000.
+    pub searched: u64,
 }

@@ -90,6 +90,8 @@ pub struct Services {
     pub services: Vec<ServiceSeen>,
     /// Whether there are more services than are listed.
     pub truncated: bool,
+    /// Environments of the services, by name; at most 200.
+    pub environments: Vec<String>,
     /// Endpoints, Tasks, AI Traces and Issues in the last hour of the range.
     pub promoted: Promoted,
 }

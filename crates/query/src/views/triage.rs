@@ -220,8 +220,10 @@ pub struct IssueActivityView {
 /// `GET /api/exception-stack-traces/{hash}/activity`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct IssueActivityList {
-    /// All entries, latest first.
+    /// Entries, latest first.
     pub data: Vec<IssueActivityView>,
+    /// Whether there are earlier entries.
+    pub more: bool,
 }
 
 /// Body of the operations that write a comment.

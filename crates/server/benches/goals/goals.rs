@@ -83,4 +83,12 @@ pub const GOALS: &[Goal] = &[
     goal("G14a", "profile samples, flush and merges included", "per CPU-second", AtLeast(100_000.0)),
     goal("G14b", "a profile sample at rest", "bytes", AtMost(4.0)),
     goal("G14c", "flame graph of a day of profiles", "ms", AtMost(200.0)),
+    goal("G15a", "Overview: what changed, what is bad, new, and its costs, 24 h, together", "ms", AtMost(150.0)),
+    goal("G15b", "heatmap of one Endpoint, 24 h", "ms", AtMost(60.0)),
+    goal("G15c", "Explain at its default sample, 24 h", "ms", AtMost(300.0)),
+    goal("G15d", "search of traces by a promoted attribute of any span, 24 h", "ms", AtMost(200.0)),
+    goal("G15e", "map of services over 30 days", "ms", AtMost(100.0)),
+    goal("G15f", "completion of a key's values, 24 h", "ms", AtMost(50.0)),
+    goal("G15g", "ack p99 with a live tail of 20,000 log records a second, beside without", "x", AtMost(1.25)),
+    goal("G15h", "log records that this tail is sent a second, beside its bound", "x", AtMost(1.0)),
 ];

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use goals::Measured;
 use measure::{
-    ack, data, grpc, machine, memory, native, profiles, reads, recordings, stages, stalls, start, sustained,
+    ack, data, grpc, live_tail, machine, memory, native, profiles, reads, recordings, stages, stalls, start, sustained,
 };
 use settings::Settings;
 use tidewatch_limits::clock::Clock;
@@ -62,12 +62,16 @@ fn main() {
         doing("a day of profiles, until quiet");
         results.extend(profiles::measure(&settings));
     }
+    if settings.wants("G15g") || settings.wants("G15h") {
+        doing("a live tail of logs");
+        results.extend(live_tail::measure(&settings));
+    }
     if settings.wants("G5") || settings.wants("G9b") {
         doing("sustained load, until quiet");
         results.extend(sustained::measure(&settings));
     }
     let mut lines = Vec::new();
-    if ["G6", "G7", "G8", "G9a", "G10"].iter().any(|group| settings.wants(group)) {
+    if ["G6", "G7", "G8", "G9a", "G10", "G15"].iter().any(|group| settings.wants(group)) {
         doing("the data set");
         let (folder, manifest) = data::large(&settings);
         if settings.wants("G6") {
@@ -82,7 +86,7 @@ fn main() {
             doing("starting, with and without a replay");
             results.extend(start::measure(&settings, &folder));
         }
-        if settings.wants("G8") {
+        if settings.wants("G8") || settings.wants("G15") {
             doing("reads, cold and warm");
             let (measured, read) = reads::measure(&settings, &folder);
             results.extend(measured);

@@ -17,6 +17,7 @@ use anyhow::{Context, ensure};
 use clap::ArgAction;
 use clap::builder::BoolishValueParser;
 
+use crate::browser::settings::BrowserSettings;
 use crate::listen::ListenAddress;
 use crate::listen::client_ip::{Trust, TrustError};
 use crate::listen::tls::Tls;
@@ -87,6 +88,9 @@ pub struct Config {
     /// Maximum number of concurrent uploads.
     #[arg(long, env = "UPLOAD_MAX_CONCURRENT", default_value_t = limits::UPLOAD_CONCURRENT)]
     pub upload_concurrent_max: usize,
+    /// Seconds between two evaluations of notification rules, at least 5.
+    #[arg(long, env = "NOTIFICATION_POLL_SECONDS", default_value_t = limits::NOTIFICATION_POLL_SECONDS)]
+    pub notification_poll_seconds: u64,
     /// Maximum size of the debug files and source maps of one project in mebibytes; 0 means no limit.
     #[arg(long, env = "TIDEWATCH_SYMBOLS_PROJECT_MB", default_value_t = limits::SYMBOLS_PROJECT_MB)]
     pub symbols_project_mb: u64,
@@ -160,6 +164,21 @@ pub struct Config {
     /// Settings of outgoing mail.
     #[command(flatten)]
     pub mail: MailSettings,
+    /// Whether channels of notifications may be addresses of private networks, which every user who can change a project
+    /// can then make the server contact.
+    #[arg(long, env = "ALLOW_PRIVATE_NOTIFICATION_TARGETS", action = ArgAction::Set, value_parser = BoolishValueParser::new(),
+        num_args = 0..=1, default_value = "false", default_missing_value = "true")]
+    pub allow_private_notification_targets: bool,
+    /// Seconds between two looks for notifications that are due, at least 1; new ones of this node are sent at once.
+    #[arg(long, env = "OUTBOX_POLL_SECONDS", default_value_t = limits::OUTBOX_POLL_SECONDS)]
+    pub outbox_poll_seconds: u64,
+    /// Monitors may contact private networks; otherwise only addresses of the public internet.
+    #[arg(long, env = "ALLOW_PRIVATE_MONITOR_TARGETS", action = ArgAction::Set, value_parser = BoolishValueParser::new(),
+        num_args = 0..=1, default_value = "false", default_missing_value = "true")]
+    pub allow_private_monitor_targets: bool,
+    /// Settings of checks by a browser.
+    #[command(flatten)]
+    pub browser: BrowserSettings,
     /// Seconds after which rows in memory are flushed.
     #[arg(long, env = "TIDEWATCH_FLUSH_SECONDS", default_value_t = limits::FLUSH_SECONDS)]
     pub flush_seconds: u64,
@@ -178,6 +197,13 @@ pub struct Config {
     /// 0 means none.
     #[arg(long, env = "TIDEWATCH_DISK_FREE_MIN", default_value_t = 0)]
     pub disk_free_min: u64,
+    /// Seconds between two looks for pages that are due, at least 5.
+    #[arg(long, env = "ONCALL_POLL_SECONDS", default_value_t = limits::ONCALL_POLL_SECONDS)]
+    pub oncall_poll_seconds: u64,
+    /// Seconds from the end of the last alert of an incident to its resolution; an alert that fires again meanwhile joins
+    /// it.
+    #[arg(long, env = "INCIDENT_GRACE_SECONDS", default_value_t = limits::INCIDENT_GRACE_SECONDS)]
+    pub incident_grace_seconds: u64,
     /// Settings of sign-in with other providers.
     #[command(flatten)]
     pub sso: tidewatch_accounts::sso::settings::SsoSettings,
@@ -220,6 +246,7 @@ impl Config {
             report_body_mb_max: limits::REPORT.body_bytes_max / MB,
             ingest_concurrent_max: 0,
             upload_concurrent_max: limits::UPLOAD_CONCURRENT,
+            notification_poll_seconds: limits::NOTIFICATION_POLL_SECONDS,
             symbols_project_mb: limits::SYMBOLS_PROJECT_MB,
             symbols_project_files: limits::SYMBOLS_PROJECT_FILES,
             project_daily_mb: 0,
@@ -238,6 +265,10 @@ impl Config {
             secrets_key_file: None,
             setup_code: None,
             mail: MailSettings::default(),
+            allow_private_notification_targets: false,
+            outbox_poll_seconds: limits::OUTBOX_POLL_SECONDS,
+            allow_private_monitor_targets: false,
+            browser: BrowserSettings::default(),
             flush_rows: limits::FLUSH_ROWS,
             memtable_mb: limits::MEMTABLE_MB,
             flush_seconds: limits::FLUSH_SECONDS,
@@ -245,6 +276,8 @@ impl Config {
             retention_trust_clock: false,
             disk_bytes_max: 0,
             disk_free_min: 0,
+            oncall_poll_seconds: limits::ONCALL_POLL_SECONDS,
+            incident_grace_seconds: limits::INCIDENT_GRACE_SECONDS,
             sso: tidewatch_accounts::sso::settings::SsoSettings::default(),
         }
     }
@@ -351,14 +384,18 @@ impl Config {
         self.sealing_key()?;
         self.control_database()?;
         self.mail.check()?;
+        self.browser.check()?;
         self.sso.check()?;
         self.own_traces()?;
         let wants_tls =
             self.listen.iter().chain(&self.metrics_listen).any(|address| matches!(address, ListenAddress::Tls(_)));
         ensure!(self.tls()?.is_some() || !wants_tls, "TLS needs a certificate and its key: tls_certificate, tls_key");
         ensure!(self.upload_concurrent_max > 0, "upload_concurrent_max is 0: no upload would ever be taken");
+        let poll_min = limits::NOTIFICATION_POLL_SECONDS_MIN;
+        ensure!(self.notification_poll_seconds >= poll_min, "notification_poll_seconds is at least {poll_min}");
         ensure!(self.otlp_body_bytes_max > 0, "otlp_body_bytes_max is 0: no export would ever be taken");
         ensure!(self.report_body_mb_max > 0, "report_body_mb_max is 0: no report would ever be taken");
+        ensure!(self.outbox_poll_seconds > 0, "outbox_poll_seconds is 0");
         ensure!(self.flush_rows > 0, "flush_rows is 0");
         ensure!(self.connections_max > 0, "connections_max is 0: nobody could connect");
         Ok(())

@@ -12,9 +12,13 @@
 //! | `GET /api/has-organizations`, `POST /api/register`, `POST /api/login` | none | `limits::ANONYMOUS` |
 //! | `GET /api/me/login-bundle`, `PUT /api/me/password`, `/api/projects...` | a login, and a role | `limits::JSON` |
 //! | `/api/auth/...`, `/api/oauth/register`, `/api/ack/...`, `/.well-known/...` of `auth/` | none | `limits::ANONYMOUS` |
+//! | `/api/heartbeat/...` | a token in the path | none is read |
 //! | the rest of `auth/` | a login | `limits::JSON` |
 //! | `/api/...` of `dashboard/` | a login and membership of `?projectId=` | `limits::JSON` |
+//! | `/api/organizations/{id}/teams...` and the rest of `oncall/` | a login or a token, and a role; a token in the path of feeds | `limits::JSON` |
 //! | `POST /api/symbols/upload`, `POST /api/sourcemaps/upload` | an upload token | `limits::UPLOAD` |
+//! | `/api/organizations/{id}/{incidents,post-mortems,status-pages}...` | a login and membership of the organization | `limits::JSON`, `limits::STATUS_LOGO` |
+//! | `/api/status/...`, `/api/status-domains/resolve`, `/status/...`, `/` of a custom domain | none | `limits::ANONYMOUS` |
 //! | any other `GET` | none: the UI | |
 
 use std::sync::Arc;
@@ -30,7 +34,7 @@ use utoipa::openapi::OpenApi;
 
 use super::api::{AllDescriptions, Api, Descriptions, NoDescriptions, routes};
 use super::ingest::{cors, grpc, otlp, profile, report, starting};
-use super::{account, auth, dashboard, health, openapi, ui, uploads};
+use super::{account, auth, dashboard, health, heartbeats, oncall, openapi, status, ui, uploads};
 use crate::app::App;
 use crate::error::ApiError;
 use tidewatch_limits as limits;
@@ -41,6 +45,9 @@ pub fn api<D: Descriptions>() -> Api<D> {
         .merge(account::routes())
         .merge(auth::routes())
         .merge(dashboard::routes())
+        .merge(status::routes())
+        .merge(oncall::routes())
+        .merge(heartbeats::routes())
         .merge(telemetry())
         .routes(routes!(uploads::symbols))
         .routes(routes!(uploads::source_maps))

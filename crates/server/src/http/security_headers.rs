@@ -81,7 +81,8 @@ pub fn guard(headers: &mut HeaderMap, framing: Framing, is_https: bool) {
         headers.insert(RESOURCE_POLICY, CROSS_ORIGIN);
     } else {
         headers.insert(OPENER_POLICY, SAME_ORIGIN);
-        headers.insert(RESOURCE_POLICY, SAME_ORIGIN);
+        // The feed and the badge of a status page are for other sites.
+        headers.entry(RESOURCE_POLICY).or_insert(SAME_ORIGIN);
     }
     headers.insert(X_CONTENT_TYPE_OPTIONS, NO_SNIFF);
     headers.insert(REFERRER_POLICY, SAME_ORIGIN);

@@ -147,7 +147,7 @@ impl File {
 }
 
 /// Whether a comma-separated header names `token` without refusing it (`q=0`).
-fn accepts(headers: &HeaderMap, header: &str, token: &str) -> bool {
+pub(super) fn accepts(headers: &HeaderMap, header: &str, token: &str) -> bool {
     headers.get_all(header).iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(',')).any(
         |item| {
             let mut parts = item.split(';').map(str::trim);

@@ -72,7 +72,7 @@ impl FileOptions {
 
 /// The server's base URL: the flag (or `TIDEWATCH_URL`), else `TRACEWAY_URL`, which may end in `/api/report` in SDK
 /// set-ups.
-fn base_url(given: Option<&str>) -> anyhow::Result<String> {
+pub fn base_url(given: Option<&str>) -> anyhow::Result<String> {
     let url = given.map(str::to_owned).or_else(|| environment("TRACEWAY_URL"));
     let url = url.context("which server? give --url, or set TIDEWATCH_URL or TRACEWAY_URL")?;
     let url = url.trim().trim_end_matches('/');
@@ -82,7 +82,7 @@ fn base_url(given: Option<&str>) -> anyhow::Result<String> {
 }
 
 /// An environment variable; `None`: not set, or blank.
-fn environment(name: &str) -> Option<String> {
+pub fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
 
@@ -110,7 +110,7 @@ fn remark_skipped(files: &[find::Refused]) {
 const SKIPPED_SHOWN: usize = 50;
 
 /// Whether it has the format of a project's upload or telemetry token, which cannot be used for anything else.
-fn is_project_token(token: &str) -> bool {
+pub fn is_project_token(token: &str) -> bool {
     token.len() == 32 && token.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 

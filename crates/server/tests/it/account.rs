@@ -120,7 +120,7 @@ on_both! {
         let settings = json!({
             "keepUnmatchedRoots": true, "issuesFromLogs": false, "sampleRate": 0.25, "errorSampleRate": 1.0,
             "dropHealthyHealthchecks": true, "healthcheckPaths": ["/healthz"], "profileLabelAllowlist": [],
-            "retentionDays": 7, "aiConventions": false, "allMetricKinds": false, "sessionRecordings": true,
+            "aiFlaggedLanguages": [], "aiFlaggedTerms": [], "retentionDays": 7, "aiConventions": false, "allMetricKinds": false, "sessionRecordings": true,
             "sourceRoot": "", "sourceUrl": "", "allowedOrigins": [],
             "dailyBytesMax": 0, "dailyRecordsMax": 0, "recordsPerSecondMax": 0,
         });

@@ -7,10 +7,10 @@ use crate::requests::{Made, export, request};
 
 /// Minutes of history before the release at 13:20 on the second day.
 const RELEASE: u64 = 25 * 60 + 20;
-const END: u64 = 26 * 60;
+pub const END: u64 = 26 * 60;
 
 /// Sends requests of one minute each: two quiet Endpoints, and one that is slow and fails since the release.
-async fn send(harness: &Harness, project: &Project) {
+pub async fn send(harness: &Harness, project: &Project) {
     let mut random = fastrand::Rng::with_seed(21);
     let mut spans: Vec<(bool, Made)> = Vec::new();
     for minute in 0..END {

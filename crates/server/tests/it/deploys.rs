@@ -155,6 +155,14 @@ async fn a_version_says_what_it_changed() {
     assert_eq!(named("new"), [json!(["NewFault", null]), json!(["GET /refunds", null])]);
     assert_eq!(named("fixed"), [json!(["OldFault", null])]);
     assert_eq!(page["worse"][0]["beforeCount"], 180);
+    // An Issue that continues under another hash is neither new nor fixed.
+    let hash = |list: &str| page[list][0]["exceptionHash"].clone();
+    let merge = json!({ "hashes": [hash("new")], "into": hash("fixed") });
+    harness.query_json(&project, "/api/exception-stack-traces/merge", merge).await;
+    let body = json!({ "service": "checkout", "version": "1.42.0" });
+    let merged = harness.query_json(&project, "/api/deploys/version", body).await;
+    assert_eq!((&merged["new"][0]["name"], &merged["new"][1]), (&json!("GET /refunds"), &Value::Null), "{merged}");
+    assert_eq!(merged["fixed"], json!([]));
     let unknown = json!({ "service": "checkout", "version": "9" });
     harness.query(&project, "/api/deploys/version", unknown).await.expect(404);
 

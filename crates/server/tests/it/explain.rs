@@ -144,6 +144,12 @@ async fn causes_in_the_resource_in_spans_below_and_in_a_rollout_are_named() {
     let answer = explained(&harness, &project, "duration>300ms").await;
     assert_eq!(first(&answer), ("child", "db.query.text", "UPDATE stock"), "{answer}");
     assert_eq!(answer["data"][0]["service"], "checkout");
+    // The condition on spans below is a query of the list too.
+    let query = answer["data"][0]["query"].as_str().expect("a query");
+    assert_eq!(query, "child.db.query.text=\"UPDATE stock\"");
+    let body = json!({ "query": format!("{query} duration>300ms") });
+    let list = harness.query_json(&project, "/api/endpoints", body).await;
+    assert_eq!(list["pagination"]["total"], answer["selected"]);
 
     // Everything moved at once: the same minutes hold nothing to compare with.
     let (harness, project) = shop(|order, _| {

@@ -31,7 +31,6 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/test/token", post(token))
         .route("/test/address", get(address))
         .route("/test/tail", get(tail))
-        .route("/status/{slug}", get(async || "a status page"))
         .with_state(app.clone());
     routes::router(app).merge(tests)
 }

@@ -98,15 +98,30 @@ impl Harness {
         clock: &Arc<AtomicI64>,
         also: impl Fn(&mut Config) + Send + Sync + 'static,
     ) -> (Harness, Project) {
+        let mut harness = Harness::on_at(database, clock, also).await;
+        let project = harness.register().await;
+        (harness, project)
+    }
+
+    /// Starts with this control database, a clock that the test controls and changed settings.
+    pub async fn on_at(
+        database: &On,
+        clock: &Arc<AtomicI64>,
+        also: impl Fn(&mut Config) + Send + Sync + 'static,
+    ) -> Harness {
         let setting = database.setting();
         let change = move |config: &mut Config| {
             setting(config);
             also(config);
         };
         let clock = Clock::fixed(clock.clone());
-        let mut harness = Harness::start_with_clock(Arc::new(RealDisk), Arc::new(change), clock).await;
-        let project = harness.register().await;
-        (harness, project)
+        Harness::start_with_clock(Arc::new(RealDisk), Arc::new(change), clock).await
+    }
+
+    /// Starts another node on this control database, with a clock that the test controls; does not register.
+    pub async fn node_at(database: &On, clock: &Arc<AtomicI64>) -> Harness {
+        let clock = Clock::fixed(clock.clone());
+        Harness::start_with_clock(Arc::new(RealDisk), database.setting(), clock).await
     }
 
     /// Starts with a wall clock and a monotonic clock that the test controls; does not register.

@@ -87,7 +87,7 @@ async fn refusals_have_the_security_headers() {
 #[tokio::test]
 async fn only_a_status_page_may_be_framed() {
     let harness = Harness::start().await;
-    let page = client::send(harness.address(), "GET", "/status/acme", &[], b"").await.expect(200);
+    let page = client::send(harness.address(), "GET", "/status/acme", &[], b"").await.expect(404);
     assert_eq!(page.header("X-Frame-Options"), None);
     assert!(!page.header("Content-Security-Policy").expect("a policy").contains("frame-ancestors"));
     assert_eq!(page.header("X-Content-Type-Options"), Some("nosniff"));

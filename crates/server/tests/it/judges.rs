@@ -1,7 +1,7 @@
 //! Incidents of the demo, sent through the front door: the Overview names what got worse, and Explain its cause.
 //!
 //! By default one seed of [`JUDGED`]. `TIDEWATCH_INCIDENTS=all` judges every kind, `TIDEWATCH_INCIDENTS=tenant,user`
-//! these, and `TIDEWATCH_INCIDENT_SEEDS=5` five seeds of each.
+//! these, and `TIDEWATCH_INCIDENT_SEEDS=5` five seeds of each, `TIDEWATCH_INCIDENT_SEEDS=6-25` these seeds.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -33,7 +33,12 @@ fn setting(name: &str) -> Option<String> {
 }
 
 fn seeds() -> std::ops::RangeInclusive<u64> {
-    1..=setting("TIDEWATCH_INCIDENT_SEEDS").map_or(1, |count| count.parse().expect("a number of seeds"))
+    let number = |given: &str| given.parse().expect("a number of seeds, or the first and the last of them");
+    let given = setting("TIDEWATCH_INCIDENT_SEEDS").unwrap_or_else(|| "1".to_owned());
+    match given.split_once('-') {
+        Some((first, last)) => number(first)..=number(last),
+        None => 1..=number(&given),
+    }
 }
 
 fn incidents() -> Vec<Incident> {

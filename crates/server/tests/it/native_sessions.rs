@@ -351,6 +351,12 @@ async fn sessions_are_filtered_and_sorted() {
         (json!({ "attributeFilters": [{ "key": "plan", "value": "free", "operator": "contains" }] }), &[OTHER]),
         (json!({ "attributeFilters": [{ "key": "path", "value": "free", "operator": "contains" }] }), &[]),
         (json!({ "toDate": "2026-06-01T12:00:00Z" }), &[]),
+        // docs/query-language.md: duration and errors are computed.
+        (json!({ "query": "duration>=4m" }), &[SESSION]),
+        (json!({ "query": "-duration>=4m errors>0" }), &[OTHER]),
+        (json!({ "query": "plan:\"Free Trial\" duration<4m" }), &[OTHER]),
+        (json!({ "query": "user:ada errors>0" }), &[]),
+        (json!({ "query": "(duration>4m OR errors=1) browser:*Safari*" }), &[OTHER]),
     ] {
         let found: Vec<String> =
             list(&harness, &project, body.clone()).await.iter().map(|row| text(&row["id"])).collect();
@@ -358,6 +364,12 @@ async fn sessions_are_filtered_and_sorted() {
     }
     let bad = harness.query(&project, "/api/sessions", json!({ "orderBy": "name" })).await;
     assert_eq!(bad.status, 400);
+    for query in ["duration>4m OR user:ada", "errors:many", "duration>5MB"] {
+        let refused = harness.query(&project, "/api/sessions", json!({ "query": query })).await.expect(400).json();
+        assert!(refused["position"].is_u64(), "{query}: {refused}");
+    }
+    let facets = json!({ "rows": "session", "query": "duration>4m" });
+    harness.query(&project, "/api/query/facets", facets).await.expect(400);
 }
 
 // Issue "native protocol", 3: deletion by user id, which no crash and no retry undoes.

@@ -61,7 +61,7 @@ const RESET: &str = r#"{"password": "another password"}"#;
 const REFRESH: &str = r#"{"grant_type": "refresh_token", "refresh_token": "twr_none"}"#;
 const PASSWORD: &str = r#"{"password": "another password", "name": "A"}"#;
 
-/// Spec: "Per-IP fixed-window limits". Public status pages have no route yet.
+/// Spec: "Per-IP fixed-window limits".
 #[rustfmt::skip]
 const SPECIFIED: &[Row] = &[
     Row { routes: &[("POST", "/api/login")], body: LOGIN, allowed: 10 },
@@ -75,6 +75,7 @@ const SPECIFIED: &[Row] = &[
     Row { routes: &[("POST", "/api/password-reset/twr_none")], body: RESET, allowed: 10 },
     Row { routes: &[("GET", "/api/invitations/twi_none")], body: "", allowed: 30 },
     Row { routes: &[("POST", "/api/invitations/twi_none/accept")], body: PASSWORD, allowed: 10 },
+    Row { routes: &[("GET", "/status/acme"), ("GET", "/api/status/acme"), ("GET", "/status/acme/feed.atom")], body: "", allowed: 30 },
 ];
 
 /// Windows beyond the specification, each in addition to the login's ten.
@@ -88,6 +89,9 @@ const OWN: &[Row] = &[
     Row { routes: &[("POST", "/api/me/passkeys/start"), ("POST", "/api/me/passkeys/finish")], body: "{}", allowed: 20 },
     Row { routes: &[("POST", "/api/auth/finish-setup")], body: "{}", allowed: 10 },
     Row { routes: &[("GET", "/api/setup/session"), ("POST", "/api/setup/plan")], body: "{}", allowed: 60 },
+    Row { routes: &[("GET", "/api/status/acme/logo")], body: "", allowed: 60 },
+    Row { routes: &[("GET", "/api/status-domains/resolve")], body: "", allowed: 60 },
+    Row { routes: &[("POST", "/status/acme/subscribe"), ("GET", "/status/acme/subscriptions/tws_none")], body: "{}", allowed: 10 },
 ];
 
 async fn call(harness: &Harness, (method, path): (&str, &str), client: &str, body: &str) -> Answer {

@@ -97,7 +97,7 @@ async fn a_wrong_query_is_400_with_its_position() {
         ("/api/logs", "trace:xyz", 6, "`trace` takes 32 hexadecimal digits"),
         ("/api/logs", "tenant>acme", 7, "`tenant` takes a number without a unit"),
         ("/api/logs", "body>3", 5, "`body` takes a text, which has no order"),
-        ("/api/logs", "child.db:x", 0, "`child.` is only"),
+        ("/api/logs", "child.db:x", 0, "`child.` is of"),
         ("/api/spans", "duration>1kB", 9, "`duration` takes a duration such as 200ms"),
         ("/api/spans", "error:yes", 6, "`error` takes true or false"),
         ("/api/spans", "scope.lang:x", 0, "spans have no scope attributes"),

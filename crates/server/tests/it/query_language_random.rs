@@ -60,7 +60,8 @@ impl Known {
                 Some(Cell::Text(Cow::Borrowed(if is_error { "true" } else { "false" })))
             }
             Source::Attributes(keys) => keys.iter().find_map(|key| self.nearest(key)),
-            Source::Hash(_) => None,
+            // Of AI Traces, which this test does not make: `tests/it/content_flags.rs`.
+            Source::Hash(_) | Source::Bits(..) | Source::AnyBit(..) | Source::Terms(_) | Source::Computed => None,
         }
     }
 }
@@ -293,12 +294,14 @@ async fn random_queries_of_spans_and_endpoints_find_what_a_naive_evaluation_find
         if is_failed {
             span = span.failed();
         }
-        let resource = json!({ "attributes": attributes(&[("service.name", service), ("tenant", "host")]) });
+        let environment = ["prod", "a*", "acme"][random.usize(..3)];
+        let of_resource = [("service.name", service), ("tenant", "host"), ("deployment.environment", environment)];
+        let resource = json!({ "attributes": attributes(&of_resource) });
         let mut export = export(service, &[span]);
         export["resourceSpans"][0]["resource"] = resource;
         harness.post_json("traces", &project.token, &export).await.expect(200);
         let is_error = is_failed || status >= 500;
-        let of_resource = level(&[("service.name", service), ("tenant", "host")]);
+        let of_resource = level(&of_resource);
         let id = format!("{number:016x}");
         let text = |text: &str| text.to_owned();
         spans.push((
@@ -317,7 +320,7 @@ async fn random_queries_of_spans_and_endpoints_find_what_a_naive_evaluation_find
                     ("kind", 2.0),
                     ("status", if is_failed { 2.0 } else { 0.0 }),
                 ]),
-                levels: BTreeMap::from([(Level::Record, own.clone()), (Level::Resource, of_resource)]),
+                levels: BTreeMap::from([(Level::Record, own.clone()), (Level::Resource, of_resource.clone())]),
             },
         ));
         endpoints.push((
@@ -329,9 +332,10 @@ async fn random_queries_of_spans_and_endpoints_find_what_a_naive_evaluation_find
                     ("is_error", is_error.to_string()),
                     ("is_root", text("true")),
                     ("is_stream", text("false")),
+                    ("environment", text(environment)),
                 ]),
                 numbers: BTreeMap::from([("duration", ms * 1e6), ("status_code", status as f64)]),
-                levels: BTreeMap::from([(Level::Record, own)]),
+                levels: BTreeMap::from([(Level::Record, own), (Level::Resource, of_resource)]),
             },
         ));
     }
@@ -383,7 +387,12 @@ async fn random_queries_of_spans_and_endpoints_find_what_a_naive_evaluation_find
             "user",
             "env",
             "größe",
+            "environment",
             "record.tenant",
+            "resource.tenant",
+            "resource.n",
+            "resource.service.name",
+            "resource.deployment.environment",
             "method",
         ],
         numbers: &["n", "tenant", "duration", "status"],

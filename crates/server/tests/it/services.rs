@@ -68,7 +68,10 @@ async fn services_are_listed_with_their_counts() {
     let (mut harness, project, wall) = at_noon().await;
     let none = json!({ "names": 0, "count": 0, "storedCount": 0, "first": null });
     let empty = json!({ "endpoints": none, "tasks": none, "aiTraces": none, "issues": none });
-    assert_eq!(services(&harness, &project).await, json!({ "services": [], "truncated": false, "promoted": empty }));
+    assert_eq!(
+        services(&harness, &project).await,
+        json!({ "services": [], "environments": [], "truncated": false, "promoted": empty })
+    );
 
     let first = [
         request(1, "/cart", 200, 0.0, 5.0),

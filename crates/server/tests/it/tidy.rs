@@ -112,10 +112,14 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("accounts", &["domain", "journal", "limits", "runtime"]),
     ("ingest", &["accounts", "blobs", "domain", "journal", "lake", "limits", "runtime", "store", "symbols"]),
     ("query", &["accounts", "domain", "limits", "store"]),
+    ("alerts", &["accounts", "domain", "limits", "query", "runtime"]),
     ("bench", &["accounts", "domain", "ingest", "journal", "lake", "limits", "query", "runtime", "store"]),
     (
         "server",
-        &["accounts", "bench", "domain", "ingest", "journal", "lake", "limits", "query", "runtime", "store", "symbols"],
+        &[
+            "accounts", "alerts", "bench", "blobs", "domain", "ingest", "journal", "lake", "limits", "query",
+            "runtime", "store", "symbols",
+        ],
     ),
 ];
 

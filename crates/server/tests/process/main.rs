@@ -3,6 +3,9 @@
 mod admin;
 mod backup;
 mod bench;
+mod browser_checks;
+mod config_all;
+mod config_files;
 mod corpus_kill;
 mod damaged;
 mod deletion;

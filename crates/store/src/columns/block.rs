@@ -30,6 +30,24 @@ macro_rules! column {
     )* };
 }
 
+macro_rules! optional_column {
+    ($($name:ident($type:ty) => $variant:ident),* $(,)?) => { $(
+        /// Writes the next column, which must be nullable.
+        pub fn $name(&mut self, cells: impl Iterator<Item = Option<$type>>) -> &mut Self {
+            let column = self.columns.next().expect("a block has no more columns than its table");
+            match (&mut column.cells, &mut column.valid) {
+                (Cells::$variant(into), Some(valid)) => into.extend(cells.map(|cell| {
+                    valid.push(cell.is_some());
+                    cell.unwrap_or_default()
+                })),
+                (other, _) => other.refuse(stringify!($name)),
+            }
+            debug_assert_eq!(column.cells.len(), self.rows);
+            self
+        }
+    )* };
+}
+
 impl<'a> Block<'a> {
     pub fn new(columns: &'a mut [Column], rows: usize) -> Block<'a> {
         Block { columns: columns.iter_mut(), rows }
@@ -43,6 +61,12 @@ impl<'a> Block<'a> {
         u64(u64) => U64,
         i64(i64) => I64,
         f64(f64) => F64,
+    }
+
+    optional_column! {
+        optional_bool(bool) => Bool,
+        optional_u8(u8) => U8,
+        optional_i64(i64) => I64,
     }
 
     pub fn id8(&mut self, cells: impl Iterator<Item = [u8; 8]>) -> &mut Self {
@@ -81,20 +105,6 @@ impl<'a> Block<'a> {
             Cells::Dictionary(into) => into.extend_names(cells, latest),
             other => other.refuse("name"),
         }
-        self
-    }
-
-    /// Writes the next column, which must be nullable.
-    pub fn optional_i64(&mut self, cells: impl Iterator<Item = Option<i64>>) -> &mut Self {
-        let column = self.columns.next().expect("a block has no more columns than its table");
-        match (&mut column.cells, &mut column.valid) {
-            (Cells::I64(into), Some(valid)) => into.extend(cells.map(|cell| {
-                valid.push(cell.is_some());
-                cell.unwrap_or_default()
-            })),
-            (other, _) => other.refuse("optional i64"),
-        }
-        debug_assert_eq!(column.cells.len(), self.rows);
         self
     }
 
@@ -162,6 +172,37 @@ impl<'a> Block<'a> {
             Cells::Dictionary(into) => into.extend(values, cells),
             other => other.refuse("dictionary"),
         }
+        self
+    }
+
+    /// Like [`Block::dictionary`], for a nullable column in which no cell is null.
+    pub fn optional_dictionary<'v>(
+        &mut self,
+        values: impl ExactSizeIterator<Item = &'v [u8]>,
+        cells: impl Iterator<Item = u32>,
+    ) -> &mut Self {
+        let column = self.columns.next().expect("a block has no more columns than its table");
+        match (&mut column.cells, &mut column.valid) {
+            (Cells::Dictionary(into), Some(valid)) => {
+                into.extend(values, cells);
+                valid.resize(self.rows, true);
+            }
+            (other, _) => other.refuse("optional dictionary"),
+        }
+        debug_assert_eq!(column.cells.len(), self.rows);
+        self
+    }
+
+    /// Writes strings to the next column, a nullable dictionary column. An empty string is a null.
+    pub fn non_empty_text<'t>(&mut self, cells: impl Iterator<Item = &'t str>) -> &mut Self {
+        let column = self.columns.next().expect("a block has no more columns than its table");
+        match (&mut column.cells, &mut column.valid) {
+            (Cells::Dictionary(into), Some(valid)) => {
+                into.extend_strings(cells.inspect(|text| valid.push(!text.is_empty())));
+            }
+            (other, _) => other.refuse("optional text"),
+        }
+        debug_assert_eq!(column.cells.len(), self.rows);
         self
     }
 

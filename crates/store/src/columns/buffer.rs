@@ -117,6 +117,32 @@ impl TableBuffer {
         self.cells(column)?.u64()
     }
 
+    /// The cells of a column of [`Kind::U8`](crate::tables::Kind::U8), by row, 0 for null; `None` for any other column.
+    pub fn u8s(&self, column: &str) -> Option<&[u8]> {
+        match self.cells(column)? {
+            Cells::U8(cells) => Some(cells),
+            _ => None,
+        }
+    }
+
+    /// The cells of a column of [`Kind::Id8`](crate::tables::Kind::Id8) as native-endian integers, by row; `None` for
+    /// any other column.
+    pub fn id8s(&self, column: &str) -> Option<&[u64]> {
+        match self.cells(column)? {
+            Cells::Id8(cells) => Some(cells),
+            _ => None,
+        }
+    }
+
+    /// The cells of a column of [`Kind::Id16`](crate::tables::Kind::Id16) as native-endian integers, by row; `None` for
+    /// any other column.
+    pub fn id16s(&self, column: &str) -> Option<&[u128]> {
+        match self.cells(column)? {
+            Cells::Id16(cells) => Some(cells),
+            _ => None,
+        }
+    }
+
     /// A cell of a column of [`Kind::U8`](crate::tables::Kind::U8); 0 for any other column.
     pub fn u8(&self, column: &str, row: usize) -> u8 {
         match self.cells(column) {
@@ -148,6 +174,25 @@ impl TableBuffer {
             && !rows.is_empty()
         {
             cells.set(rows, text.as_bytes());
+        }
+    }
+
+    /// Sets cells in a nullable dictionary column to strings, by row; does nothing for any other column.
+    pub fn set_strings(&mut self, column: &str, values: &[(usize, &[u8])]) {
+        let Some((column, _)) = self.table.column(column) else { return };
+        if let Column { cells: Cells::Dictionary(cells), valid: Some(valid) } = &mut self.columns[column]
+            && !values.is_empty()
+        {
+            cells.set_each(values);
+            values.iter().for_each(|(row, _)| valid[*row] = true);
+        }
+    }
+
+    /// Sets a cell of a nullable column of [`Kind::U8`](crate::tables::Kind::U8); does nothing for any other column.
+    pub fn set_optional_u8(&mut self, column: &str, row: usize, value: u8) {
+        let Some((column, _)) = self.table.column(column) else { return };
+        if let Column { cells: Cells::U8(cells), valid: Some(valid) } = &mut self.columns[column] {
+            (cells[row], valid[row]) = (value, true);
         }
     }
 

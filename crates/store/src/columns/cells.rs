@@ -219,7 +219,7 @@ impl Cells {
             Cells::Id8(ids) => fixed(8, Buffer::from(ids), nulls),
             Cells::Id16(ids) => fixed(16, Buffer::from(ids), nulls),
             Cells::Variable { kind, ends, bytes } => variable_array(kind, ends, bytes, nulls),
-            Cells::Dictionary(cells) => cells.into_array(),
+            Cells::Dictionary(cells) => cells.into_array(nulls),
         }
     }
 }

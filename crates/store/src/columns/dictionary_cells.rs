@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayData, ArrayRef, DictionaryArray, Int32Array};
+use arrow::buffer::{NullBuffer, ScalarBuffer};
 use arrow::datatypes::Int32Type;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -247,10 +248,23 @@ impl DictionaryCells {
         *self = set;
     }
 
-    /// Converts the column to a [`DictionaryArray`] without copying.
-    pub fn into_array(self) -> ArrayRef {
+    /// Sets cells to values, by row, and removes values that no row refers to.
+    pub fn set_each(&mut self, values: &[(usize, &[u8])]) {
+        for (row, value) in values {
+            self.numbers[*row] = self.intern(value, DictionaryCells::hash_of(value));
+        }
+        let mut is_used = vec![false; self.ends.len()];
+        self.numbers.iter().for_each(|number| is_used[*number as usize] = true);
+        if is_used.contains(&false) {
+            self.set(&[], b"");
+        }
+    }
+
+    /// Converts the column to a [`DictionaryArray`] without copying. A null has the number of a value too.
+    pub fn into_array(self, nulls: Option<NullBuffer>) -> ArrayRef {
         let values = variable_array(self.kind, self.ends, self.bytes, None);
-        let array = DictionaryArray::<Int32Type>::try_new(Int32Array::from(self.numbers), values);
+        let numbers = Int32Array::new(ScalarBuffer::from(self.numbers), nulls);
+        let array = DictionaryArray::<Int32Type>::try_new(numbers, values);
         Arc::new(array.expect("every row has the number of a value"))
     }
 }

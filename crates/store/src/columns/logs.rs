@@ -5,6 +5,7 @@ use tidewatch_domain::project::{KeptLog, LogProjection, ProjectContext};
 
 use super::attributes::{SharedAttributes, SortedEncoder, trimmed};
 use super::block::BLOCK_ROWS;
+use super::senders::environment_of;
 use super::traces::write_exception;
 use super::{ExceptionKeys, Rows, Senders, TableRows};
 use crate::tables::Table;
@@ -18,6 +19,10 @@ impl Rows {
             let record = &batch.records[log.record as usize];
             resource_repeats[record.resource as usize] += 1;
             scope_repeats[record.scope as usize] += 1;
+        }
+        for exception in &projection.exceptions {
+            let repeats = &mut resource_repeats[batch.records[exception.span as usize].resource as usize];
+            *repeats = (*repeats).max(1);
         }
         let resources = batch.resources.iter().zip(resource_repeats);
         let scopes = batch.scopes.iter().zip(scope_repeats);
@@ -39,7 +44,10 @@ impl Rows {
             let event = batch.attributes(exception.event_attributes).0;
             let ids = (&record.trace_id.0, &record.span_id.0);
             let native = NativeId::default();
-            write_exception(&mut exceptions, project, (ids.0, ids.1, native), exception, attributes, event);
+            let attributes = [attributes, event];
+            let of_resource = batch.attributes(batch.resources[record.resource as usize].attributes);
+            let resource = (environment_of(of_resource), shared.resources[record.resource as usize].bytes());
+            write_exception(&mut exceptions, project, (ids.0, ids.1, native), exception, attributes, resource);
             exceptions.exception_keys.push(ExceptionKeys::new(project, ids, exception, true));
         }
         let mut rows =

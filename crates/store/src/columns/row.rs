@@ -91,6 +91,11 @@ impl<'a> RowWriter<'a> {
         self.mark(value.is_some()).i64(value.unwrap_or(0))
     }
 
+    /// Writes an unsigned 8-bit integer or a null; the column must be nullable.
+    pub fn optional_u8(&mut self, value: Option<u8>) -> &mut Self {
+        self.mark(value.is_some()).u8(value.unwrap_or(0))
+    }
+
     /// Writes an unsigned integer or a null; the column must be nullable.
     pub fn optional_u32(&mut self, value: Option<u32>) -> &mut Self {
         self.mark(value.is_some()).u32(value.unwrap_or(0))

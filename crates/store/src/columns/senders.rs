@@ -28,6 +28,16 @@ pub struct Sender<'a> {
     pub environment: &'a str,
 }
 
+/// The environment of a resource: `deployment.environment.name`, else `deployment.environment`; empty when it has
+/// neither.
+pub(super) fn environment_of<'a>(resource: Attributes<'_, 'a>) -> &'a str {
+    let text = |key| resource.text(key).unwrap_or("");
+    match text("deployment.environment.name") {
+        "" => text("deployment.environment"),
+        name => name,
+    }
+}
+
 impl<'a> Sender<'a> {
     /// Parses a `reason` that [`Sender::write`] wrote. Never fails: missing fields are empty.
     pub fn parse(text: &'a str) -> Sender<'a> {
@@ -45,10 +55,7 @@ impl<'a> Sender<'a> {
             sdk: text("telemetry.sdk.name"),
             sdk_version: text("telemetry.sdk.version"),
             version: text("service.version"),
-            environment: match text("deployment.environment.name") {
-                "" => text("deployment.environment"),
-                name => name,
-            },
+            environment: environment_of(resource),
         }
     }
 

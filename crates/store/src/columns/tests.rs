@@ -78,14 +78,14 @@ fn trace_batch<'a>() -> TraceBatch<'a> {
         status_message: "boom",
         trace_state: "a=b",
         flags: 0x101,
-        attributes: Slice { start: 1, end: 3 },
+        attributes: Slice { start: 0, end: 2 },
         dropped_attributes: 1,
         dropped_events: 2,
         dropped_links: 3,
         ..Span::default()
     };
     TraceBatch {
-        resources: vec![Resource { attributes: Slice { start: 0, end: 1 }, ..Resource::default() }],
+        resources: vec![Resource { attributes: Slice { start: 2, end: 4 }, ..Resource::default() }],
         scopes: vec![Scope { name: "tracer", version: "1.2", ..Scope::default() }],
         spans: vec![
             Span { invalid: Some(InvalidId::ZeroSpanId), ..span },
@@ -93,9 +93,10 @@ fn trace_batch<'a>() -> TraceBatch<'a> {
             Span { span_id: SpanId([0xdd; 8]), ..span },
         ],
         attributes: vec![
-            KeyValue { key: "service.name", value: AnyValue::Str("shop") },
             KeyValue { key: "http.route", value: AnyValue::Str("/cart") },
             KeyValue { key: "n", value: AnyValue::Int(-4) },
+            KeyValue { key: "service.name", value: AnyValue::Str("shop") },
+            KeyValue { key: "deployment.environment", value: AnyValue::Str("staging") },
         ],
         ..TraceBatch::default()
     }
@@ -111,6 +112,8 @@ fn trace_projection<'a>() -> TraceProjection<'a> {
         promoted,
         http_status: 503,
         weight: 2.0,
+        peer: None,
+        is_error: false,
     };
     TraceProjection {
         spans: vec![
@@ -143,6 +146,8 @@ fn trace_projection<'a>() -> TraceProjection<'a> {
             conversation_id: "c",
             tool_call_count: 3,
             flags: Flags(Flag::Truncated.bit()),
+            has_event_messages: true,
+            flagged_terms: Some("\u{1f}acme\u{1f}"),
         }],
         exceptions: vec![Exception {
             span: 1,
@@ -153,7 +158,7 @@ fn trace_projection<'a>() -> TraceProjection<'a> {
             message: "no",
             stack_trace: "Oops: no\n at x",
             build: None,
-            event_attributes: Slice { start: 2, end: 3 },
+            event_attributes: Slice { start: 1, end: 2 },
             server_name: "shop",
             app_version: "v1",
             owner: Owner::Above(SpanId([0xcc; 8])),
@@ -216,7 +221,13 @@ fn spans_and_their_entities_have_rows() {
     check(&spans, 0, &[("promoted", "13")]);
     check(&spans, 1, &[("promoted", "2"), ("time", "1002")]);
     assert_eq!(attributes(&spans, "attributes", 1), [pair("http.route", "/cart"), pair("n", "-4")]);
-    assert_eq!(attributes(&spans, "resource", 1), [pair("service.name", "shop")]);
+    let resource = [pair("deployment.environment", "staging"), pair("service.name", "shop")];
+    assert_eq!(attributes(&spans, "resource", 1), resource);
+    for table in [Table::Endpoints, Table::Tasks, Table::AiTraces, Table::Exceptions] {
+        let rows = batch(&rows, table);
+        check(&rows, 0, &[("environment", "staging")]);
+        assert_eq!(attributes(&rows, "resource", 0), resource, "{table:?}");
+    }
 
     let endpoints = batch(&rows, Table::Endpoints);
     assert_eq!(endpoints.num_rows(), 1);
@@ -451,6 +462,7 @@ fn many_dictionary_values() {
         cells.u32(1).id(&[1; 16]).id(&[2; 8]).id(&[3; 8]).i64(0).i64(0).text("").u8(0).u8(0).text("").i16(0).u8(0);
         cells.text("").text("").text("").text("").text("").u32(0).f64(1.0).bytes(b"").bytes(value).bytes(b"");
         cells.bytes(b"").u32(0).u32(0).u32(0).optional_bytes(None);
+        cells.optional_text(None).optional_u8(None).optional_text(None).optional_bool(None).optional_text(None);
     }
     let mut all = TableBuffer::new(Table::Spans);
     all.append(&request, Pick::All);

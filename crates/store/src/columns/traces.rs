@@ -1,6 +1,6 @@
 //! Rows of spans, Endpoints, Tasks, AI Traces and exceptions of a trace export.
 
-use tidewatch_domain::model::{NativeId, Signal, Span, SpanId, TraceBatch};
+use tidewatch_domain::model::{KeyValue, NativeId, Signal, Span, SpanId, TraceBatch};
 use tidewatch_domain::project::{
     AiTrace, Entity, EntityKind, Exception, KeptSpan, NativeSpanIds, Owner, ProjectContext, TraceProjection,
 };
@@ -9,6 +9,7 @@ use tidewatch_domain::wire;
 use super::attributes::{SharedAttributes, SortedEncoder, encode_sorted, trimmed};
 use super::block::BLOCK_ROWS;
 use super::dictionary_cells::NameCache;
+use super::senders::environment_of;
 use super::{ExceptionKeys, NO_KEY, Rows, Senders, TableRows, span_key};
 use crate::tables::Table;
 
@@ -29,7 +30,9 @@ impl Rows {
         batch: &TraceBatch<'_>,
         projection: &TraceProjection<'_>,
     ) -> Rows {
-        let writer = Writer { project, batch, resources: resources(batch, projection) };
+        let environments = batch.resources.iter().map(|resource| environment_of(batch.attributes(resource.attributes)));
+        let environments = environments.collect();
+        let writer = Writer { project, batch, resources: resources(batch, projection), environments };
         let mut spans = TableRows::new(Table::Spans);
         let mut endpoints = TableRows::new(Table::Endpoints);
         let mut tasks = TableRows::new(Table::Tasks);
@@ -84,11 +87,15 @@ impl Rows {
     }
 }
 
-/// Encodes every resource, by index; empty when no kept span has it.
+/// Encodes every resource, by index; empty when no kept span and no exception has it.
 fn resources(batch: &TraceBatch<'_>, projection: &TraceProjection<'_>) -> Vec<SharedAttributes> {
     let mut repeats = vec![0; batch.resources.len()];
     for kept in &projection.spans {
         repeats[batch.spans[kept.span as usize].resource as usize] += 1;
+    }
+    for exception in &projection.exceptions {
+        let repeats = &mut repeats[batch.spans[exception.span as usize].resource as usize];
+        *repeats = (*repeats).max(1);
     }
     let resources = batch.resources.iter().zip(repeats);
     resources
@@ -108,12 +115,14 @@ struct Writer<'b, 'a> {
     project: u32,
     batch: &'b TraceBatch<'a>,
     resources: Vec<SharedAttributes>,
+    /// By resource; empty when it names none.
+    environments: Vec<&'a str>,
 }
 
 impl Writer<'_, '_> {
     fn spans(&self, table: &mut TableRows, projection: &TraceProjection<'_>, with_exceptions: &[bool]) {
         let TraceProjection { spans: all, native_ids, .. } = projection;
-        let Writer { project, batch, ref resources } = *self;
+        let Writer { project, batch, ref resources, .. } = *self;
         let mut pairs = Vec::with_capacity(BLOCK_ROWS.min(all.len()));
         let mut attributes = SortedEncoder::new(&batch.body, &batch.attributes);
         let mut names = NameCache::new();
@@ -163,6 +172,12 @@ impl Writer<'_, '_> {
                     cells.optional_bytes_with(block.iter().map(|kept| native_ids.get(kept.span as usize)), put_ids)
                 }
             };
+            cells
+                .non_empty_text(block.iter().map(|kept| kept.peer.map_or("", |peer| peer.name)))
+                .optional_u8(block.iter().map(|kept| kept.peer.map(|peer| peer.kind as u8)))
+                .non_empty_text(block.iter().map(|_| ""))
+                .optional_bool(block.iter().map(|kept| Some(kept.is_error)))
+                .non_empty_text(rows().map(|(_, span)| self.environments[span.resource as usize]));
         }
     }
 
@@ -203,6 +218,10 @@ impl Writer<'_, '_> {
                     out.extend_from_slice(&trace.0);
                 }),
             };
+            cells.non_empty_text(spans().map(|span| self.environments[span.resource as usize])).optional_dictionary(
+                self.resources.iter().map(SharedAttributes::bytes),
+                spans().map(|span| span.resource),
+            );
         }
     }
 
@@ -242,7 +261,11 @@ impl Writer<'_, '_> {
             .i64(ai.tool_call_count)
             .f64(kept.weight)
             .bytes(attributes)
-            .optional_u32(Some(ai.flags.0));
+            .optional_u32(Some(ai.flags.0))
+            .optional_text(ai.flagged_terms)
+            .optional_bool(ai.has_event_messages.then_some(true))
+            .optional_text(self.environment(span))
+            .optional_bytes(Some(self.resources[span.resource as usize].bytes()));
     }
 
     fn exception(&self, table: &mut TableRows, exception: &Exception<'_>, native: NativeId) {
@@ -250,18 +273,26 @@ impl Writer<'_, '_> {
         let attributes = self.batch.span_attributes(span).0;
         let event = self.batch.attributes(exception.event_attributes).0;
         let ids = (&span.trace_id.0, &span.span_id.0, native);
-        write_exception(table, self.project, ids, exception, attributes, event);
+        let resource = (self.environments[span.resource as usize], self.resources[span.resource as usize].bytes());
+        write_exception(table, self.project, ids, exception, [attributes, event], resource);
+    }
+
+    /// The environment of a span's resource; `None` when it names none.
+    fn environment(&self, span: &Span<'_>) -> Option<&str> {
+        Some(self.environments[span.resource as usize]).filter(|environment| !environment.is_empty())
     }
 }
 
 /// Writes the row of an exception of a span or log record. `ids`: its trace id, its span id, and the UUID of the latter.
+/// `attributes`: those of the span or record, and those of the event. `resource`: its environment, empty when unknown,
+/// and its encoded attributes.
 pub(super) fn write_exception(
     table: &mut TableRows,
     project: u32,
     ids: (&[u8; 16], &[u8; 8], NativeId),
     exception: &Exception<'_>,
-    attributes: &[tidewatch_domain::model::KeyValue<'_>],
-    event_attributes: &[tidewatch_domain::model::KeyValue<'_>],
+    [attributes, event_attributes]: [&[KeyValue<'_>]; 2],
+    (environment, resource): (&str, &[u8]),
 ) {
     let (owner_kind, owner_name, owner_span) = match exception.owner {
         Owner::None => (0, "", SpanId::default()),
@@ -292,7 +323,9 @@ pub(super) fn write_exception(
         })
         .optional_bytes(Some(&ids.2.0[..]).filter(|_| !ids.2.is_none()))
         .optional_bool(exception.is_message.then_some(true))
-        .optional_bytes(Some(&exception.session.0[..]).filter(|_| !exception.session.is_none()));
+        .optional_bytes(Some(&exception.session.0[..]).filter(|_| !exception.session.is_none()))
+        .optional_text(Some(environment).filter(|environment| !environment.is_empty()))
+        .optional_bytes(Some(resource));
 }
 
 /// The span's UUID, then its parent's if there is one.

@@ -198,6 +198,7 @@ impl Columns {
             Filter::AttributeMatches { scope, key, pattern } => {
                 self.attribute(*scope, key, row).is_some_and(|text| pattern.matches(&text))
             }
+            Filter::Descendant(_) => panic!("no engine evaluates it"),
             Filter::AttributeNumber { scope, key, op, value } => self
                 .attribute(*scope, key, row)
                 .and_then(|text| text.parse::<f64>().ok()?.partial_cmp(value))

@@ -33,6 +33,10 @@ pub fn rows(table: Table, count: usize, dice: &mut Dice) -> Vec<Row> {
         set(table, row, "time", Cell::I64(time + dice.below(2) as i64));
         set(table, row, "duration", Cell::I64(duration));
         set(table, row, "name", Cell::Text((*dice.pick(&["GET /a", "GET /b", "UNMATCHED", ""])).to_owned()));
+        set(table, row, "server_name", Cell::Text((*dice.pick(&["shop", "shop", "cart", ""])).to_owned()));
+        set(table, row, "app_version", Cell::Text((*dice.pick(&["1", "2", ""])).to_owned()));
+        let environment = dice.pick(&[None, Some("production"), Some("production"), Some("staging")]);
+        set(table, row, "environment", environment.map_or(Cell::Null, |name| Cell::Text(name.to_owned())));
     }
     rows
 }
@@ -71,6 +75,16 @@ fn aggregates(table: Table, satisfied: i64, tolerated: i64) -> Vec<Aggregate> {
     }
     let quantiles = Function::Quantiles { column: "duration", qs: vec![0.5, 0.95, 0.99, 0.0, 1.0] }.named("quantiles");
     let duration = Function::Sum("duration").named("duration");
+    if table == Table::Spans {
+        return vec![
+            Function::Count.named("count"),
+            Function::Weight.named("weight"),
+            Function::Max("time").named("latest"),
+            Function::Weight.named("errors").only(flag("is_error", true)),
+            quantiles,
+            duration,
+        ];
+    }
     let mut aggregates = vec![
         Function::Count.named("count"),
         Function::Weight.named("weight"),
@@ -113,9 +127,30 @@ fn in_groups(groups: &[u64]) -> Filter {
 
 fn filter(table: Table, dice: &mut Dice) -> Filter {
     if table == Table::Exceptions {
-        return if dice.once_in(2) { in_groups(&[1, 9, u64::MAX]) } else { Filter::True };
+        return match dice.below(4) {
+            0 => in_groups(&[1, 9, u64::MAX]),
+            1 => Filter::eq("environment", text("production")),
+            2 => in_groups(&[1, 9]).and(Filter::eq("server_name", text("shop"))),
+            _ => Filter::True,
+        };
     }
-    match dice.below(8) {
+    if table == Table::Spans {
+        let kinds = Filter::In { column: "peer_kind", values: [1, 3, 5].map(Value::U64).to_vec() };
+        return match dice.below(5) {
+            0 => kinds,
+            3 => kinds.and(Filter::In { column: "environment", values: vec![text("staging"), text("none")] }),
+            4 => kinds.and(Filter::IsNull { column: "environment" }),
+            1 => kinds.and(Filter::Compare { column: "peer_service", op: Op::Ne, value: text("") }),
+            _ => not(Filter::IsNull { column: "peer_kind" }).and(Filter::eq("server_name", text("a"))),
+        };
+    }
+    match dice.below(11) {
+        8 => Filter::In { column: "server_name", values: vec![text("shop"), text("")] },
+        9 => Filter::eq("environment", text("production")).and(Filter::eq("app_version", text("2"))),
+        10 => Filter::Any(vec![
+            Filter::IsNull { column: "environment" },
+            Filter::In { column: "environment", values: vec![text("staging"), text("none")] },
+        ]),
         0 => flag("is_root", true),
         1 => flag("is_root", false),
         2 => Filter::Contains { column: "name", needle: "/A".to_owned(), ignore_case: true },
@@ -135,14 +170,25 @@ fn keys(table: Table, dice: &mut Dice) -> Vec<Key> {
     let origin = *dice.pick(&[0, MIDNIGHT, MIDNIGHT + HOUR, MIDNIGHT - MINUTE]);
     let bucket = KeySource::TimeBucket { origin, width }.named("start");
     if table == Table::Exceptions {
-        return match dice.below(3) {
+        return match dice.below(4) {
+            3 => vec![Key::column("group"), Key::column("server_name"), Key::column("app_version")],
             0 => vec![],
             1 => vec![Key::column("group"), bucket],
             _ => vec![Key::column("group")],
         };
     }
+    if table == Table::Spans {
+        return match dice.below(4) {
+            0 => vec![bucket, Key::column("kind")],
+            1 => vec![Key::column("server_name"), Key::column("peer"), Key::column("peer_kind")],
+            2 => vec![Key::column("server_name"), Key::column("peer"), Key::column("peer_service")],
+            _ => vec![],
+        };
+    }
     let other = if table == Table::AiTraces { "model" } else { "status_code" };
-    match dice.below(7) {
+    match dice.below(9) {
+        7 => vec![bucket, Key::column("environment")],
+        8 => vec![Key::column("server_name"), Key::column("app_version"), Key::column("environment")],
         0 => vec![],
         1 => vec![bucket],
         2 => vec![bucket, Key::column("name")],

@@ -199,6 +199,8 @@ pub fn buffer(table: Table, rows: &[Row]) -> TableBuffer {
                 (Cell::Null, Kind::Bytes, _) => writer.optional_bytes(None),
                 (Cell::I64(value), _, true) => writer.optional_i64(Some(*value)),
                 (Cell::Null, Kind::I64, _) => writer.optional_i64(None),
+                (Cell::U64(value), Kind::U8, true) => writer.optional_u8(Some(*value as u8)),
+                (Cell::Null, Kind::U8, _) => writer.optional_u8(None),
                 (Cell::U64(value), Kind::U32, true) => writer.optional_u32(Some(*value as u32)),
                 (Cell::Null, Kind::U32, _) => writer.optional_u32(None),
                 (Cell::F64(value), _, true) => writer.optional_f64(Some(*value)),

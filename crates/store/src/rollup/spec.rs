@@ -20,6 +20,14 @@ pub struct Spec {
     pub earliest: bool,
     /// The Id16 column whose value in the latest row is stored, of equal times the greatest; `None`: no such column.
     pub latest: Option<&'static str>,
+    /// The nullable column without which a row is in no cell; `None`: all rows are. Only queries that require the column
+    /// are answered from cells.
+    pub required: Option<&'static str>,
+    /// Index in [`super::levels::WIDTHS`] of the narrowest cells. Rows of a part may be out of order by less than their
+    /// width.
+    pub finest: usize,
+    /// Whether parts are sorted by project and first dimension.
+    pub is_sorted: bool,
 }
 
 /// A dimension of a roll-up.
@@ -55,12 +63,18 @@ const SERVED: Spec = Spec {
         Dim::Column("is_root"),
         Dim::Column("is_stream"),
         Dim::Column("is_error"),
+        Dim::Column("server_name"),
+        Dim::Column("app_version"),
+        Dim::Column("environment"),
     ],
     sums: &["duration"],
     sketched: Some("duration"),
     bands: BANDS,
     earliest: false,
     latest: None,
+    required: None,
+    finest: 0,
+    is_sorted: true,
 };
 
 const AI: Spec = Spec {
@@ -71,6 +85,9 @@ const AI: Spec = Spec {
         Dim::Column("is_root"),
         Dim::Column("is_error"),
         Dim::Column("cost_estimated"),
+        Dim::Column("server_name"),
+        Dim::Column("app_version"),
+        Dim::Column("environment"),
         Dim::Presence("input_tokens"),
         Dim::Presence("output_tokens"),
         Dim::Presence("total_tokens"),
@@ -81,16 +98,44 @@ const AI: Spec = Spec {
     bands: &[],
     earliest: false,
     latest: None,
+    required: None,
+    finest: 0,
+    is_sorted: true,
 };
 
 /// Issues: number, first and last occurrence by group.
 const ISSUES: Spec = Spec {
-    dims: &[Dim::Column("group")],
+    dims: &[Dim::Column("group"), Dim::Column("server_name"), Dim::Column("app_version"), Dim::Column("environment")],
     sums: &[],
     sketched: None,
     bands: &[],
     earliest: true,
     latest: Some("row_id"),
+    required: None,
+    finest: 0,
+    is_sorted: true,
+};
+
+/// Calls between services, and to databases, messaging destinations and hosts. Spans are sorted by five minutes, then by
+/// trace. docs/services.md.
+const CALLS: Spec = Spec {
+    dims: &[
+        Dim::Column("server_name"),
+        Dim::Column("peer"),
+        Dim::Column("peer_kind"),
+        Dim::Column("peer_service"),
+        Dim::Column("kind"),
+        Dim::Column("is_error"),
+        Dim::Column("environment"),
+    ],
+    sums: &["duration"],
+    sketched: Some("duration"),
+    bands: &[],
+    earliest: false,
+    latest: None,
+    required: Some("peer_kind"),
+    finest: 1,
+    is_sorted: false,
 };
 
 impl Spec {
@@ -100,6 +145,7 @@ impl Spec {
             Table::Endpoints | Table::Tasks => Some(&SERVED),
             Table::AiTraces => Some(&AI),
             Table::Exceptions => Some(&ISSUES),
+            Table::Spans => Some(&CALLS),
             _ => None,
         }
     }
@@ -158,6 +204,8 @@ mod tests {
             assert!(spec.bands.is_sorted());
             let kind = |name| table.column(name).map(|(_, column)| column.kind);
             assert!(spec.latest.is_none_or(|name| kind(name) == Some(Kind::Id16)));
+            assert!(spec.required.is_none_or(|name| table.column(name).is_some_and(|(_, column)| column.nullable)));
+            assert!(spec.is_sorted || spec.latest.is_none(), "cells of unsorted rows are closed early");
         }
     }
 

@@ -4,6 +4,7 @@ import { PageHead } from "../../parts/Page";
 import { SearchLink } from "../../ui/SearchLink";
 import { TAB, TabRow } from "../../ui/Tabs";
 import { Apps } from "./Apps";
+import { Contact } from "./Contact";
 import { Profile } from "./Profile";
 import { Security } from "./Security";
 import { SecurityLog } from "./SecurityLog";
@@ -13,6 +14,7 @@ const route = getRouteApi("/signed-in/plain/account");
 
 const TABS = [
   { tab: undefined, label: "Profile" },
+  { tab: "contact", label: "On-call" },
   { tab: "security", label: "Sign-in and security" },
   { tab: "tokens", label: "Access tokens" },
   { tab: "apps", label: "Signed-in applications" },
@@ -38,6 +40,7 @@ export function AccountPage() {
       </div>
       <div className="space-y-4 px-4 py-4">
         {tab === undefined && <Profile user={user} />}
+        {tab === "contact" && <Contact />}
         {tab === "security" && <Security user={user} />}
         {tab === "tokens" && <Tokens />}
         {tab === "apps" && <Apps />}

@@ -7,7 +7,7 @@ import { count, plural, usd } from "../../model/format";
 import type { Span } from "../../model/range";
 import type { Column } from "../../parts/DataTable";
 import { NonRootChip } from "../../parts/EntityChips";
-import type { AiSearch } from "../../router";
+import type { AiSearch } from "../../routes/telemetry";
 import { Breakable } from "../../ui/Breakable";
 import { Chip } from "../../ui/Chip";
 import { countColumn, ErrorRate, lastColumn, NameLink, percentileColumn, trendColumn } from "../entities/columns";

@@ -16,7 +16,7 @@ import { Chip } from "../../ui/Chip";
 import { Bubble } from "../aiTrace/Conversation";
 import { Cost } from "./Cost";
 import { isTool } from "./callColumns";
-import { FlagChips, FlaggedChip, TokenKinds } from "./parts";
+import { FlagChips, FlaggedChip, TermChips, TokenKinds } from "./parts";
 
 const route = getRouteApi("/p/$pid/ai");
 const TURNS_PER_PAGE = 20;
@@ -105,6 +105,7 @@ function Turn({ turn, number }: { turn: ConversationTurn; number: number }) {
         {call.isError && <Chip tone="error">failed</Chip>}
         {isTool(call) && <Chip>tool run</Chip>}
         <FlagChips flags={call.flags} />
+        <TermChips terms={call.flaggedTerms} />
         <span className="flex-1" />
         <dl className="flex flex-wrap items-center gap-x-4 text-dense text-ink2 [&>div]:flex [&>div]:gap-1">
           {!isTool(call) && (
@@ -132,7 +133,7 @@ function Turn({ turn, number }: { turn: ConversationTurn; number: number }) {
         {turn.messages.length > 0 ? (
           <ol className="space-y-3" aria-label={`Messages of turn ${number}`}>
             {turn.messages.map((message, i) => (
-              <Bubble key={i} message={message} note={cutNote(message.cutBytes)} />
+              <Bubble key={i} message={message} note={cutNote(message.cutBytes)} terms={call.flaggedTerms} />
             ))}
           </ol>
         ) : (

@@ -9,14 +9,12 @@ import { count, durationNs } from "../../model/format";
 import { Ago } from "../../parts/Ago";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { EstimatedNote } from "../../parts/Estimated";
-import { Facets } from "../../parts/Facets";
 import { useListBody, usePatchSearch } from "../../parts/listSearch";
 import { NoData } from "../../parts/NoData";
-import { PageHead, Toolbar } from "../../parts/Page";
 import { Pager } from "../../parts/Pager";
-import { QueryBar } from "../../parts/QueryBar";
+import { QueryList } from "../../parts/QueryList";
 import { QueryView } from "../../parts/states";
-import type { AiSearch } from "../../router";
+import type { AiSearch } from "../../routes/telemetry";
 import { countColumn, ErrorRate } from "../entities/columns";
 import { EntityChart } from "../entities/EntityChart";
 import { AiFilters } from "./AiFilters";
@@ -181,11 +179,17 @@ function Frame<Row extends AiTotals>({
 }) {
   const patch = usePatchSearch();
   const { calls, flags, query: text } = selection(search);
-  const look = (q: string) => patch({ q: q || undefined });
   return (
-    <>
-      <PageHead title="AI traces" sub={SUBS[what]} />
-      <div className="px-4 pb-4">
+    <QueryList
+      title="AI traces"
+      sub={SUBS[what]}
+      rows="ai_trace"
+      what={what}
+      placeholder="Words of the name, or model:gpt-* cost>0.01"
+      query={text}
+      error={query.error}
+      filters={<AiFilters search={search} />}
+      chart={
         <EntityChart
           kind="aiTrace"
           calls={calls}
@@ -196,41 +200,26 @@ function Frame<Row extends AiTotals>({
           query={text}
           onMetric={(metric) => patch({ metric, page: search.page }, true)}
         />
-      </div>
-      <Toolbar>
-        <QueryBar
-          rows="ai_trace"
-          label={`Search ${what}`}
-          placeholder="Words of the name, or model:gpt-* cost>0.01"
-          value={text}
-          error={query.error}
-          onSearch={look}
-        />
-        <AiFilters search={search} />
-      </Toolbar>
-      <div className="mx-4 mb-6 flex gap-3 max-xl:flex-col">
-        <Facets rows="ai_trace" query={text} onSearch={look} />
-        <div className="panel min-w-0 flex-1 self-start overflow-x-auto max-xl:w-full">
-          <QueryView query={query}>
-            {({ data, pagination }) =>
-              data.length ? (
-                <>
-                  {children(data)}
-                  <EstimatedNote of={data} className="border-line border-t px-3 py-2" />
-                  <Pager pagination={pagination} noun={what} />
-                </>
-              ) : (
-                <NoData
-                  what={what}
-                  about="Spans with gen_ai attributes are listed here by conversation and by user."
-                  filtered={!!search.q || !!search.calls || !!search.flag}
-                  onClear={() => patch({ q: undefined, calls: undefined, flag: undefined })}
-                />
-              )
-            }
-          </QueryView>
-        </div>
-      </div>
-    </>
+      }
+    >
+      <QueryView query={query}>
+        {({ data, pagination }) =>
+          data.length ? (
+            <>
+              {children(data)}
+              <EstimatedNote of={data} className="border-line border-t px-3 py-2" />
+              <Pager pagination={pagination} noun={what} />
+            </>
+          ) : (
+            <NoData
+              what={what}
+              about="Spans with gen_ai attributes are listed here by conversation and by user."
+              filtered={!!search.q || !!search.calls || !!search.flag}
+              onClear={() => patch({ q: undefined, calls: undefined, flag: undefined })}
+            />
+          )
+        }
+      </QueryView>
+    </QueryList>
   );
 }

@@ -9,7 +9,7 @@ import type { Column } from "../../parts/DataTable";
 import { NonRootChip } from "../../parts/EntityChips";
 import { Chip } from "../../ui/Chip";
 import { Cost } from "./Cost";
-import { FlagChips } from "./parts";
+import { FlagChips, TermChips } from "./parts";
 
 /** Values of `gen_ai.operation.name` that are not model calls. */
 export const isTool = (row: AiRow) => row.operation === "execute_tool";
@@ -87,6 +87,7 @@ export const CALL_COLUMNS: Column<AiRow, RowOrder<"aiTrace">>[] = [
       row.flags.length ? (
         <span className="over-row flex flex-wrap gap-1">
           <FlagChips flags={row.flags} />
+          <TermChips terms={row.flaggedTerms} />
         </span>
       ) : (
         row.finishReason || NONE

@@ -6,7 +6,8 @@ import { useProjectId } from "../../api/hooks";
 import type { AiFlag } from "../../api/types";
 import { FLAGS } from "../../model/ai";
 import { count } from "../../model/format";
-import type { AiSearch } from "../../router";
+import { termOf } from "../../model/query";
+import type { AiSearch } from "../../routes/telemetry";
 import { Chip } from "../../ui/Chip";
 import { Tip } from "../../ui/Tip";
 
@@ -19,6 +20,23 @@ export function FlagChips({ flags }: { flags: AiFlag[] }) {
   ));
 }
 
+/** The terms of the word lists in one conversation, as links to the AI traces with each. */
+export function TermChips({ terms }: { terms: string[] }) {
+  const pid = useProjectId();
+  return terms.map((term) => (
+    <Link
+      key={term}
+      to="/p/$pid/ai"
+      params={{ pid }}
+      search={{ q: termOf("flagged_term", term), calls: "all" }}
+      title={`AI traces with “${term}”`}
+      className="rounded-full border border-line px-2 text-caption hover:bg-hover"
+    >
+      {term}
+    </Link>
+  ));
+}
+
 /** How many AI traces of a group have a flag; nothing without any. */
 export function FlaggedChip({ count: flagged }: { count: number }) {
   if (!flagged) return null;
@@ -26,7 +44,7 @@ export function FlaggedChip({ count: flagged }: { count: number }) {
     <Chip
       tone="warn"
       icon={<Flag size={11} aria-hidden />}
-      tip="Cut off, filtered, refused or empty answers, and failed runs of tools."
+      tip="Cut off, filtered, refused or empty answers, failed runs of tools, and flagged content."
     >
       {count(flagged)} flagged
     </Chip>

@@ -17,7 +17,7 @@ export function AiNamePage() {
       name={name}
       search={route.useSearch()}
       columns={CALL_COLUMNS}
-      fallback="total_cost"
+      first={{ label: "Costliest", by: "total_cost" }}
       rowsTitle="Calls"
       about="Each call of this name is listed here with its conversation."
       stats={numbers}

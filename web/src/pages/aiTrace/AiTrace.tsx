@@ -11,7 +11,7 @@ import { PageHead, Section, Stats } from "../../parts/Page";
 import { Empty, QueryView, SkeletonRows } from "../../parts/states";
 import { Chip } from "../../ui/Chip";
 import { isTool } from "../ai/callColumns";
-import { FlagChips } from "../ai/parts";
+import { FlagChips, TermChips } from "../ai/parts";
 import { Conversation } from "./Conversation";
 
 const route = getRouteApi("/p/$pid/ai/t/$rowId");
@@ -51,6 +51,7 @@ function Detail({ detail }: { detail: AiDetail }) {
             {row.isStream && <Chip>Streaming</Chip>}
             {isTool(row) && <Chip>tool run</Chip>}
             <FlagChips flags={row.flags} />
+            <TermChips terms={row.flaggedTerms} />
             <Link to="/p/$pid/ai/$name" params={{ pid, name: row.traceName }} className="link">
               all {isTool(row) ? "runs" : "calls"} of this name
             </Link>
@@ -80,7 +81,7 @@ function Detail({ detail }: { detail: AiDetail }) {
           }
         >
           {conversation?.messages?.length ? (
-            <Conversation talk={conversation} />
+            <Conversation talk={conversation} terms={row.flaggedTerms} />
           ) : (
             <Empty title="No conversation was sent">
               Most SDKs leave out prompts and answers until asked to. Turn on message capture in your instrumentation

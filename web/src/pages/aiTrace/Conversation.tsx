@@ -16,18 +16,30 @@ const ROLES: Record<string, { word: string; icon: typeof Bot; look: string }> = 
   function: { word: "Tool result", icon: Wrench, look: "bg-panel border-line border-dashed" },
 };
 
-export function Conversation({ talk }: { talk: Talk }) {
+/** `terms`: terms of the word lists, marked where people or the model wrote them. */
+export function Conversation({ talk, terms }: { talk: Talk; terms?: string[] }) {
   return (
     <ol className="space-y-3" aria-label="Conversation">
       {talk.messages.map((message, i) => (
-        <Bubble key={i} message={message} />
+        <Bubble key={i} message={message} terms={terms} />
       ))}
     </ol>
   );
 }
 
-/** One message. `note`: a remark below its content. */
-export function Bubble({ message, note }: { message: Message; note?: string }) {
+/** The server does not search these: who runs the application wrote them. */
+const isOperator = (role: string) => role === "system" || role === "developer";
+
+interface BubbleProps {
+  message: Message;
+  /** A remark below its content. */
+  note?: string;
+  /** Terms that are marked. */
+  terms?: string[];
+}
+
+export function Bubble({ message, note, terms: all }: BubbleProps) {
+  const terms = isOperator(message.role) ? undefined : all;
   const role = ROLES[message.role] ?? {
     word: message.role || "Message",
     icon: ScrollText,
@@ -49,10 +61,10 @@ export function Bubble({ message, note }: { message: Message; note?: string }) {
       {folded ? (
         <details>
           <summary className="text-ink2">{message.content.slice(0, 160)}…</summary>
-          <Content text={message.content} />
+          <Content text={message.content} terms={terms} />
         </details>
       ) : (
-        <Content text={message.content} />
+        <Content text={message.content} terms={terms} />
       )}
       {message.toolCalls?.map((call, i) => (
         <Call key={i} call={call} />
@@ -62,27 +74,32 @@ export function Bubble({ message, note }: { message: Message; note?: string }) {
   );
 }
 
-function Content({ text }: { text: string }) {
+interface TextProps {
+  text: string;
+  terms?: string[];
+}
+
+function Content({ text, terms }: TextProps) {
   const json = prettyJson(text);
-  if (json !== text) return <Code text={json} />;
+  if (json !== text) return <Code text={json} terms={terms} />;
   return splitFences(text).map((piece, i) =>
     piece.kind === "code" ? (
-      <Code key={i} text={piece.text} />
+      <Code key={i} text={piece.text} terms={terms} />
     ) : (
       <p key={i}>
-        <LongText text={piece.text.trim()} />
+        <LongText text={piece.text.trim()} terms={terms} />
       </p>
     ),
   );
 }
 
-function Code({ text }: { text: string }) {
+function Code({ text, terms }: TextProps) {
   return (
     <pre
       className="my-1 max-h-96 overflow-auto rounded-control border border-line bg-panel p-2 font-mono text-dense"
       tabIndex={0}
     >
-      <LongText text={text} />
+      <LongText text={text} terms={terms} />
     </pre>
   );
 }

@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { type AckLink, acknowledge, ackQuery } from "../../api/account-ack";
+import { type AckLink, acknowledge, ackQuery, type PageFacts } from "../../api/account-ack";
 import { ApiError } from "../../api/client";
 import { targetWords } from "../../model/audit";
 import { Ago } from "../../parts/Ago";
@@ -40,6 +40,7 @@ export function Ack() {
   return (
     <AuthFrame title="Acknowledge this alert?" lead={<Subject link={query.data} />}>
       <div className="space-y-4">
+        <About link={query.data} />
         <p className="text-ink2">It says that you look into it. Nobody else is woken, and the alert stays open.</p>
         <Problem of={acknowledgement} />
         <MutationButton
@@ -59,6 +60,21 @@ const statusOf = (error: Error | null) => (error instanceof ApiError ? error.sta
 
 function Subject({ link }: { link: AckLink }) {
   return <strong className="text-ink">{targetWords(link.subject)}</strong>;
+}
+
+/** More about a page. Alerts of other kinds have a subject only. */
+function About({ link }: { link: AckLink & Partial<PageFacts> }) {
+  if (!link.createdAt) return null;
+  return (
+    <div className="space-y-2">
+      {link.body && <p className="whitespace-pre-line [overflow-wrap:anywhere]">{link.body}</p>}
+      <p className="text-ink2 [overflow-wrap:anywhere]">
+        {[link.projectName, link.ruleName, link.severity].filter(Boolean).join(" · ")}, opened{" "}
+        <Ago at={link.createdAt} />
+        {(link.eventCount ?? 1) > 1 && <>, fired {link.eventCount} times</>}.
+      </p>
+    </div>
+  );
 }
 
 function Done({ link, lead }: { link: AckLink; lead: string }) {

@@ -16,6 +16,7 @@ import type { ProjectExtra } from "../../api/account-types";
 import { useProjectId } from "../../api/hooks";
 import { useMissingSymbols } from "../../api/symbols";
 import { plural } from "../../model/format";
+import { valuesText } from "../../model/global-filter";
 import { asRole, mayManage, mayWrite } from "../../model/roles";
 import { TraceLink } from "../../parts/occurrenceColumns";
 import { useArrivals } from "./LiveStrip";
@@ -59,7 +60,7 @@ export function NextSteps({ project }: { project: ProjectExtra }) {
         )}
         {logging && (
           <Step icon={ScrollText}>
-            <Link to="/p/$pid/logs" params={{ pid }} search={{ service: logging.name }} className="link">
+            <Link to="/p/$pid/logs" params={{ pid }} search={{ service: valuesText([logging.name]) }} className="link">
               Read the logs of {logging.name}
             </Link>
           </Step>

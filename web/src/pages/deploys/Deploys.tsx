@@ -1,5 +1,5 @@
 // The deploys of a time range: reported ones, and the first record of each version.
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import { ExternalLink } from "lucide-react";
 import { usePost, useProjectId } from "../../api/hooks";
 import type { Deploy } from "../../api/types";
@@ -7,53 +7,31 @@ import { NONE } from "../../model/format";
 import { exactTime } from "../../model/time";
 import { Ago } from "../../parts/Ago";
 import { type Column, DataTable } from "../../parts/DataTable";
-import { usePatchSearch } from "../../parts/listSearch";
 import { NoData } from "../../parts/NoData";
-import { PageHead, Toolbar } from "../../parts/Page";
+import { PageHead } from "../../parts/Page";
 import { useRange } from "../../parts/range";
 import { ServiceName } from "../../parts/ServiceName";
 import { QueryView } from "../../parts/states";
 import { Chip } from "../../ui/Chip";
-import { Select } from "../../ui/Select";
-
-const route = getRouteApi("/p/$pid/deploys");
 
 export function DeploysPage() {
-  const { service } = route.useSearch();
-  const patch = usePatchSearch();
   const { body } = useRange();
   const query = usePost("/api/deploys/list", body);
-  const services = [...new Set([...(query.data?.data ?? []).map((one) => one.service), ...(service ? [service] : [])])];
   return (
     <>
       <PageHead
         title="Deploys"
         sub="The first record of each version of a service, and what your build pipeline reports."
       />
-      <Toolbar>
-        <Select
-          label="Service"
-          value={service ?? ""}
-          options={[
-            { value: "", label: "Every service" },
-            ...services
-              .filter(Boolean)
-              .sort()
-              .map((name) => ({ value: name, label: name })),
-          ]}
-          onChange={(value) => patch({ service: value || undefined })}
-        />
-      </Toolbar>
       <div className="panel mx-4 mb-6 overflow-x-auto">
         <QueryView query={query}>
           {({ data, truncated }) => {
-            const rows = service ? data.filter((one) => one.service === service) : data;
-            return rows.length ? (
+            return data.length ? (
               <>
                 <DataTable
                   label="Deploys"
                   columns={COLUMNS}
-                  rows={rows}
+                  rows={data}
                   rowKey={(row) => `${row.service} ${row.environment} ${row.version} ${row.time}`}
                 />
                 {truncated && <p className="px-3 py-2 text-ink2">Earlier deploys of this time range are left out.</p>}
@@ -62,8 +40,6 @@ export function DeploysPage() {
               <NoData
                 what="deploys"
                 about="A version is listed from the first record whose resource has service.version. A pipeline can report deploys with POST /api/deploys."
-                filtered={!!service}
-                onClear={() => patch({ service: undefined })}
               />
             );
           }}

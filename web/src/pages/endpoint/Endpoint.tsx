@@ -17,11 +17,6 @@ import { EntityName } from "../entities/EntityName";
 import { StatusMix } from "./StatusMix";
 
 const route = getRouteApi("/p/$pid/endpoints/$name");
-const TABS = [
-  { value: "slowest", label: "Slowest", by: "duration" },
-  { value: "latest", label: "Latest", by: "recorded_at" },
-  { value: "errors", label: "Failed first", by: "status_code" },
-] as const;
 const COLUMNS = occurrenceColumns<EndpointRow, "status_code">(statusColumn);
 
 export function EndpointPage() {
@@ -34,7 +29,6 @@ export function EndpointPage() {
       sub={<About name={name} />}
       search={route.useSearch()}
       columns={COLUMNS}
-      fallback={TABS}
       rowsTitle="Requests"
       about="Each request to this endpoint is listed here and opens as a trace."
       stats={numbers}

@@ -8,7 +8,7 @@ import { useCompare } from "../../parts/compare";
 import { usePatchSearch } from "../../parts/listSearch";
 import { useRange } from "../../parts/range";
 import { QueryView, SkeletonBox } from "../../parts/states";
-import type { NameSearch } from "../../router";
+import type { NameSearch } from "../../routes/telemetry";
 import { Select } from "../../ui/Select";
 import { ChartFigure } from "../../viz/ChartFigure";
 import { slotColour } from "../../viz/palette";

@@ -10,17 +10,17 @@ import type { Sort } from "../../model/search";
 import { CompareSelect } from "../../parts/compare";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { EstimatedNote } from "../../parts/Estimated";
-import { Facets } from "../../parts/Facets";
 import { useListBody, usePatchSearch } from "../../parts/listSearch";
 import { NoData } from "../../parts/NoData";
-import { PageHead, Toolbar } from "../../parts/Page";
 import { Pager } from "../../parts/Pager";
-import { QueryBar } from "../../parts/QueryBar";
+import { QueryList } from "../../parts/QueryList";
+import { OPEN_ROW, RowDrawer, useOpenRow } from "../../parts/RowDrawer";
 import { useRange } from "../../parts/range";
 import { QueryView } from "../../parts/states";
-import type { ListSearch } from "../../router";
+import type { ListSearch } from "../../routes/telemetry";
 import { useCompared, withDeltas } from "./deltas";
 import { EntityChart } from "./EntityChart";
+import { EntityPageLink, EntitySummary } from "./EntitySummary";
 
 const ROWS = { endpoint: "endpoint", task: "task", aiTrace: "ai_trace" } as const;
 const EXAMPLES = {
@@ -72,11 +72,17 @@ export function EntityList<K extends EntityKind>(page: Props<K>) {
   const list = usePost(ENTITIES[kind].groups, request);
   const { data: rows } = (list.data ?? {}) as { data?: Row<K>[] | null };
   const compared = useCompared(kind, page.incomparable ? [] : (rows ?? []).map(page.nameOf), query);
-  const look = (q: string) => patch({ q: q || undefined });
+  const sel = useOpenRow();
   return (
-    <>
-      <PageHead title={page.title} sub={page.sub} />
-      <div className="px-4 pb-4">
+    <QueryList
+      title={page.title}
+      sub={page.sub}
+      rows={ROWS[kind]}
+      what={what}
+      placeholder={`Words of the name, or ${EXAMPLES[kind]}`}
+      query={query}
+      error={list.error}
+      chart={
         <EntityChart
           kind={kind}
           {...page.chart}
@@ -84,57 +90,59 @@ export function EntityList<K extends EntityKind>(page: Props<K>) {
           query={query}
           onMetric={(metric) => patch({ metric, page: search.page }, true)}
         />
-      </div>
-      <Toolbar>
-        <QueryBar
-          rows={ROWS[kind]}
-          label={`Search ${what}`}
-          placeholder={`Words of the name, or ${EXAMPLES[kind]}`}
-          value={query}
-          error={list.error}
-          onSearch={look}
-        />
-        {page.filters}
-        {!page.incomparable && <CompareSelect />}
-      </Toolbar>
-      <div className="mx-4 mb-6 flex gap-3 max-xl:flex-col">
-        <Facets rows={ROWS[kind]} query={query} onSearch={look} />
-        <div className="panel min-w-0 flex-1 self-start overflow-x-auto max-xl:w-full">
-          <QueryView query={list}>
-            {(answer) => {
-              const { data, pagination } = answer as { data: Row<K>[] | null } & Pick<Answer<K>, "pagination">;
-              return data?.length ? (
-                <>
-                  <DataTable
-                    label={`${page.title}, ${plural(pagination.total, "name")}`}
-                    columns={withDeltas(
-                      page.shows ? columns.filter((column) => page.shows?.(column.key)) : columns,
-                      page.incomparable ? null : compared,
-                      page.nameOf,
-                    )}
-                    rows={data}
-                    rowKey={page.nameOf}
-                    sort={sort}
-                  />
-                  <EstimatedNote of={data} className="border-line border-t px-3 py-2" />
-                  <Pager
-                    pagination={pagination}
-                    noun={page.noun}
-                    question={{ route: ENTITIES[kind].groups, body: request }}
-                  />
-                </>
-              ) : (
-                <NoData
-                  what={what}
-                  about={page.about}
-                  filtered={!!search.q || !!page.isFiltered}
-                  onClear={() => patch({ q: undefined, ...page.cleared })}
-                />
-              );
-            }}
-          </QueryView>
-        </div>
-      </div>
-    </>
+      }
+      filters={
+        <>
+          {page.filters}
+          {!page.incomparable && <CompareSelect />}
+        </>
+      }
+    >
+      <QueryView query={list}>
+        {(answer) => {
+          const { data, pagination } = answer as { data: Row<K>[] | null } & Pick<Answer<K>, "pagination">;
+          return data?.length ? (
+            <>
+              <DataTable
+                label={`${page.title}, ${plural(pagination.total, "name")}`}
+                columns={withDeltas(
+                  page.shows ? columns.filter((column) => page.shows?.(column.key)) : columns,
+                  page.incomparable ? null : compared,
+                  page.nameOf,
+                )}
+                rows={data}
+                rowKey={page.nameOf}
+                sort={sort}
+                rowClass={(row) => (page.nameOf(row) === sel ? OPEN_ROW : "")}
+              />
+              <EstimatedNote of={data} className="border-line border-t px-3 py-2" />
+              {!page.incomparable && (
+                <RowDrawer
+                  rows={data}
+                  rowKey={page.nameOf}
+                  what={kind === "aiTrace" ? "AI trace" : kind}
+                  title={page.nameOf}
+                  page={(row) => <EntityPageLink kind={kind} name={page.nameOf(row)} />}
+                >
+                  {(row) => <EntitySummary kind={kind} name={page.nameOf(row)} query={query} />}
+                </RowDrawer>
+              )}
+              <Pager
+                pagination={pagination}
+                noun={page.noun}
+                question={{ route: ENTITIES[kind].groups, body: request }}
+              />
+            </>
+          ) : (
+            <NoData
+              what={what}
+              about={page.about}
+              filtered={!!search.q || !!page.isFiltered}
+              onClear={() => patch({ q: undefined, ...page.cleared })}
+            />
+          );
+        }}
+      </QueryView>
+    </QueryList>
   );
 }

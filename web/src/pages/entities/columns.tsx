@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { useProjectId } from "../../api/hooks";
 import type { Point } from "../../api/types";
 import type { Counted } from "../../model/estimate";
-import { durationNs, percent } from "../../model/format";
+import { brief, durationNs, percent } from "../../model/format";
 import type { Span } from "../../model/range";
 import { PERCENTILE_WORDS } from "../../model/words";
 import { Ago } from "../../parts/Ago";
@@ -12,7 +12,7 @@ import type { Column } from "../../parts/DataTable";
 import { Estimated } from "../../parts/Estimated";
 import { Sparkline } from "../../viz/Sparkline";
 
-const PAGES = {
+export const ENTITY_PAGES = {
   endpoint: "/p/$pid/endpoints/$name",
   task: "/p/$pid/tasks/$name",
   aiTrace: "/p/$pid/ai/$name",
@@ -26,7 +26,7 @@ export function NameLink({
   text = name,
   children,
 }: {
-  kind: keyof typeof PAGES;
+  kind: keyof typeof ENTITY_PAGES;
   name: string;
   mono?: boolean;
   /** Displayed name. */
@@ -37,12 +37,12 @@ export function NameLink({
   return (
     <div className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5">
       <Link
-        to={PAGES[kind]}
+        to={ENTITY_PAGES[kind]}
         params={{ pid, name }}
         data-row-link
         className={`row-link font-medium ${mono ? "font-mono text-dense" : ""} [overflow-wrap:anywhere]`}
       >
-        {text}
+        {typeof text === "string" ? brief(text) : text}
       </Link>
       {children && <span className="over-row flex flex-wrap gap-1">{children}</span>}
     </div>

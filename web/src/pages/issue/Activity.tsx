@@ -22,14 +22,17 @@ export function Activity({ hash }: { hash: string }) {
         <CommentForm label="Comment" button="Comment" of={write} onSend={(text) => write.mutateAsync(text)} />
       )}
       <QueryView query={query} skeleton={<SkeletonRows rows={2} />}>
-        {({ data }) => (
-          <ol className="mt-3 space-y-3" aria-label="Activity of this issue">
-            {data.map((entry) => (
-              <li key={`${entry.id} ${entry.at}`}>
-                <Entry entry={entry} />
-              </li>
-            ))}
-          </ol>
+        {({ data, more }) => (
+          <>
+            <ol className="mt-3 space-y-3" aria-label="Activity of this issue">
+              {data.map((entry) => (
+                <li key={`${entry.id} ${entry.at}`}>
+                  <Entry entry={entry} />
+                </li>
+              ))}
+            </ol>
+            {more && <p className="mt-3 text-dense text-ink2">Earlier entries are not shown.</p>}
+          </>
         )}
       </QueryView>
     </Section>

@@ -4,9 +4,10 @@ import { useMayWrite } from "../../api/account";
 import { usePost } from "../../api/hooks";
 import { useSetState, useUnmerge } from "../../api/issues";
 import type { IssueDetail, IssueState } from "../../api/types";
-import { count, NONE, plural } from "../../model/format";
+import { brief, count, NONE, plural } from "../../model/format";
 import { exactTime } from "../../model/time";
 import { Ago } from "../../parts/Ago";
+import { AlertOnThis } from "../../parts/AlertOnThis";
 import { AttributeTable } from "../../parts/AttributeTable";
 import { Estimated, EstimatedNote } from "../../parts/Estimated";
 import { AssignSelect, StateActions, StateChip } from "../../parts/IssueActions";
@@ -60,9 +61,9 @@ function Detail({ detail, event }: { detail: IssueDetail; event: number }) {
         title={group.exceptionType || group.title}
         sub={
           <>
-            <StateChip issue={group} />{" "}
-            <span className="text-ink [overflow-wrap:anywhere]">
-              {group.message || (group.title !== group.exceptionType ? group.title : "")}
+            <StateChip issue={group} /> {group.firstVersion && <span>since {brief(group.firstVersion, 40)}</span>}{" "}
+            <span className="text-ink [overflow-wrap:anywhere]" title={group.message}>
+              {brief(group.message || (group.title !== group.exceptionType ? group.title : ""), 500)}
             </span>
           </>
         }
@@ -71,6 +72,11 @@ function Detail({ detail, event }: { detail: IssueDetail; event: number }) {
             <button type="button" className="btn" aria-pressed={!!search.explain} onClick={explain}>
               <SearchCheck size={14} aria-hidden /> Explain
             </button>
+            <AlertOnThis
+              type="issue_spike"
+              config={{ exceptionHash: group.exceptionHash }}
+              name={`Spike of ${group.title}`}
+            />
             <AssignSelect hashes={hashes} value={group.assignee?.userId ?? 0} />
             <StateActions hashes={hashes} states={[group.state]} />
           </>
@@ -210,7 +216,7 @@ function Facts({ detail }: { detail: IssueDetail }) {
         {rows.map(([label, value]) => (
           <div key={label} className="flex items-baseline justify-between gap-4">
             <dt className="shrink-0 text-ink2">{label}</dt>
-            <dd className="min-w-0 text-right">{value}</dd>
+            <dd className="min-w-0 text-right [overflow-wrap:anywhere]">{value}</dd>
           </div>
         ))}
       </dl>

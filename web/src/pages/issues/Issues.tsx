@@ -12,20 +12,20 @@ import type { Span } from "../../model/range";
 import { Ago } from "../../parts/Ago";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { Estimated, EstimatedNote } from "../../parts/Estimated";
-import { Facets } from "../../parts/Facets";
 import { AssignSelect, StateActions } from "../../parts/IssueActions";
 import { IssueTitle, OwnerLink } from "../../parts/IssueCells";
 import { useKeys } from "../../parts/keys";
 import { useListBody, usePatchSearch } from "../../parts/listSearch";
 import { NoData } from "../../parts/NoData";
-import { PageHead, Toolbar } from "../../parts/Page";
 import { Pager } from "../../parts/Pager";
-import { QueryBar } from "../../parts/QueryBar";
+import { QueryList } from "../../parts/QueryList";
+import { OPEN_ROW, RowDrawer, useOpenRow } from "../../parts/RowDrawer";
 import { useRange } from "../../parts/range";
 import { QueryView } from "../../parts/states";
 import { Segmented } from "../../ui/Segmented";
 import { Select } from "../../ui/Select";
 import { Sparkline } from "../../viz/Sparkline";
+import { IssuePageLink, IssueSummary } from "./IssueSummary";
 
 const route = getRouteApi("/p/$pid/issues");
 
@@ -37,6 +37,7 @@ export function IssuesPage() {
   const change = useSetState();
   const merge = useMerge();
   const people = useAssignees();
+  const sel = useOpenRow();
   const state = search.state ?? "open";
   const pick = (hash: string, on: boolean) => {
     const next = new Set(picked);
@@ -48,7 +49,6 @@ export function IssuesPage() {
   const shown = mayChange ? all : all.filter((column) => column.key !== "select" && column.key !== "archive");
   const { sort, body } = useListBody(search, shown, { by: "last_seen", desc: true });
   const query = search.q ?? "";
-  const look = (q: string) => patch({ q: q || undefined });
   const question = {
     route: "/api/exception-stack-traces" as const,
     body: {
@@ -79,104 +79,108 @@ export function IssuesPage() {
     if (one) pick(one, !picked.has(one));
   }
   return (
-    <>
-      <PageHead
-        title="Issues"
-        sub="Exceptions, grouped by their normalised stack trace, and messages that SDKs captured."
-      />
-      <Toolbar>
-        <QueryBar
-          rows="issue"
-          label="Search issues"
-          placeholder="Words of type, message or stack, or service:checkout user.id:7"
-          value={query}
-          error={list.error}
-          onSearch={look}
-        />
-        <Segmented
-          label="Type of issues"
-          value={search.type ?? "all"}
-          options={[
-            { value: "all", label: "All" },
-            { value: "issues", label: "Exceptions" },
-            { value: "messages", label: "Messages" },
-          ]}
-          onChange={(value) => patch({ type: value === "all" ? undefined : value })}
-        />
-        <Select
-          label="State of issues"
-          value={state}
-          options={STATE_OPTIONS}
-          onChange={(value) => patch({ state: value === "open" ? undefined : (value as StateView) })}
-        />
-        <Select
-          label="Assignee of issues"
-          value={search.by === undefined ? "" : String(search.by)}
-          options={[
-            { value: "", label: "Anybody" },
-            { value: "0", label: "Not assigned" },
-            ...people.map((one) => ({ value: String(one.id), label: one.name })),
-          ]}
-          onChange={(value) => patch({ by: value === "" ? undefined : Number(value) })}
-        />
-        {picked.size > 0 && (
-          <div role="toolbar" aria-label="Selected issues" className="flex flex-wrap items-center gap-2">
-            <span className="text-ink2">{plural(picked.size, "issue")} selected</span>
-            <StateActions hashes={[...picked]} states={selected.map((row) => row.state)} onDone={clear} />
-            <AssignSelect hashes={[...picked]} value="" onDone={clear} />
-            {picked.size > 1 && (
-              <button
-                type="button"
-                className="btn"
-                title="One issue with the events of all; the oldest selected one stays"
-                onClick={() => {
-                  merge.mutate({ hashes: [...picked], into: oldest(selected) ?? [...picked][0] });
-                  clear();
-                }}
-              >
-                <Merge size={14} aria-hidden /> Merge
+    <QueryList
+      title="Issues"
+      sub="Exceptions, grouped by their normalised stack trace, and messages that SDKs captured."
+      rows="issue"
+      what="issues"
+      placeholder="Words of type, message or stack, or service:checkout user.id:7"
+      query={query}
+      error={list.error}
+      filters={
+        <>
+          <Segmented
+            label="Type of issues"
+            value={search.type ?? "all"}
+            options={[
+              { value: "all", label: "All" },
+              { value: "issues", label: "Exceptions" },
+              { value: "messages", label: "Messages" },
+            ]}
+            onChange={(value) => patch({ type: value === "all" ? undefined : value })}
+          />
+          <Select
+            label="State of issues"
+            value={state}
+            options={STATE_OPTIONS}
+            onChange={(value) => patch({ state: value === "open" ? undefined : (value as StateView) })}
+          />
+          <Select
+            label="Assignee of issues"
+            value={search.by === undefined ? "" : String(search.by)}
+            options={[
+              { value: "", label: "Anybody" },
+              { value: "0", label: "Not assigned" },
+              ...people.map((one) => ({ value: String(one.id), label: one.name })),
+            ]}
+            onChange={(value) => patch({ by: value === "" ? undefined : Number(value) })}
+          />
+          {picked.size > 0 && (
+            <div role="toolbar" aria-label="Selected issues" className="flex flex-wrap items-center gap-2">
+              <span className="text-ink2">{plural(picked.size, "issue")} selected</span>
+              <StateActions hashes={[...picked]} states={selected.map((row) => row.state)} onDone={clear} />
+              <AssignSelect hashes={[...picked]} value="" onDone={clear} />
+              {picked.size > 1 && (
+                <button
+                  type="button"
+                  className="btn"
+                  title="One issue with the events of all; the oldest selected one stays"
+                  onClick={() => {
+                    merge.mutate({ hashes: [...picked], into: oldest(selected) ?? [...picked][0] });
+                    clear();
+                  }}
+                >
+                  <Merge size={14} aria-hidden /> Merge
+                </button>
+              )}
+              <button type="button" className="btn btn-ghost" onClick={clear}>
+                Clear
               </button>
-            )}
-            <button type="button" className="btn btn-ghost" onClick={clear}>
-              Clear
-            </button>
-          </div>
-        )}
-      </Toolbar>
-      <div className="mx-4 mb-6 flex gap-3 max-xl:flex-col">
-        <Facets rows="issue" query={query} onSearch={look} />
-        <div className="panel min-w-0 flex-1 self-start overflow-x-auto max-xl:w-full">
-          <QueryView query={list}>
-            {(page) => {
-              const rows = visible(page.data ?? []);
-              if (!rows.length)
-                return (
-                  <NoData
-                    what="issues"
-                    about="Exceptions on spans become issues. An error status without an exception does not."
-                    filtered={!!search.q || !!search.type || !!search.state || search.by !== undefined}
-                    onClear={() => patch({ q: undefined, type: undefined, state: undefined, by: undefined })}
-                  />
-                );
-              return (
-                <>
-                  <DataTable
-                    label={`Issues, ${count(page.pagination.total)}`}
-                    columns={shown}
-                    rows={rows}
-                    rowKey={(row) => row.exceptionHash}
-                    sort={sort}
-                    rowClass={(row) => (isInView("open", row.state) ? "" : "opacity-70")}
-                  />
-                  <EstimatedNote of={rows} className="border-line border-t px-3 py-2" />
-                  <Pager pagination={page.pagination} noun="issues" question={question} />
-                </>
-              );
-            }}
-          </QueryView>
-        </div>
-      </div>
-    </>
+            </div>
+          )}
+        </>
+      }
+    >
+      <QueryView query={list}>
+        {(page) => {
+          const rows = visible(page.data ?? []);
+          if (!rows.length)
+            return (
+              <NoData
+                what="issues"
+                about="Exceptions on spans become issues. An error status without an exception does not."
+                filtered={!!search.q || !!search.type || !!search.state || search.by !== undefined}
+                onClear={() => patch({ q: undefined, type: undefined, state: undefined, by: undefined })}
+              />
+            );
+          return (
+            <>
+              <DataTable
+                label={`Issues, ${count(page.pagination.total)}`}
+                columns={shown}
+                rows={rows}
+                rowKey={(row) => row.exceptionHash}
+                sort={sort}
+                rowClass={(row) =>
+                  row.exceptionHash === sel ? OPEN_ROW : isInView("open", row.state) ? "" : "opacity-70"
+                }
+              />
+              <RowDrawer
+                rows={rows}
+                rowKey={(row) => row.exceptionHash}
+                what="issue"
+                title={(row) => row.title}
+                page={(row) => <IssuePageLink row={row} />}
+              >
+                {(row) => <IssueSummary row={row} />}
+              </RowDrawer>
+              <EstimatedNote of={rows} className="border-line border-t px-3 py-2" />
+              <Pager pagination={page.pagination} noun="issues" question={question} />
+            </>
+          );
+        }}
+      </QueryView>
+    </QueryList>
   );
 }
 

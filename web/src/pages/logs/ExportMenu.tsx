@@ -3,10 +3,12 @@ import { Menu } from "@base-ui/react/menu";
 import { ChevronDown, Download } from "lucide-react";
 import { useState } from "react";
 import { download } from "../../api/client";
+import { useGlobalFilter, withFilter } from "../../api/global-filter";
 import { useProjectId } from "../../api/hooks";
 import type { LogBody } from "../../api/routes";
 import { showToast } from "../../ui/Toasts";
 
+const EXPORT = "/api/logs/export";
 const FORMATS = [
   ["ndjson", "NDJSON", "an object per line"],
   ["csv", "CSV", "for spreadsheets"],
@@ -14,11 +16,12 @@ const FORMATS = [
 
 export function ExportMenu({ body }: { body: LogBody }) {
   const projectId = useProjectId();
+  const filter = useGlobalFilter();
   const [busy, setBusy] = useState(false);
   const run = async (format: string) => {
     setBusy(true);
     try {
-      await download("/api/logs/export", { projectId, format }, `logs.${format}`, body);
+      await download(EXPORT, withFilter(filter, EXPORT, { projectId, format }), `logs.${format}`, body);
     } catch (error) {
       showToast(error instanceof Error ? error.message : String(error));
     }

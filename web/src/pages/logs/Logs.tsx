@@ -16,11 +16,13 @@ import { SEVERITY_NUMBER } from "../../model/words";
 import { Facets } from "../../parts/Facets";
 import { FilterInput } from "../../parts/FilterInput";
 import { useKeys } from "../../parts/keys";
-import { LogList } from "../../parts/LogList";
+import { LogDetails, LogList } from "../../parts/LogList";
 import { usePatchSearch } from "../../parts/listSearch";
 import { NoData } from "../../parts/NoData";
+import { TraceLink } from "../../parts/occurrenceColumns";
 import { PageHead, Toolbar } from "../../parts/Page";
 import { QueryBar } from "../../parts/QueryBar";
+import { RowDrawer } from "../../parts/RowDrawer";
 import { useRange } from "../../parts/range";
 import { QueryView, SkeletonBox } from "../../parts/states";
 import { Segmented } from "../../ui/Segmented";
@@ -46,7 +48,6 @@ export function LogsPage() {
     sortDirection: search.asc ? "asc" : "desc",
     query: search.q ?? "",
     minSeverity: search.level ? SEVERITY_NUMBER[search.level] : undefined,
-    serviceName: search.service,
     traceId: search.trace,
     attributeFilters: filters.map(scoped),
   };
@@ -69,7 +70,6 @@ export function LogsPage() {
   const whole = wholeQuery({
     query: search.q ?? "",
     level: search.level,
-    service: search.service,
     trace: search.trace,
     filters,
   });
@@ -84,19 +84,13 @@ export function LogsPage() {
   const more = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
-  const services = [
-    ...new Set([
-      ...(histogram.data?.services ?? []).map((one) => one.name),
-      ...(search.service ? [search.service] : []),
-    ]),
-  ].filter(Boolean);
   // A pasted trace id is a filter, not a search text.
   const look = (text: string) => {
     const trace = asTraceId(text);
     patch(trace ? { trace, q: undefined } : { q: text || undefined });
   };
-  const filtered = !!(search.q || search.level || search.service || search.trace || filters.length);
-  const clear = () => patch({ q: undefined, level: undefined, service: undefined, trace: undefined, attr: undefined });
+  const filtered = !!(search.q || search.level || search.trace || filters.length);
+  const clear = () => patch({ q: undefined, level: undefined, trace: undefined, attr: undefined });
   return (
     <div className="flex h-full min-h-[640px] flex-col">
       <PageHead
@@ -134,12 +128,6 @@ export function LogsPage() {
             ...LEVELS.map((level) => ({ value: level, label: `${level} and up` })),
           ]}
           onChange={(level) => patch({ level: level || undefined })}
-        />
-        <Select
-          label="Service"
-          value={search.service ?? ""}
-          options={[{ value: "", label: "All services" }, ...services.map((name) => ({ value: name, label: name }))]}
-          onChange={(service) => patch({ service: service || undefined })}
         />
         {filters.length > 0 && (
           <FilterInput
@@ -243,7 +231,28 @@ export function LogsPage() {
                       columns={columns}
                       onColumn={toggleColumn}
                       onFilter={addFilter}
+                      openRow={search.sel}
                     />
+                    <RowDrawer
+                      rows={rows}
+                      rowKey={(row) => row.id}
+                      what="log record"
+                      title={(row) => `${row.severityText || "Log"} ${row.serviceName ? `of ${row.serviceName}` : ""}`}
+                      page={(row) =>
+                        row.traceId && (
+                          <TraceLink
+                            traceId={row.traceId}
+                            spanId={row.spanId}
+                            at={row.timestamp}
+                            className="btn btn-primary"
+                          >
+                            Open the trace
+                          </TraceLink>
+                        )
+                      }
+                    >
+                      {(row) => <LogDetails row={row} narrow onColumn={toggleColumn} onFilter={addFilter} />}
+                    </RowDrawer>
                     <p className="border-line border-t px-4 py-1 text-dense text-ink2" role="status">
                       {count(rows.length)} of {count(total)} loaded
                       {isFetchingNextPage ? ", loading more…" : hasNextPage ? ", scroll for more" : ""}

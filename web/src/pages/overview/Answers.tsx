@@ -3,7 +3,8 @@ import { Link } from "@tanstack/react-router";
 import { usePost, useProjectId } from "../../api/hooks";
 import type { AiSpendOf, Answers, NewThing } from "../../api/types";
 import { changeWords } from "../../model/compare";
-import { count, percent, usd } from "../../model/format";
+import { brief, count, percent, usd } from "../../model/format";
+import { valuesText } from "../../model/global-filter";
 import { exactTime } from "../../model/time";
 import { Ago } from "../../parts/Ago";
 import { Estimated } from "../../parts/Estimated";
@@ -51,7 +52,7 @@ function AlwaysBad({ rows }: { rows: Answers["alwaysBad"] }) {
                 params={{ pid, name: row.name }}
                 className="link font-medium font-mono text-dense [overflow-wrap:anywhere]"
               >
-                {row.name}
+                {brief(row.name)}
               </Link>
               <p className="text-ink2">
                 {badWords(row.badCount, row.slowCount, row.count)} of <Estimated of={row} /> requests,{" "}
@@ -126,25 +127,25 @@ function NewLink({ thing }: { thing: NewThing }) {
     case "issue":
       return (
         <Link to="/p/$pid/issues/$hash" params={{ pid, hash: thing.exceptionHash ?? "" }} className={className}>
-          {thing.name}
+          {brief(thing.name)}
         </Link>
       );
     case "endpoint":
       return (
         <Link to="/p/$pid/endpoints/$name" params={{ pid, name: thing.name }} className={className}>
-          {thing.name}
+          {brief(thing.name)}
         </Link>
       );
     case "task":
       return (
         <Link to="/p/$pid/tasks/$name" params={{ pid, name: thing.name }} className={className}>
-          {thing.name}
+          {brief(thing.name)}
         </Link>
       );
     case "ai_trace":
       return (
         <Link to="/p/$pid/ai/$name" params={{ pid, name: thing.name }} className={className}>
-          {thing.name}
+          {brief(thing.name)}
         </Link>
       );
     default:
@@ -152,10 +153,10 @@ function NewLink({ thing }: { thing: NewThing }) {
         <Link
           to="/p/$pid/deploys"
           params={{ pid }}
-          search={{ service: thing.service || undefined }}
+          search={{ service: valuesText(thing.service ? [thing.service] : []) }}
           className={className}
         >
-          {thing.name}
+          {brief(thing.name)}
         </Link>
       );
   }

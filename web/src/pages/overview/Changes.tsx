@@ -3,7 +3,8 @@ import { Link } from "@tanstack/react-router";
 import { TrendingUp } from "lucide-react";
 import { usePost, useProjectId } from "../../api/hooks";
 import type { ChangeCard } from "../../api/types";
-import { count } from "../../model/format";
+import { brief, count } from "../../model/format";
+import { valuesText } from "../../model/global-filter";
 import { changeSelection, selectionText } from "../../model/selection";
 import { parseMs } from "../../model/time";
 import { Ago } from "../../parts/Ago";
@@ -49,7 +50,7 @@ function Change({ card }: { card: ChangeCard }) {
         <TrendingUp size={16} aria-hidden className={`mt-0.5 shrink-0 ${open ? "text-error" : "text-ink2"}`} />
         <div className="min-w-0">
           <p className={`[overflow-wrap:anywhere] ${open ? "" : "text-ink2"}`}>
-            <Subject card={card} text={starts ? card.name : card.sentence} />
+            <Subject card={card} text={brief(starts ? card.name : card.sentence, starts ? 160 : 500)} />
             {starts && card.sentence.slice(card.name.length)}
           </p>
           <p className="mt-0.5 text-caption text-ink2">
@@ -123,7 +124,7 @@ function Subject({ card, text }: { card: ChangeCard; text: string }) {
       <Link
         to="/p/$pid/traces"
         params={{ pid }}
-        search={{ ...times, service: card.service || undefined } as never}
+        search={{ ...times, service: valuesText(card.service ? [card.service] : []) } as never}
         className={className}
       >
         {text}

@@ -17,7 +17,8 @@ import { endpointColumns } from "../endpoints/columns";
 import { AnswersSections } from "./Answers";
 import { ChangesSection } from "./Changes";
 
-// Loaded lazily: most visits do not show it.
+// Loaded lazily: what changed comes before the services, and most visits do not show the offer.
+const ServicesStrip = lazy(() => import("./ServicesStrip").then((part) => ({ default: part.ServicesStrip })));
 const DemoOffer = lazy(() => import("../../parts/Demo").then((part) => ({ default: part.DemoOffer })));
 
 const route = getRouteApi("/p/$pid/");
@@ -74,6 +75,9 @@ function Body({ overview, span }: { overview: Overview; span: Span }) {
     <div className="space-y-4">
       <ChangesSection />
       <AnswersSections />
+      <Suspense fallback={null}>
+        <ServicesStrip />
+      </Suspense>
       <Counts counts={overview.counts} stored={overview.storedCounts} />
       <Section
         title="Worst endpoints"

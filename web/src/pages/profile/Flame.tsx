@@ -7,7 +7,7 @@ import { count, percent, plural } from "../../model/format";
 import { type Baseline, packageSlots, profileValue } from "../../model/profiles";
 import { usePatchSearch } from "../../parts/listSearch";
 import { Empty, QueryView, SkeletonBox } from "../../parts/states";
-import type { ProfileSearch } from "../../router";
+import type { ProfileSearch } from "../../routes/telemetry";
 import { CopyButton } from "../../ui/Copy";
 import { Segmented } from "../../ui/Segmented";
 import { FlameCanvas } from "../../viz/flame/FlameCanvas";

@@ -3,6 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Download, X } from "lucide-react";
 import { useState } from "react";
 import { download } from "../../api/client";
+import { useGlobalFilter, withFilter } from "../../api/global-filter";
 import { usePost, useProjectId } from "../../api/hooks";
 import type { ProfileSelection, ProfileType } from "../../api/types";
 import { baselineOf, firstType, profileTitle } from "../../model/profiles";
@@ -12,7 +13,7 @@ import { NoData } from "../../parts/NoData";
 import { PageHead, Toolbar } from "../../parts/Page";
 import { useRange } from "../../parts/range";
 import { QueryView } from "../../parts/states";
-import { PROFILE_VIEWS } from "../../router";
+import { PROFILE_VIEWS } from "../../routes/telemetry";
 import { SearchBox } from "../../ui/SearchBox";
 import { Segmented } from "../../ui/Segmented";
 import { Select } from "../../ui/Select";
@@ -179,8 +180,11 @@ function Selected({ service, types }: { service: string; types: ProfileType[] })
   );
 }
 
+const PPROF = "/api/profiles/pprof";
+
 function DownloadButton({ selection }: { selection: ProfileSelection }) {
   const projectId = useProjectId();
+  const filter = useGlobalFilter();
   const [busy, setBusy] = useState(false);
   return (
     <button
@@ -190,7 +194,7 @@ function DownloadButton({ selection }: { selection: ProfileSelection }) {
       onClick={async () => {
         setBusy(true);
         try {
-          await download("/api/profiles/pprof", { projectId }, "profile.pprof", selection);
+          await download(PPROF, withFilter(filter, PPROF, { projectId }), "profile.pprof", selection);
         } catch (error) {
           showToast(error instanceof Error ? error.message : String(error));
         }

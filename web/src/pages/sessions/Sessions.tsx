@@ -7,8 +7,8 @@ import { useListBody, usePatchSearch } from "../../parts/listSearch";
 import { NoData } from "../../parts/NoData";
 import { PageHead, Toolbar } from "../../parts/Page";
 import { Pager } from "../../parts/Pager";
+import { QueryBar } from "../../parts/QueryBar";
 import { QueryView } from "../../parts/states";
-import { SearchBox } from "../../ui/SearchBox";
 import { Segmented } from "../../ui/Segmented";
 import { Select } from "../../ui/Select";
 import { COLUMNS } from "./columns";
@@ -48,11 +48,13 @@ export function SessionsPage() {
     <>
       <PageHead title="Sessions" sub="What people did in your pages and apps, recorded. A row opens its replay." />
       <Toolbar>
-        <SearchBox
+        <QueryBar
+          rows="session"
           label="Search sessions"
-          placeholder="User, page, address, session id"
+          placeholder="Words, a session id, or user:ann duration>1m errors>0 plan:pro"
           value={search.q ?? ""}
-          onSearch={(q) => patch({ q: q || undefined }, true)}
+          error={query.error}
+          onSearch={(q) => patch({ q: q || undefined })}
         />
         <TextFilter label="User" value={search.user} onChange={(user) => patch({ user })} />
         <TextFilter label="Page" value={search.path} onChange={(path) => patch({ path })} />

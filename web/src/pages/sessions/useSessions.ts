@@ -2,14 +2,18 @@ import { usePost } from "../../api/hooks";
 import type { PostRoutes } from "../../api/routes";
 import { parseFilters } from "../../model/search";
 import { useRange } from "../../parts/range";
-import type { SessionsSearch } from "../../router";
+import type { SessionsSearch } from "../../routes/telemetry";
 
 type Body = PostRoutes["/api/sessions"]["body"];
 
 /** The request of the list. */
 export function sessionsQuestion(search: SessionsSearch, list: Body) {
+  const text = search.q ?? "";
+  const isId = /^[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}$/i.test(text.trim());
   const body: Body = {
     ...list,
+    search: isId ? text : "",
+    query: isId ? "" : text,
     user: search.user,
     page: search.path,
     browser: search.browser,

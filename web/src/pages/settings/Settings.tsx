@@ -4,6 +4,7 @@ import { asRole, mayManage, mayWrite } from "../../model/roles";
 import { PageHead, Section } from "../../parts/Page";
 import { SettingsTabs } from "../../parts/SettingsTabs";
 import { CodeHost } from "./CodeHost";
+import { ContentFlags } from "./ContentFlags";
 import { Danger } from "./Danger";
 import { DataCapture } from "./DataCapture";
 import { General } from "./General";
@@ -43,6 +44,9 @@ function Body({ project }: { project: ProjectExtra }) {
         </Section>
         <Section title="What is stored">
           <DataCapture project={project} readonly={readonly} />
+        </Section>
+        <Section title="Flagged words in AI conversations">
+          <ContentFlags project={project} readonly={readonly} />
         </Section>
         <Section title="Links to the code">
           <CodeHost project={project} readonly={readonly} />

@@ -19,7 +19,6 @@ export function TaskPage() {
       mono
       search={route.useSearch()}
       columns={COLUMNS}
-      fallback="duration"
       rowsTitle="Runs"
       about="Each run of this task is listed here and opens as a trace."
       stats={numbers}

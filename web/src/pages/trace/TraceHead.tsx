@@ -3,7 +3,7 @@ import { Info } from "lucide-react";
 import { useProjectId } from "../../api/hooks";
 import type { Span, TraceColumns } from "../../api/types";
 import { type CriticalPath, ownMs } from "../../model/critical-path";
-import { count, durationMs, percent, plural } from "../../model/format";
+import { brief, count, durationMs, percent, plural } from "../../model/format";
 import { exactTime } from "../../model/time";
 import type { Trace } from "../../model/waterfall";
 import { graphSentence } from "../../model/words";
@@ -50,8 +50,8 @@ export function TraceHead({ answer, trace, path }: { answer: TraceColumns; trace
   return (
     <header className="px-4 pt-3 pb-2">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-        <h1 tabIndex={-1} className="font-mono font-semibold text-section [overflow-wrap:anywhere]">
-          {title}
+        <h1 tabIndex={-1} title={title} className="font-mono font-semibold text-section [overflow-wrap:anywhere]">
+          {brief(title, 300)}
         </h1>
         <span className="inline-flex items-center gap-1 font-mono text-dense text-ink2">
           {answer.traceId.slice(0, 16)}
@@ -88,7 +88,7 @@ export function TraceHead({ answer, trace, path }: { answer: TraceColumns; trace
               data-service={service.name}
               style={{ background: slotColour(colourOf(service.name)) }}
             />
-            {service.name || "no service name"}
+            {brief(service.name, 40) || "no service name"}
             <span className="text-ink2">{percent(service.share)}</span>
           </li>
         ))}
@@ -111,9 +111,9 @@ function Worst({ trace, path, isWindow }: { trace: Trace<Span>; path: CriticalPa
         change={{ tab: undefined, span: worst.span.spanId }}
         className="link font-mono text-dense [overflow-wrap:anywhere]"
       >
-        {worst.span.name}
+        {brief(worst.span.name)}
       </SearchLink>
-      {worst.span.serviceName && ` of ${worst.span.serviceName}`}, {durationMs(ms)} on the critical path (
+      {worst.span.serviceName && ` of ${brief(worst.span.serviceName, 40)}`}, {durationMs(ms)} on the critical path (
       {percent(path.totalMs ? ms / path.totalMs : 0)})
     </p>
   );

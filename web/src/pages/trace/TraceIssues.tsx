@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { useProjectId } from "../../api/hooks";
 import type { IssueOccurrence, Span } from "../../api/types";
+import { brief } from "../../model/format";
 import { exactTime } from "../../model/time";
 import type { Trace } from "../../model/waterfall";
 import { OwnerLink } from "../../parts/IssueCells";
@@ -31,17 +32,19 @@ export function TraceIssues({ exceptions, trace }: { exceptions: IssueOccurrence
                 to="/p/$pid/issues/$hash"
                 params={{ pid, hash: one.exceptionHash }}
                 data-row-link
-                className="link font-semibold"
+                className="link font-semibold leading-6 [overflow-wrap:anywhere]"
               >
-                {one.isMessage ? "Message" : one.exceptionType || "Exception"}
+                {one.isMessage ? "Message" : brief(one.exceptionType) || "Exception"}
               </Link>
-              <span className="min-w-0 [overflow-wrap:anywhere]">{one.message}</span>
+              <span className="min-w-0 [overflow-wrap:anywhere]" title={one.message}>
+                {brief(one.message, 500)}
+              </span>
             </div>
-            <div className="mt-1 mb-2 flex flex-wrap gap-x-4 text-ink2">
+            <div className="mt-1 mb-2 flex flex-wrap gap-x-4 text-ink2 leading-6 [&_a]:leading-6">
               <span>{exactTime(one.recordedAt)}</span>
               {span && (
                 <SearchLink change={{ tab: undefined, span: one.spanId }} className="link">
-                  on span <span className="font-mono text-dense">{span.name}</span>
+                  on span <span className="font-mono text-dense">{brief(span.name)}</span>
                 </SearchLink>
               )}
               <OwnerLink type={one.ownerType} name={one.ownerName} />

@@ -12,7 +12,7 @@ import type { Trace } from "../../model/waterfall";
 import { spanKind } from "../../model/words";
 import { ServiceName } from "../../parts/ServiceName";
 import { Empty } from "../../parts/states";
-import type { TraceSearch } from "../../router";
+import type { TraceSearch } from "../../routes/telemetry";
 import { SearchLink } from "../../ui/SearchLink";
 
 const ROW = 30;

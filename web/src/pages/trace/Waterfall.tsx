@@ -7,7 +7,7 @@ import { plural } from "../../model/format";
 import { type Trace, visibleRows } from "../../model/waterfall";
 import { useKeys } from "../../parts/keys";
 import { Empty } from "../../parts/states";
-import type { TraceSearch } from "../../router";
+import type { TraceSearch } from "../../routes/telemetry";
 import { Minimap } from "../../viz/Minimap";
 import { useServiceColours } from "../../viz/useServiceColours";
 import { useWidth } from "../../viz/useWidth";

@@ -2,10 +2,10 @@
 import { ChevronsDownUp, ChevronsUpDown, CircleAlert, Route, ZoomOut } from "lucide-react";
 import type { Span } from "../../api/types";
 import { type CriticalPath, ownMs } from "../../model/critical-path";
-import { count, durationMs, durationRound, percent } from "../../model/format";
+import { brief, count, durationMs, durationRound, percent } from "../../model/format";
 import type { Trace } from "../../model/waterfall";
 import { usePatchSearch } from "../../parts/listSearch";
-import type { TraceSearch } from "../../router";
+import type { TraceSearch } from "../../routes/telemetry";
 import { SearchBox } from "../../ui/SearchBox";
 import { Segmented } from "../../ui/Segmented";
 import { Select } from "../../ui/Select";
@@ -111,8 +111,12 @@ function PathWords({ trace, path, onWorst }: Pick<Props, "trace" | "path" | "onW
   return (
     <p role="status" className="basis-full text-ink2">
       Critical path <span className="font-medium text-ink">{durationMs(path.totalMs)}</span>, most of it in{" "}
-      <button type="button" className="link max-w-full truncate align-bottom font-mono text-dense" onClick={onWorst}>
-        {worst.span.name}
+      <button
+        type="button"
+        className="link inline text-left font-mono text-dense [overflow-wrap:anywhere]"
+        onClick={onWorst}
+      >
+        {brief(worst.span.name, 80)}
       </button>
       : {durationMs(ms)} of own time ({percent(path.totalMs ? ms / path.totalMs : 0)})
     </p>

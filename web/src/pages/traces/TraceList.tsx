@@ -12,9 +12,11 @@ import { DataTable } from "../../parts/DataTable";
 import { usePatchSearch } from "../../parts/listSearch";
 import { NoData } from "../../parts/NoData";
 import { Pager } from "../../parts/Pager";
+import { OPEN_ROW, RowDrawer, useOpenRow } from "../../parts/RowDrawer";
 import { QueryView } from "../../parts/states";
 import type { Question } from "../../parts/TableExport";
 import { TraceScatter } from "./TraceScatter";
+import { TracePageLink, TraceSummary } from "./TraceSummary";
 import { traceColumns } from "./traceColumns";
 
 const route = getRouteApi("/p/$pid/traces");
@@ -32,6 +34,7 @@ interface Props {
 export function TraceList({ query, question, sort, filtered, hasPoints, onClear }: Props) {
   const search = route.useSearch();
   const patch = usePatchSearch();
+  const sel = useOpenRow();
   const isBrushed = search.min !== undefined || search.max !== undefined;
   return (
     <QueryView query={query}>
@@ -64,7 +67,17 @@ export function TraceList({ query, question, sort, filtered, hasPoints, onClear 
               rows={page.data}
               rowKey={(row) => row.traceId}
               sort={sort}
+              rowClass={(row) => (row.traceId === sel ? OPEN_ROW : "")}
             />
+            <RowDrawer
+              rows={page.data}
+              rowKey={(row) => row.traceId}
+              what="trace"
+              title={(row) => row.name || row.traceId}
+              page={(row) => <TracePageLink row={row} />}
+            >
+              {(row) => <TraceSummary row={row} />}
+            </RowDrawer>
             <Pager pagination={page.pagination} noun="traces" question={question} />
           </>
         ) : (

@@ -1,5 +1,5 @@
 import { getRouteApi } from "@tanstack/react-router";
-import { useGet, usePost } from "../../api/hooks";
+import { usePost } from "../../api/hooks";
 import { filtersText, parseFilters } from "../../model/search";
 import { hasBraces, traceQuery } from "../../model/trace-query";
 import { asTraceId } from "../../model/traceid";
@@ -40,7 +40,6 @@ export function TracesPage() {
       ...rest,
       query: traceId ? undefined : search.q,
       traceId: traceId ?? undefined,
-      serviceName: search.service,
       kind: search.kind,
       status: search.status,
       minDurationMs: search.min,
@@ -54,14 +53,10 @@ export function TracesPage() {
     body: { ...tracesBody, query: traceQuery(search), minDurationMs: search.min, maxDurationMs: search.max },
   };
   const found = usePost(ofTraces.route, ofTraces.body, { enabled: !listsSpans });
-  const known = useGet("/api/services").data?.services ?? [];
   const look = (q: string) => patch({ q: q || undefined });
-  const names = [...known.map((one) => one.name), ...(query.data?.services ?? []), search.service ?? ""];
-  const services = [...new Set(names)].filter(Boolean);
   const clear = () =>
     patch({
       q: undefined,
-      service: undefined,
       kind: undefined,
       status: undefined,
       min: undefined,
@@ -70,7 +65,6 @@ export function TracesPage() {
     });
   const filtered = !!(
     search.q ||
-    search.service ||
     search.kind !== undefined ||
     search.status !== undefined ||
     search.min ||
@@ -111,12 +105,6 @@ export function TracesPage() {
             { value: "all", label: "All spans" },
           ]}
           onChange={(value) => patch({ all: value === "all" || undefined, sort: undefined })}
-        />
-        <Select
-          label="Service"
-          value={search.service ?? ""}
-          options={[{ value: "", label: "All services" }, ...services.map((name) => ({ value: name, label: name }))]}
-          onChange={(service) => patch({ service: service || undefined })}
         />
         <Select
           label="Kind"

@@ -1,7 +1,7 @@
 import { CircleAlert } from "lucide-react";
 import type { OrderOf } from "../../api/routes";
 import type { TraceRow } from "../../api/types";
-import { count, durationNs, percent, plural } from "../../model/format";
+import { brief, count, durationNs, percent, plural } from "../../model/format";
 import { exactTime } from "../../model/time";
 import type { Column } from "../../parts/DataTable";
 import { StatusCode } from "../../parts/EntityChips";
@@ -24,7 +24,7 @@ export const traceColumns: Column<TraceRow, OrderOf<"/api/traces/search">>[] = [
           row
           className="font-medium font-mono text-dense [overflow-wrap:anywhere]"
         >
-          {row.name || row.traceId.slice(0, 16)}
+          {brief(row.name) || row.traceId.slice(0, 16)}
         </TraceLink>
         {row.hasMissingParent && (
           <span className="chip shrink-0" title="The first stored span has a parent that is not stored here.">

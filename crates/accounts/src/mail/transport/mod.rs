@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use lettre::message::{Mailbox, MultiPart};
+use lettre::message::header::{ContentType, Header, HeaderName, HeaderValue};
+use lettre::message::{Attachment, Mailbox, MultiPart, SinglePart};
 use lettre::transport::smtp::PoolConfig;
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::client::{Tls, TlsParameters};
 use lettre::{Address, Message, SmtpTransport, Transport as _};
 
+use super::AlertMail;
 use super::settings::{MailSettings, SmtpTls};
 use crate::Mail;
 use tidewatch_limits as limits;
@@ -66,16 +68,28 @@ impl Transport {
         Ok(Some(Transport { from, destination: Destination::Smtp(Box::new(builder.build())) }))
     }
 
-    /// Delivers a mail. Blocks. `id` names the file in a folder.
-    pub fn send(&self, id: i64, mail: &Mail) -> Result<(), SendError> {
-        let message = message(&self.from, mail).map_err(|error| SendError::Unusable(error.to_string()))?;
+    /// Delivers a mail. Blocks. `id` names the file in a folder. `unsubscribe`: the address that ends the recipient's
+    /// subscription; empty for other mails.
+    pub fn send(&self, id: i64, mail: &Mail, unsubscribe: &str) -> Result<(), SendError> {
+        let message = message(&self.from, mail, unsubscribe).map_err(|error| SendError::Unusable(error.to_string()))?;
+        self.send_message(&format!("{id:08}"), &message)
+    }
+
+    /// Delivers the mail of an alert. Blocks.
+    pub fn send_alert(&self, alert: &AlertMail) -> Result<(), SendError> {
+        let message = alert_message(&self.from, alert).map_err(|error| SendError::Unusable(error.to_string()))?;
+        self.send_message(&alert.message_id, &message)
+    }
+
+    /// `name` is that of the file in a folder.
+    fn send_message(&self, name: &str, message: &Message) -> Result<(), SendError> {
         match &self.destination {
-            Destination::Smtp(server) => server.send(&message).map(drop).map_err(|error| {
+            Destination::Smtp(server) => server.send(message).map(drop).map_err(|error| {
                 let text = with_sources(&error);
                 if error.is_permanent() { SendError::Refused(text) } else { SendError::Later(text) }
             }),
             Destination::Folder(folder) => {
-                let path = folder.join(format!("{id:08}.eml"));
+                let path = folder.join(format!("{name}.eml"));
                 std::fs::write(&path, message.formatted())
                     .map_err(|error| SendError::Later(format!("cannot write {}: {error}", path.display())))
             }
@@ -92,13 +106,73 @@ fn tls(settings: &MailSettings, host: &str) -> anyhow::Result<TlsParameters> {
     builder.build_rustls().context("cannot prepare TLS for the mail server")
 }
 
-fn message(from: &Mailbox, mail: &Mail) -> anyhow::Result<Message> {
+fn message(from: &Mailbox, mail: &Mail, unsubscribe: &str) -> anyhow::Result<Message> {
     let recipient: Address = mail.recipient.parse().context("the recipient is not an email address")?;
+    let mut builder =
+        Message::builder().from(from.clone()).to(Mailbox::new(None, recipient)).subject(mail.subject.clone());
+    if !unsubscribe.is_empty() {
+        builder = builder
+            .header(ListUnsubscribe(format!("<{unsubscribe}>")))
+            .header(ListUnsubscribePost("List-Unsubscribe=One-Click".to_owned()));
+    }
+    Ok(builder.multipart(MultiPart::alternative_plain_html(mail.text.clone(), mail.html.clone()))?)
+}
+
+/// Defines a header whose value is a plain string.
+macro_rules! plain_header {
+    ($(#[$doc:meta])* $name:ident: $header:literal) => {
+        $(#[$doc])*
+        #[derive(Clone)]
+        struct $name(String);
+
+        impl Header for $name {
+            fn name() -> HeaderName {
+                HeaderName::new_from_ascii_str($header)
+            }
+
+            fn parse(value: &str) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
+                Ok($name(value.to_owned()))
+            }
+
+            fn display(&self) -> HeaderValue {
+                HeaderValue::new($name::name(), self.0.clone())
+            }
+        }
+    };
+}
+
+plain_header!(
+    /// RFC 2369, 3.2.
+    ListUnsubscribe: "List-Unsubscribe"
+);
+plain_header!(
+    /// RFC 8058, 3.1.
+    ListUnsubscribePost: "List-Unsubscribe-Post"
+);
+
+/// The picture is part of the HTML, which refers to it as `cid:chart`. Mails about one alert have a common reference,
+/// by which clients group them.
+fn alert_message(from: &Mailbox, alert: &AlertMail) -> anyhow::Result<Message> {
+    let AlertMail { mail, message_id, thread_id, picture } = alert;
+    let recipient: Address = mail.recipient.parse().context("the recipient is not an email address")?;
+    let domain = from.email.domain();
+    let html = SinglePart::html(mail.html.clone());
+    let related = match picture {
+        Some(png) => {
+            let content_type = ContentType::parse("image/png").context("a content type")?;
+            let picture = Attachment::new_inline_with_name("chart".to_owned(), "chart.png".to_owned());
+            MultiPart::related().singlepart(html).singlepart(picture.body(png.clone(), content_type))
+        }
+        None => MultiPart::related().singlepart(html),
+    };
+    let content = MultiPart::alternative().singlepart(SinglePart::plain(mail.text.clone())).multipart(related);
     Ok(Message::builder()
         .from(from.clone())
         .to(Mailbox::new(None, recipient))
         .subject(mail.subject.clone())
-        .multipart(MultiPart::alternative_plain_html(mail.text.clone(), mail.html.clone()))?)
+        .message_id(Some(format!("<{message_id}@{domain}>")))
+        .references(format!("<{thread_id}@{domain}>"))
+        .multipart(content)?)
 }
 
 fn with_sources(error: &dyn std::error::Error) -> String {
@@ -128,12 +202,25 @@ mod tests {
     #[test]
     fn subjects_and_recipients_cannot_inject_headers() {
         let from: Mailbox = "T <t@example.com>".parse().unwrap();
-        let written = message(&from, &mail("a@example.com", "one\r\nBcc: all@example.com")).unwrap().formatted();
+        let written = message(&from, &mail("a@example.com", "one\r\nBcc: all@example.com"), "").unwrap().formatted();
         let written = String::from_utf8(written).unwrap();
         let head = written.split("\r\n\r\n").next().unwrap();
         assert!(!head.lines().any(|line| line.to_lowercase().starts_with("bcc")), "{head}");
         for recipient in ["a@example.com\r\nBcc: b@example.com", "a@example.com, b@example.com", "a", ""] {
-            assert!(message(&from, &mail(recipient, "s")).is_err(), "{recipient:?}");
+            assert!(message(&from, &mail(recipient, "s"), "").is_err(), "{recipient:?}");
         }
+    }
+
+    #[test]
+    fn mails_to_a_list_name_the_address_that_unsubscribes() {
+        let from: Mailbox = "T <t@example.com>".parse().unwrap();
+        let head = |unsubscribe: &str| {
+            let written = message(&from, &mail("a@example.com", "s"), unsubscribe).unwrap().formatted();
+            String::from_utf8(written).unwrap().split("\r\n\r\n").next().unwrap().to_owned()
+        };
+        assert!(!head("").contains("List-"));
+        let head = head("https://tide.example.com/status/a/unsubscribe");
+        assert!(head.contains("List-Unsubscribe: <https://tide.example.com/status/a/unsubscribe>"), "{head}");
+        assert!(head.contains("List-Unsubscribe-Post: List-Unsubscribe=One-Click"), "{head}");
     }
 }

@@ -135,7 +135,7 @@ fn send(
     let transport = Transport::new(&settings).expect("good settings").expect("a server is set");
     let (recipient, subject) = ("somebody@example.com".to_owned(), "hello".to_owned());
     let mail = Mail { recipient, subject, text: "text".to_owned(), html: "<p>text</p>".to_owned() };
-    let sent = transport.send(1, &mail);
+    let sent = transport.send(1, &mail, "");
     // Dropping the transport closes its connection.
     drop(transport);
     (sent, served.join().expect("the mail server does not fail"))

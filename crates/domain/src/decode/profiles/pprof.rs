@@ -29,8 +29,40 @@ const L2: u32 = length(2);
 const L3: u32 = length(3);
 const L4: u32 = length(4);
 
-/// Indexes of the entries of a table by their ids.
-type Ids = HashMap<u64, u32, Xxh3Builder>;
+/// Indexes of the entries of a table by their ids, which are mostly 1, 2, 3 and so on.
+#[derive(Default)]
+struct Ids {
+    /// By id; [`Ids::NONE`] when it is no id, or in `sparse`.
+    dense: Vec<u32>,
+    sparse: HashMap<u64, u32, Xxh3Builder>,
+    count: usize,
+}
+
+impl Ids {
+    const NONE: u32 = u32::MAX;
+
+    /// The last entry with an id wins.
+    fn insert(&mut self, id: u64, index: u32) {
+        self.count += 1;
+        match usize::try_from(id) {
+            // At most twice as long as there are entries.
+            Ok(place) if place <= 2 * self.count => {
+                if place >= self.dense.len() {
+                    self.dense.resize(place + 1, Ids::NONE);
+                }
+                self.dense[place] = index;
+            }
+            _ => {
+                self.sparse.insert(id, index);
+            }
+        }
+    }
+
+    fn get(&self, id: u64) -> Option<u32> {
+        let dense = usize::try_from(id).ok().and_then(|place| self.dense.get(place).copied());
+        dense.filter(|index| *index != Ids::NONE).or_else(|| self.sparse.get(&id).copied())
+    }
+}
 
 /// The messages of a body, unread.
 #[derive(Default)]
@@ -204,7 +236,7 @@ impl<'a> Reading<'_, 'a> {
                 V1 => id = message.varint()?,
                 V2 => {
                     let mapping = message.varint()?;
-                    location.mapping = self.mappings.get(&mapping).copied().unwrap_or(Location::NO_MAPPING);
+                    location.mapping = self.mappings.get(mapping).unwrap_or(Location::NO_MAPPING);
                 }
                 V3 => location.address = message.varint()?,
                 L4 => {
@@ -231,8 +263,8 @@ impl<'a> Reading<'_, 'a> {
                 other => message.skip(other, KnownFields::new(&[1]))?,
             }
         }
-        match self.functions.get(&id) {
-            Some(function) => Ok(Some(*function)),
+        match self.functions.get(id) {
+            Some(function) => Ok(Some(function)),
             None if id == 0 => Ok(None),
             None => Err(fault!("function {id} is not in the profile")),
         }
@@ -283,7 +315,7 @@ impl<'a> Reading<'_, 'a> {
         sample.values = Slice { start: values, end: self.batch.values.len() as u32 };
         sample.labels = Slice { start: labels, end: self.batch.labels.len() as u32 };
         let locations = &self.locations;
-        let locate = |id: u64| locations.get(&id).copied();
+        let locate = |id: u64| locations.get(id);
         sample.stack = match pieces.is_empty() {
             true => self.stacks.packed(packed.unwrap_or_default(), &mut self.batch, locate)?,
             false => stacks::push(pieces.into_iter().map(Ok), &mut self.batch, locate)?,
@@ -326,5 +358,24 @@ fn collect(packed: &[u8], into: &mut Vec<u64>) -> Result<(), Fault> {
 fn add(location: u64, into: &mut Vec<u64>) {
     if into.len() < STACK_DEPTH_MAX {
         into.push(location);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_found_by_their_last_id() {
+        let all = [1, 2, 3, 0, 9, 40, 2, u64::MAX, 5, 6, 7, 8, 9, 1 << 40];
+        let (mut ids, mut naive) = (Ids::default(), HashMap::new());
+        for (index, id) in (0..).zip(all) {
+            ids.insert(id, index);
+            naive.insert(id, index);
+        }
+        for id in (0..50).chain(all) {
+            assert_eq!(ids.get(id), naive.get(&id).copied(), "{id}");
+        }
+        assert!(ids.dense.len() <= 2 * all.len() + 1 && ids.sparse.len() >= 3);
     }
 }

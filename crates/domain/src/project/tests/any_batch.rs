@@ -11,6 +11,7 @@ use crate::model::{
     StatusCode, TraceBatch,
 };
 use crate::project::{IngestSettings, TraceProjection, metrics, traces};
+use crate::rules::content_terms::{ContentTerms, Languages};
 use crate::rules::framework::Framework;
 use crate::rules::healthcheck::Healthchecks;
 
@@ -68,6 +69,7 @@ fn settings() -> impl Strategy<Value = IngestSettings> {
             issues_from_logs: true,
             sample_rate,
             error_sample_rate,
+            content_terms: keep_unmatched_roots.then(|| Arc::new(ContentTerms::new(Languages(u8::MAX), "a"))),
             healthchecks,
             oldest_ns,
             // With any of the other settings.

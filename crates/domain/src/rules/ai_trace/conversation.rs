@@ -24,6 +24,13 @@ pub struct Conversation {
     pub tool_names: Vec<String>,
 }
 
+impl Conversation {
+    /// Whether nothing of the conversation was recorded.
+    pub fn is_empty(&self) -> bool {
+        self.input.is_none() && self.output.is_none() && self.messages.is_empty()
+    }
+}
+
 const INPUTS: [&str; 7] = [
     "gen_ai.prompt",
     "gen_ai.input.messages",
@@ -167,6 +174,12 @@ fn from_events<'b, 'a: 'b>(
         }
     }
     (inputs, outputs)
+}
+
+/// Whether the events of a span have messages of its conversation.
+pub fn has_messages<'b, 'a: 'b>(events: impl IntoIterator<Item = (&'b str, Attributes<'b, 'a>)>) -> bool {
+    let (inputs, outputs) = from_events(events);
+    !inputs.is_empty() || !outputs.is_empty()
 }
 
 fn tool_names(messages: &[Message], attributes: Attributes<'_, '_>) -> Vec<String> {

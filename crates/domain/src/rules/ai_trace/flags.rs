@@ -8,6 +8,7 @@
 //! | `empty_answer` | a successful call that generates text has no output tokens, or recorded an output without text and tool calls |
 //! | `invalid_tool_call` | a finish reason says that the model called a tool in a malformed way |
 //! | `tool_error` | a run of a tool failed |
+//! | `flagged_content` | the conversation has a term of the project's word lists (`rules/content_terms`) |
 
 use super::conversation::OUTPUTS;
 use super::messages::messages_of;
@@ -30,17 +31,20 @@ pub enum Flag {
     InvalidToolCall = 4,
     /// A run of a tool failed.
     ToolError = 5,
+    /// The conversation has a term of the project's word lists. Set with the terms, not by [`flags`].
+    FlaggedContent = 6,
 }
 
 impl Flag {
     /// Every flag.
-    pub const ALL: [Flag; 6] = [
+    pub const ALL: [Flag; 7] = [
         Flag::Truncated,
         Flag::ContentFilter,
         Flag::Refused,
         Flag::EmptyAnswer,
         Flag::InvalidToolCall,
         Flag::ToolError,
+        Flag::FlaggedContent,
     ];
 
     /// The bit in [`Flags`].
@@ -57,6 +61,7 @@ impl Flag {
             Flag::EmptyAnswer => "empty_answer",
             Flag::InvalidToolCall => "invalid_tool_call",
             Flag::ToolError => "tool_error",
+            Flag::FlaggedContent => "flagged_content",
         }
     }
 

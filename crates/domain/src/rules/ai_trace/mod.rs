@@ -11,7 +11,7 @@ mod tool_calls;
 mod turns;
 
 pub use conventions::{Convention, MARKERS, convention, convention_of};
-pub use conversation::{Conversation, conversation};
+pub use conversation::{Conversation, conversation, has_messages};
 pub use flags::{Flag, Flagged, Flags, flags};
 pub use messages::{Message, ToolCall};
 pub use turns::{Step, StepKind, TREE_SPANS_MAX, TreeNode, Turn, repeated, turns};

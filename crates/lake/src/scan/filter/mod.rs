@@ -4,6 +4,7 @@
 
 mod attribute;
 pub(crate) mod compare;
+mod ranges;
 
 use arrow::array::RecordBatch;
 use arrow::buffer::BooleanBuffer;
@@ -11,6 +12,7 @@ use arrow::buffer::BooleanBuffer;
 use crate::batch::cells::cells;
 use crate::batch::datum::Datum;
 use crate::scan::filter::compare::{compare_all, contains_all, each, is_one_of, matches_all, not_null};
+use crate::scan::filter::ranges::Ranges;
 use crate::scan::plan_check::Test;
 use crate::schedule::yielding::yield_point;
 use tidewatch_store::StoreError;
@@ -28,6 +30,12 @@ pub(crate) fn passes(test: &Test, batch: &RecordBatch) -> Result<BooleanBuffer, 
             Ok(all)
         }
         Test::Any(tests) => {
+            if let Some(ranges) = Ranges::of(tests) {
+                let cells = cells(batch, ranges.column.name)?;
+                if let Some(inside) = ranges.contain(&cells) {
+                    return Ok(not_null(&cells, inside));
+                }
+            }
             let mut any = BooleanBuffer::new_unset(rows);
             for test in tests {
                 any = &any | &passes(test, batch)?;

@@ -43,6 +43,8 @@ impl RollupPlan {
         tests: &[Test],
     ) -> Option<RollupPlan> {
         let spec = Spec::of(plan.table)?;
+        let requires = |name| plan.non_time_tests().any(|test| test.requires(name));
+        spec.required.is_none_or(requires).then_some(())?;
         let mut bucket = None;
         for key in keys {
             match key {

@@ -281,5 +281,8 @@ fn whole(
     batch: RecordBatch,
 ) -> Result<RecordBatch, StoreError> {
     let batch = if folds(extras, projection) { extras.fold(&batch)? } else { batch };
-    added_columns::with_columns(table, &projection.columns, batch)
+    // An encoded column that exists may not have been read, because a column of one attribute has all values.
+    let may_lack = |name: &&'static str| table.column(name).is_some_and(|(_, column)| column.nullable);
+    let columns: Vec<&'static str> = projection.table_columns().into_iter().filter(may_lack).collect();
+    added_columns::with_columns(table, &columns, batch)
 }

@@ -3,6 +3,7 @@
 pub mod ack;
 pub mod data;
 pub mod grpc;
+pub mod live_tail;
 pub mod machine;
 pub mod memory;
 pub mod native;

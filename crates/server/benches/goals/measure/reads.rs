@@ -1,4 +1,4 @@
-//! G8: every read of the list over the large data set, warm, and cold on a new server with an empty page cache.
+//! G8, G15: every read of the list over the large data set, warm, and cold on a new server with an empty page cache.
 
 use std::path::Path;
 use std::process::Command;
@@ -24,7 +24,15 @@ const GROUPS: &[(&str, &str)] = &[
     ("G8i", "logs: rare"),
     ("G8j", "logs: latest"),
     ("G8k", "metric"),
+    ("G15b", "heatmap"),
+    ("G15c", "explain"),
+    ("G15d", "trace search"),
+    ("G15e", "services"),
+    ("G15f", "completion"),
 ];
+
+/// The goal that is the sum of its reads, which one page sends, with their name prefix.
+const TOGETHER: (&str, &str) = ("G15a", "overview");
 
 /// Lower bound of the warm duration in the ratio: below it scheduling dominates.
 const COLD_LEAST_MS: f64 = 1.0;
@@ -43,7 +51,9 @@ pub fn list(data: &Path) -> Vec<Read> {
 /// Results of the goals, and one line per read.
 pub fn measure(settings: &Settings, data: &Path) -> (Vec<Measured>, Vec<Line>) {
     let folder = Scratch::clone_of(data, &settings.folder, "reads");
-    let reads = list(data);
+    let mut reads = list(data);
+    let goals = || GROUPS.iter().chain([&TOGETHER]);
+    reads.retain(|read| goals().any(|(goal, prefix)| read.name.starts_with(prefix) && settings.wants(goal)));
     // The first start creates the journal and the account, which are not measured.
     let server = Server::tidewatch(&settings.tidewatch, &folder.0, &[]);
     server.sign_in();
@@ -79,6 +89,7 @@ fn results(lines: &[Line]) -> Vec<Measured> {
         })
     };
     let mut measured: Vec<Measured> = GROUPS.iter().filter_map(worst).collect();
+    measured.extend(together(lines));
     let ratio = |line: &Line| line.cold_ms / line.timed.warm.quantile(0.5).max(COLD_LEAST_MS);
     if let Some(line) = lines.iter().max_by(|a, b| ratio(a).total_cmp(&ratio(b))) {
         let warm = line.timed.warm.quantile(0.5);
@@ -86,6 +97,20 @@ fn results(lines: &[Line]) -> Vec<Measured> {
         measured.push(Measured::new("G8l", ratio(line), note));
     }
     measured
+}
+
+/// The sum of the durations of the reads of [`TOGETHER`].
+fn together(lines: &[Line]) -> Option<Measured> {
+    let (goal, prefix) = TOGETHER;
+    let of_goal: Vec<&Line> = lines.iter().filter(|line| line.name.starts_with(prefix)).collect();
+    if let Some(refused) = of_goal.iter().find(|line| line.timed.status != 200) {
+        return Some(Measured::new(goal, f64::NAN, format!("{} answered {}", refused.name, refused.timed.status)));
+    }
+    let p50 = |line: &Line| line.timed.warm.quantile(0.5);
+    let each =
+        |line: &&Line| format!("{} {:.1}, CPU {:.1}", line.name, p50(line), line.timed.cpu_ms.unwrap_or(f64::NAN));
+    let note = of_goal.iter().map(each).collect::<Vec<String>>().join("; ");
+    (!of_goal.is_empty()).then(|| Measured::new(goal, of_goal.iter().map(|line| p50(line)).sum(), note))
 }
 
 /// Duration of the first read of a new server with an empty page cache, in milliseconds.

@@ -19,6 +19,7 @@ mod reset;
 mod sessions;
 mod view;
 
+pub use fields::email as check_email;
 pub use fields::text as check_text;
 pub use login::{available, second_step};
 pub use password::check_of as check_password_of;

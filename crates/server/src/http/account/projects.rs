@@ -6,6 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use tidewatch_domain::project::IngestSettings;
+use tidewatch_domain::rules::content_terms::{Language, normalized};
 use tidewatch_domain::rules::healthcheck;
 
 use super::view;
@@ -14,8 +15,8 @@ use crate::error::ApiError;
 use crate::http::gate::auth::{Admin, ProjectAccess, SignedIn, ViaFreshLogin, Write, check_two_factor};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
-use tidewatch_accounts::Quota;
 use tidewatch_accounts::{Membership, NewProject, Permission, Project, ProjectChange, ProjectSettings as Settings};
+use tidewatch_accounts::{Quota, content_lists, content_terms};
 use tidewatch_ingest::origins;
 use tidewatch_limits as limits;
 use tidewatch_query::views::account::{
@@ -174,6 +175,9 @@ fn changed(old: &Project, request: ProjectChangeRequest) -> Result<ProjectChange
         None => before.healthcheck_paths.clone(),
         requested => check_paths(&strings("healthcheckPaths", requested, &[], limits::HEALTHCHECK_PATHS_MAX)?)?,
     };
+    let (languages, own_terms) = content_lists(before.ingest.content_terms.as_deref());
+    let languages = request.ai_flagged_languages.map_or(Ok(languages), |requested| check_languages(&requested))?;
+    let own_terms = request.ai_flagged_terms.map_or(Ok(own_terms), |requested| check_terms(&requested))?;
     let drop_healthy_healthchecks = request.drop_healthy_healthchecks.unwrap_or(before.drop_healthy_healthchecks);
     let settings = Settings {
         ingest: IngestSettings {
@@ -184,6 +188,7 @@ fn changed(old: &Project, request: ProjectChangeRequest) -> Result<ProjectChange
             session_recordings: request.session_recordings.unwrap_or(before.ingest.session_recordings),
             sample_rate: rate("sampleRate", request.sample_rate, before.ingest.sample_rate)?,
             error_sample_rate: rate("errorSampleRate", request.error_sample_rate, before.ingest.error_sample_rate)?,
+            content_terms: content_terms(&languages, &own_terms),
             healthchecks: Settings::healthchecks(drop_healthy_healthchecks, &healthcheck_paths),
             ..IngestSettings::default()
         },
@@ -225,6 +230,41 @@ fn changed(old: &Project, request: ProjectChangeRequest) -> Result<ProjectChange
         },
         settings,
     })
+}
+
+/// Checks languages of word lists. WIRE 8.3.
+fn check_languages(codes: &[String]) -> Result<Vec<String>, ApiError> {
+    match codes.iter().find(|code| Language::parse(code).is_none()) {
+        None => Ok(codes.to_vec()),
+        Some(code) => {
+            let known = Language::ALL.map(Language::code).join(", ");
+            Err(ApiError::unprocessable(format!("aiFlaggedLanguages: {code:?} is not one of {known}")))
+        }
+    }
+}
+
+/// The terms of content flags in normal form, without duplicates. WIRE 8.3.
+fn check_terms(terms: &[String]) -> Result<Vec<String>, ApiError> {
+    let most = limits::AI_FLAGGED_TERMS_MAX;
+    if terms.len() > most {
+        return Err(ApiError::unprocessable(format!("aiFlaggedTerms has more than {most} entries")));
+    }
+    let mut normal: Vec<String> = Vec::new();
+    for term in terms {
+        let fits = term.chars().count() <= limits::AI_FLAGGED_TERM_CHARS_MAX;
+        let Some(term) = normalized(term).filter(|_| fits) else {
+            let rule = "a term has 1 to 8 words of letters and digits, and at most 100 characters";
+            return Err(ApiError::unprocessable(format!("aiFlaggedTerms: {term:?} is no term: {rule}")));
+        };
+        if !normal.contains(&term) {
+            normal.push(term);
+        }
+    }
+    let most = limits::AI_FLAGGED_TERMS_BYTES_MAX;
+    if normal.iter().map(|term| term.len() + 1).sum::<usize>() > most {
+        return Err(ApiError::unprocessable(format!("aiFlaggedTerms are longer than {most} bytes together")));
+    }
+    Ok(normal)
 }
 
 /// Checks health check paths. WIRE 8.6.

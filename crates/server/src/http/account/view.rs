@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::{ClientInfo, SignedIn, Via};
 use crate::http::gate::session_cookie::{Cookie, Page};
-use tidewatch_accounts::{Actor, Permission, Project, Role, User};
+use tidewatch_accounts::{Actor, Permission, Project, Role, User, content_lists};
 use tidewatch_limits as limits;
 use tidewatch_query::views::account::{LoginBundle, OrganizationView, ProjectSettings, ProjectView, UserView};
 
@@ -91,6 +91,7 @@ pub fn project_view(app: &App, project: &Project, role: Role, via: &Via) -> Proj
     let visible = |token: &String| if *via == Via::Login { token.clone() } else { String::new() };
     let token = if role.permits(Permission::Write) { visible(&project.token) } else { HIDDEN_TOKEN.to_owned() };
     let ingest = &project.settings.ingest;
+    let (ai_flagged_languages, ai_flagged_terms) = content_lists(ingest.content_terms.as_deref());
     let replaced = app.control.replaced_tokens(project.number, app.clock.now_ns());
     let [runtime, upload] = replaced.map(|until| until.filter(|_| role.permits(Permission::Write)).map(rfc3339));
     ProjectView {
@@ -119,6 +120,8 @@ pub fn project_view(app: &App, project: &Project, role: Role, via: &Via) -> Proj
             drop_healthy_healthchecks: project.settings.drop_healthy_healthchecks,
             healthcheck_paths: project.settings.healthcheck_paths.clone(),
             profile_label_allowlist: project.settings.profile_label_allowlist.clone(),
+            ai_flagged_languages,
+            ai_flagged_terms,
             retention_days: project.settings.retention_days.unwrap_or(0),
             daily_bytes_max: project.settings.quota.bytes_a_day,
             daily_records_max: project.settings.quota.records_a_day,

@@ -15,7 +15,7 @@ use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, NotFound, TooMany};
 use tidewatch_accounts::AckLink;
 use tidewatch_limits::per_ip::{Ack, AckLookup};
-use tidewatch_query::views::auth::AckView;
+use tidewatch_query::views::auth::{AckPage, AckView};
 
 /// The alert of an acknowledgement link. Does not acknowledge it, because mail scanners open links.
 #[utoipa::path(
@@ -33,7 +33,7 @@ pub async fn get(
     LinkToken(token): LinkToken,
 ) -> Result<Json<AckView>, ApiError> {
     let found = app.control.ack_link(&token, app.clock.now_ns()).await?;
-    view(found)
+    view(&app, found)
 }
 
 /// Acknowledges an alert. Repetitions have no effect.
@@ -53,7 +53,7 @@ pub async fn acknowledge(
     LinkToken(token): LinkToken,
 ) -> Result<Json<AckView>, ApiError> {
     let found = app.control.acknowledge(&from.actor(&app, "link"), &token).await?;
-    view(found)
+    view(&app, found)
 }
 
 /// The alert of an acknowledgement link. Does not acknowledge it, because mail scanners open links.
@@ -93,11 +93,24 @@ pub async fn acknowledge_link(
     acknowledge(window, from, app, token).await
 }
 
-fn view(found: Option<AckLink>) -> Result<Json<AckView>, ApiError> {
+fn view(app: &App, found: Option<AckLink>) -> Result<Json<AckView>, ApiError> {
     let link = found.ok_or_else(|| ApiError::not_found("this link is not, or no longer, known"))?;
+    let name_of = |id: i64| app.control.user(id).map(|user| user.name.clone());
+    let page = link.page.as_ref().map(|page| AckPage {
+        body: page.body.clone(),
+        severity: page.severity.name().to_owned(),
+        urgency: if page.is_urgent { "high" } else { "low" }.to_owned(),
+        rule_name: page.rule_name.clone(),
+        project_name: app.control.project_by_number(page.project).map(|one| one.name.clone()).unwrap_or_default(),
+        event_count: page.event_count,
+        last_event_at: rfc3339(page.last_event_ns),
+        created_at: rfc3339(page.opened_ns),
+        acknowledged_by_name: page.acknowledged_by.and_then(name_of),
+    });
     Ok(Json(AckView {
-        subject: link.subject,
+        subject: link.page.map_or(link.subject, |page| page.subject),
         status: if link.acknowledged_ns.is_some() { "acknowledged" } else { "open" }.to_owned(),
         acknowledged_at: link.acknowledged_ns.map(rfc3339),
+        page,
     }))
 }

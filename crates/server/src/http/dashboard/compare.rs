@@ -10,6 +10,7 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::ProjectAccess;
 use crate::http::gate::body::JsonBody;
+use crate::http::gate::global_filter::{GlobalFilterQuery, SelectedRecords};
 use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_limits as limits;
 use tidewatch_query::executor::Executor;
@@ -25,15 +26,16 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     path = "/api/compare",
     operation_id = "compareNames",
     tag = "overview",
-    params(ProjectQuery),
+    params(ProjectQuery, GlobalFilterQuery),
     request_body = CompareRequest,
     responses((status = 200, description = "Success", body = Comparison), Failures)
 )]
 async fn compare(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
+    SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<CompareRequest>,
 ) -> Result<Json<Comparison>, ApiError> {
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(tidewatch_query::compare::read(&executor, &access.project, request).await?))
 }

@@ -10,6 +10,7 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::{ProjectAccess, Write};
 use crate::http::gate::body::JsonBody;
+use crate::http::gate::global_filter::{GlobalFilterQuery, SelectedRecords};
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
 use tidewatch_limits as limits;
 use tidewatch_query::executor::Executor;
@@ -49,18 +50,19 @@ async fn report(
     path = "/api/deploys/list",
     operation_id = "listDeploys",
     tag = "deploys",
-    params(ProjectQuery),
+    params(ProjectQuery, GlobalFilterQuery),
     request_body = DeploysRequest,
     responses((status = 200, description = "Success", body = Deploys), Failures)
 )]
 async fn list(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
+    SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<DeploysRequest>,
 ) -> Result<Json<Deploys>, ApiError> {
     // A version whose record was acknowledged is listed.
     app.ingest.first_versions.store(&app.control).await?;
-    Ok(Json(deploys::list(&app.query, &access.project, request).await?))
+    Ok(Json(deploys::list(&app.query, &access.project, &selected, request).await?))
 }
 
 /// What a version of a service made worse and better, what is new with it, and which Issues it fixed.

@@ -28,6 +28,7 @@ macro_rules! entity_routes {
         use crate::http::api::{Api, Descriptions, routes};
         use crate::http::gate::auth::ProjectAccess;
         use crate::http::gate::body::JsonBody;
+        use crate::http::gate::global_filter::{GlobalFilterQuery, SelectedRecords};
         use crate::http::openapi::{Failures, NotFound, ProjectQuery};
         use tidewatch_limits as limits;
         use tidewatch_query::executor::Executor;
@@ -50,16 +51,17 @@ macro_rules! entity_routes {
             path = $list_path,
             operation_id = $list_id,
             tag = $tag,
-            params(ProjectQuery),
+            params(ProjectQuery, GlobalFilterQuery),
             request_body = $list<$order>,
             responses((status = 200, description = "Success", body = Page<$row>), Failures)
         )]
         async fn list(
             State(app): State<Arc<App>>,
             access: ProjectAccess,
+            SelectedRecords(selected): SelectedRecords,
             JsonBody(request): JsonBody<$list<$order>>,
         ) -> Result<Json<Page<$row>>, ApiError> {
-            let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+            let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
             Ok(Json(entities::list::<$kind>(&executor, &access.project, request).await?))
         }
 
@@ -69,16 +71,17 @@ macro_rules! entity_routes {
             path = $groups_path,
             operation_id = $groups_id,
             tag = $tag,
-            params(ProjectQuery),
+            params(ProjectQuery, GlobalFilterQuery),
             request_body = $group_list,
             responses((status = 200, description = "Success", body = Page<$group>), Failures)
         )]
         async fn groups(
             State(app): State<Arc<App>>,
             access: ProjectAccess,
+            SelectedRecords(selected): SelectedRecords,
             JsonBody(request): JsonBody<$group_list>,
         ) -> Result<Json<Page<$group>>, ApiError> {
-            let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+            let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
             Ok(Json(entities::groups::<$kind>(&executor, &access.project, request).await?))
         }
 
@@ -88,18 +91,19 @@ macro_rules! entity_routes {
             path = $one_path,
             operation_id = $one_id,
             tag = $tag,
-            params(ProjectQuery, $query),
+            params(ProjectQuery, GlobalFilterQuery, $query),
             request_body = $list<$order>,
             responses((status = 200, description = "Success", body = $page), Failures, NotFound)
         )]
         async fn one(
             State(app): State<Arc<App>>,
             access: ProjectAccess,
+            SelectedRecords(selected): SelectedRecords,
             query: Result<Query<$query>, QueryRejection>,
             JsonBody(request): JsonBody<$list<$order>>,
         ) -> Result<Json<$page>, ApiError> {
             let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
-            let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+            let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
             Ok(Json(entities::one::<$kind>(&executor, &access.project, &query.$name, request).await?))
         }
 
@@ -109,16 +113,17 @@ macro_rules! entity_routes {
             path = $chart_path,
             operation_id = $chart_id,
             tag = $tag,
-            params(ProjectQuery),
+            params(ProjectQuery, GlobalFilterQuery),
             request_body = $chart_request,
             responses((status = 200, description = "Success", body = $chart), Failures)
         )]
         async fn chart(
             State(app): State<Arc<App>>,
             access: ProjectAccess,
+            SelectedRecords(selected): SelectedRecords,
             JsonBody(request): JsonBody<$chart_request>,
         ) -> Result<Json<$chart>, ApiError> {
-            let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+            let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
             Ok(Json(entities::chart::<$kind>(&executor, &access.project, request).await?))
         }
 

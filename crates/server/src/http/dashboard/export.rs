@@ -23,6 +23,7 @@ use crate::error::ApiError;
 use crate::http::api::{Api, Descriptions, routes};
 use crate::http::connection::streamed_body::{self, BodySender, SendError, StreamedRequest};
 use crate::http::gate::auth::ProjectAccess;
+use crate::http::gate::global_filter::{GlobalFilterQuery, SelectedRecords};
 use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_limits as limits;
 use tidewatch_query::export::columns::ProjectIds;
@@ -58,7 +59,7 @@ pub struct ExportQuery {
     path = "/api/export",
     operation_id = "exportTable",
     tag = "export",
-    params(ProjectQuery, ExportQuery),
+    params(ProjectQuery, GlobalFilterQuery, ExportQuery),
     responses(
         (status = 200, description = "The file", body = String, content_type = "application/vnd.apache.parquet"),
         Failures
@@ -67,6 +68,7 @@ pub struct ExportQuery {
 async fn export_table(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
+    SelectedRecords(selected): SelectedRecords,
     version: Version,
     query: Result<Query<ExportQuery>, QueryRejection>,
 ) -> Result<Response, ApiError> {
@@ -84,7 +86,7 @@ async fn export_table(
         false => Projects::one(&access.project),
     };
     let plan = export::plan(table, projects.numbers(), range);
-    respond(app, access.user.id, version, &projects, plan, format).await
+    respond(app, access.user.id, version, &projects, selected.applied(plan), format).await
 }
 
 /// Starts the export of a plan of rows and responds with its file. 503 while [`limits::EXPORTS_MAX`] exports run.

@@ -10,6 +10,7 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::ProjectAccess;
 use crate::http::gate::body::JsonBody;
+use crate::http::gate::global_filter::{GlobalFilterQuery, SelectedRecords};
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
 use tidewatch_limits as limits;
 use tidewatch_query::executor::Executor;
@@ -27,16 +28,17 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     path = "/api/exception-stack-traces",
     operation_id = "listIssues",
     tag = "issues",
-    params(ProjectQuery),
+    params(ProjectQuery, GlobalFilterQuery),
     request_body = IssueListRequest,
     responses((status = 200, description = "Success", body = Page<IssueGroup>), Failures)
 )]
 async fn list(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
+    SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<IssueListRequest>,
 ) -> Result<Json<Page<IssueGroup>>, ApiError> {
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(issues::list(&executor, &access.project, request).await?))
 }
 
@@ -68,17 +70,18 @@ async fn occurrence(
     path = "/api/exception-stack-traces/{hash}",
     operation_id = "getIssue",
     tag = "issues",
-    params(ProjectQuery, ("hash" = String, Path, description = "16 hexadecimal digits")),
+    params(ProjectQuery, GlobalFilterQuery, ("hash" = String, Path, description = "16 hexadecimal digits")),
     request_body = IssueDetailRequest,
     responses((status = 200, description = "Success", body = IssueDetail), Failures, NotFound)
 )]
 async fn detail(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
+    SelectedRecords(selected): SelectedRecords,
     Path(hash): Path<String>,
     JsonBody(request): JsonBody<IssueDetailRequest>,
 ) -> Result<Json<IssueDetail>, ApiError> {
     let hash = ids::parse_hash(&hash)?;
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(issues::detail(&executor, &access.project, hash, request).await?))
 }

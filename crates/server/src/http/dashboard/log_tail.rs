@@ -18,6 +18,7 @@ use crate::error::ApiError;
 use crate::http::api::{Api, Descriptions, routes};
 use crate::http::connection::streamed_body::{self, BodySender, SendError, StreamedRequest};
 use crate::http::gate::auth::StreamAccess;
+use crate::http::gate::global_filter::{GlobalFilterQuery, SelectedRecords};
 use crate::http::openapi::{Failures, ProjectQuery};
 use crate::live_tails::LiveTailPermit;
 use tidewatch_ingest::live_logs::{Arrived, Tail};
@@ -53,7 +54,7 @@ pub struct TailQuery {
     path = "/api/logs/tail",
     operation_id = "tailLogs",
     tag = "logs",
-    params(ProjectQuery, TailQuery),
+    params(ProjectQuery, GlobalFilterQuery, TailQuery),
     responses(
         (status = 200, description = "Events; the data of an event `logs`", body = LiveLogs,
             content_type = "text/event-stream"),
@@ -63,6 +64,7 @@ pub struct TailQuery {
 async fn tail(
     State(app): State<Arc<App>>,
     access: StreamAccess,
+    SelectedRecords(selected): SelectedRecords,
     query: Result<Query<TailQuery>, QueryRejection>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
@@ -73,7 +75,7 @@ async fn tail(
     }
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let project = access.access.project.clone();
-    let live_query = LiveQuery::new(Projects::one(&project), query.query.as_deref())?;
+    let live_query = LiveQuery::new(Projects::one(&project), query.query.as_deref(), &selected)?;
     let permit = app.live_tails.enter(access.access.user.id);
     let permit = permit.ok_or(ApiError::Overloaded("too many live tails at once; close another one first"))?;
     let (sender, body) = streamed_body::channel();

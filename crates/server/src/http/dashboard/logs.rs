@@ -15,11 +15,12 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::ProjectAccess;
 use crate::http::gate::body::JsonBody;
+use crate::http::gate::global_filter::{GlobalFilterQuery, SelectedRecords};
 use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_limits as limits;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::export::Format;
-use tidewatch_query::logs::{self, around, patterns};
+use tidewatch_query::logs::{self, around, of_entity, patterns};
 use tidewatch_query::projects::Projects;
 use tidewatch_query::views::log::*;
 use tidewatch_query::views::page::*;
@@ -29,6 +30,7 @@ pub fn routes<D: Descriptions>() -> Api<D> {
         .routes(routes!(list))
         .routes(routes!(histogram))
         .routes(routes!(log_around))
+        .routes(routes!(log_of_entity))
         .routes(routes!(log_export))
         .routes(routes!(log_patterns))
 }
@@ -39,20 +41,21 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     path = "/api/logs",
     operation_id = "listLogs",
     tag = "logs",
-    params(ProjectQuery),
+    params(ProjectQuery, GlobalFilterQuery),
     request_body = LogListRequest,
     responses((status = 200, description = "Success", body = Page<LogView>), Failures)
 )]
 async fn list(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
+    SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<LogListRequest>,
 ) -> Result<Json<Page<LogView>>, ApiError> {
     let projects = match request.all_projects {
         true => Projects::new(access.readable_projects(&app)),
         false => Projects::one(&access.project),
     };
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(logs::list(&executor, &projects, request).await?))
 }
 
@@ -62,16 +65,17 @@ async fn list(
     path = "/api/logs/histogram",
     operation_id = "histogramLogs",
     tag = "logs",
-    params(ProjectQuery),
+    params(ProjectQuery, GlobalFilterQuery),
     request_body = LogListRequest,
     responses((status = 200, description = "Success", body = LogHistogram), Failures)
 )]
 async fn histogram(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
+    SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<LogListRequest>,
 ) -> Result<Json<LogHistogram>, ApiError> {
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(logs::histogram(&executor, &access.project, request).await?))
 }
 
@@ -81,17 +85,38 @@ async fn histogram(
     path = "/api/logs/around",
     operation_id = "logsAround",
     tag = "logs",
-    params(ProjectQuery),
+    params(ProjectQuery, GlobalFilterQuery),
     request_body = LogAroundRequest,
     responses((status = 200, description = "Success", body = LogAround), Failures)
 )]
 async fn log_around(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
+    SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<LogAroundRequest>,
 ) -> Result<Json<LogAround>, ApiError> {
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(around::around(&executor, &Projects::one(&access.project), request).await?))
+}
+
+/// The latest log records in the traces of an Endpoint, Task or AI Trace.
+#[utoipa::path(
+    post,
+    path = "/api/logs/of-entity",
+    operation_id = "getEntityLogs",
+    tag = "logs",
+    params(ProjectQuery, GlobalFilterQuery),
+    request_body = EntityLogsRequest,
+    responses((status = 200, description = "Success", body = EntityLogs), Failures)
+)]
+async fn log_of_entity(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    SelectedRecords(selected): SelectedRecords,
+    JsonBody(request): JsonBody<EntityLogsRequest>,
+) -> Result<Json<EntityLogs>, ApiError> {
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
+    Ok(Json(of_entity::of_entity(&executor, &access.project, request).await?))
 }
 
 /// The parameters of an export of logs.
@@ -110,13 +135,14 @@ pub struct LogExportQuery {
     path = "/api/logs/export",
     operation_id = "exportFilteredLogs",
     tag = "logs",
-    params(ProjectQuery, LogExportQuery),
+    params(ProjectQuery, GlobalFilterQuery, LogExportQuery),
     request_body = LogListRequest,
     responses((status = 200, description = "The file", body = String, content_type = "application/x-ndjson"), Failures)
 )]
 async fn log_export(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
+    SelectedRecords(selected): SelectedRecords,
     version: Version,
     query: Result<Query<LogExportQuery>, QueryRejection>,
     JsonBody(request): JsonBody<LogListRequest>,
@@ -127,7 +153,7 @@ async fn log_export(
     let format = format.ok_or_else(|| ApiError::malformed("format is not one of ndjson, csv"))?;
     let projects = Projects::one(&access.project);
     let plan = logs::export_plan(&projects, &request, app.clock.now_ns())?;
-    super::export::respond(app, access.user.id, version, &projects, plan, format).await
+    super::export::respond(app, access.user.id, version, &projects, selected.applied(plan), format).await
 }
 
 /// The patterns of the log records that pass the filters, the most frequent first: what their bodies have in common, with
@@ -137,15 +163,16 @@ async fn log_export(
     path = "/api/logs/patterns",
     operation_id = "listLogPatterns",
     tag = "logs",
-    params(ProjectQuery),
+    params(ProjectQuery, GlobalFilterQuery),
     request_body = LogListRequest,
     responses((status = 200, description = "Success", body = LogPatterns), Failures)
 )]
 async fn log_patterns(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
+    SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<LogListRequest>,
 ) -> Result<Json<LogPatterns>, ApiError> {
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(patterns::patterns(&executor, &access.project, request).await?))
 }

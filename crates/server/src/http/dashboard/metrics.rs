@@ -11,6 +11,7 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::ProjectAccess;
 use crate::http::gate::body::JsonBody;
+use crate::http::gate::global_filter::{GlobalFilterQuery, SelectedRecords};
 use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_limits as limits;
 use tidewatch_query::executor::Executor;
@@ -27,16 +28,17 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     path = "/api/metrics/query",
     operation_id = "queryMetrics",
     tag = "metrics",
-    params(ProjectQuery),
+    params(ProjectQuery, GlobalFilterQuery),
     request_body = MetricsRequest,
     responses((status = 200, description = "Success", body = MetricsAnswer), Failures)
 )]
 async fn query(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
+    SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<MetricsRequest>,
 ) -> Result<Json<MetricsAnswer>, ApiError> {
-    let executor = Executor::within(app.query.clone(), limits::METRICS_DEADLINE);
+    let executor = Executor::within(app.query.clone(), limits::METRICS_DEADLINE).filtered(selected);
     Ok(Json(metrics::query(&executor, &access.project, request).await?))
 }
 
@@ -46,16 +48,17 @@ async fn query(
     path = "/api/metrics/discover",
     operation_id = "discoverMetrics",
     tag = "metrics",
-    params(ProjectQuery, DiscoverQuery),
+    params(ProjectQuery, GlobalFilterQuery, DiscoverQuery),
     responses((status = 200, description = "Success", body = DiscoveredMetrics), Failures)
 )]
 async fn discover(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
+    SelectedRecords(selected): SelectedRecords,
     query: Result<Query<DiscoverQuery>, QueryRejection>,
 ) -> Result<Json<DiscoveredMetrics>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
-    let executor = Executor::within(app.query.clone(), limits::METRICS_DEADLINE);
+    let executor = Executor::within(app.query.clone(), limits::METRICS_DEADLINE).filtered(selected);
     Ok(Json(discover::metrics(&executor, &access.project, query).await?))
 }
 
@@ -65,16 +68,17 @@ async fn discover(
     path = "/api/metrics/discover/tags",
     operation_id = "discoverTagValues",
     tag = "metrics",
-    params(ProjectQuery, TagValuesQuery),
+    params(ProjectQuery, GlobalFilterQuery, TagValuesQuery),
     responses((status = 200, description = "Success", body = TagValues), Failures)
 )]
 async fn tags(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
+    SelectedRecords(selected): SelectedRecords,
     query: Result<Query<TagValuesQuery>, QueryRejection>,
 ) -> Result<Json<TagValues>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
-    let executor = Executor::within(app.query.clone(), limits::METRICS_DEADLINE);
+    let executor = Executor::within(app.query.clone(), limits::METRICS_DEADLINE).filtered(selected);
     Ok(Json(discover::tag_values(&executor, &access.project, query).await?))
 }
 
@@ -84,15 +88,16 @@ async fn tags(
     path = "/api/metrics/discover/instances",
     operation_id = "discoverInstances",
     tag = "metrics",
-    params(ProjectQuery, DiscoverQuery),
+    params(ProjectQuery, GlobalFilterQuery, DiscoverQuery),
     responses((status = 200, description = "Success", body = Instances), Failures)
 )]
 async fn instances(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
+    SelectedRecords(selected): SelectedRecords,
     query: Result<Query<DiscoverQuery>, QueryRejection>,
 ) -> Result<Json<Instances>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
-    let executor = Executor::within(app.query.clone(), limits::METRICS_DEADLINE);
+    let executor = Executor::within(app.query.clone(), limits::METRICS_DEADLINE).filtered(selected);
     Ok(Json(discover::instances(&executor, &access.project, query).await?))
 }

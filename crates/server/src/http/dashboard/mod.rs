@@ -1,6 +1,7 @@
 //! The dashboard's handlers: parse the request, run queries, respond with JSON. One file per resource.
 
 mod ai_conversations;
+mod channels;
 mod compare;
 mod deploys;
 mod drops;
@@ -11,9 +12,13 @@ mod issues;
 mod log_tail;
 mod logs;
 mod metrics;
+mod monitors;
+mod notification_history;
+mod notification_rules;
 mod overview;
 mod profiles;
 mod query;
+mod saved_views;
 mod services;
 mod sessions;
 mod slow_offset;
@@ -32,6 +37,7 @@ use crate::http::incomplete;
 pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new()
         .merge(ai_conversations::routes())
+        .merge(channels::routes())
         .merge(compare::routes())
         .merge(deploys::routes())
         .merge(drops::routes())
@@ -42,9 +48,13 @@ pub fn routes<D: Descriptions>() -> Api<D> {
         .merge(log_tail::routes())
         .merge(logs::routes())
         .merge(metrics::routes())
+        .merge(notification_history::routes())
+        .merge(notification_rules::routes())
+        .merge(monitors::routes())
         .merge(overview::routes())
         .merge(profiles::routes())
         .merge(query::routes())
+        .merge(saved_views::routes())
         .merge(services::routes())
         .merge(sessions::routes())
         .merge(slow_offset::routes())

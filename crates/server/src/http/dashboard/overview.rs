@@ -11,6 +11,7 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::ProjectAccess;
 use crate::http::gate::body::JsonBody;
+use crate::http::gate::global_filter::{GlobalFilterQuery, SelectedRecords};
 use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_limits as limits;
 use tidewatch_query::executor::Executor;
@@ -29,16 +30,17 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     path = "/api/dashboard/overview",
     operation_id = "getOverview",
     tag = "overview",
-    params(ProjectQuery, OverviewQuery),
+    params(ProjectQuery, GlobalFilterQuery, OverviewQuery),
     responses((status = 200, description = "Success", body = Overview), Failures)
 )]
 async fn overview(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
+    SelectedRecords(selected): SelectedRecords,
     query: Result<Query<OverviewQuery>, QueryRejection>,
 ) -> Result<Json<Overview>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(overview::read(&executor, &access.project, query).await?))
 }
 
@@ -49,17 +51,18 @@ async fn overview(
     path = "/api/overview/changes",
     operation_id = "listChanges",
     tag = "overview",
-    params(ProjectQuery),
+    params(ProjectQuery, GlobalFilterQuery),
     request_body = ChangesRequest,
     responses((status = 200, description = "Success", body = Changes), Failures)
 )]
 async fn changes(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
+    SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<ChangesRequest>,
 ) -> Result<Json<Changes>, ApiError> {
     app.ingest.first_versions.store(&app.control).await?;
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(tidewatch_query::changes::read(&executor, &access.project, request).await?))
 }
 
@@ -69,17 +72,18 @@ async fn changes(
     path = "/api/overview/answers",
     operation_id = "getAnswers",
     tag = "overview",
-    params(ProjectQuery),
+    params(ProjectQuery, GlobalFilterQuery),
     request_body = AnswersRequest,
     responses((status = 200, description = "Success", body = Answers), Failures)
 )]
 async fn answers(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
+    SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<AnswersRequest>,
 ) -> Result<Json<Answers>, ApiError> {
     app.ingest.first_versions.store(&app.control).await?;
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(tidewatch_query::answers::read(&executor, &access.project, request).await?))
 }
 

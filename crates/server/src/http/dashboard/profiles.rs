@@ -17,6 +17,7 @@ use crate::error::ApiError;
 use crate::http::api::{Api, Descriptions, routes};
 use crate::http::gate::auth::ProjectAccess;
 use crate::http::gate::body::JsonBody;
+use crate::http::gate::global_filter::{GlobalFilterQuery, SelectedRecords};
 use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_accounts::Project;
 use tidewatch_ingest::symbols::Symbols;
@@ -61,16 +62,17 @@ macro_rules! handler {
             path = $path,
             operation_id = $operation,
             tag = "profiles",
-            params(ProjectQuery),
+            params(ProjectQuery, GlobalFilterQuery),
             request_body = $request,
             responses((status = 200, description = "Success", body = $response), Failures)
         )]
         async fn $name(
             State(app): State<Arc<App>>,
             access: ProjectAccess,
+            SelectedRecords(selected): SelectedRecords,
             JsonBody(request): JsonBody<$request>,
         ) -> Result<Json<$response>, ApiError> {
-            Ok(Json($query(&executor(&app), &access.project, $(names!(app, access, $native),)? request).await?))
+            Ok(Json($query(&executor(&app).filtered(selected), &access.project, $(names!(app, access, $native),)? request).await?))
         }
     };
 }
@@ -138,7 +140,7 @@ handler!(
     path = "/api/profiles/pprof",
     operation_id = "downloadProfile",
     tag = "profiles",
-    params(ProjectQuery),
+    params(ProjectQuery, GlobalFilterQuery),
     request_body = ProfileSelection,
     responses((status = 200, description = "profile.proto, compressed with gzip", body = Vec<u8>, content_type = "application/octet-stream"),
         (status = 404, description = "No sample is selected", body = crate::error::ErrorBody), Failures)
@@ -146,9 +148,12 @@ handler!(
 async fn pprof(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
+    SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<ProfileSelection>,
 ) -> Result<Response, ApiError> {
-    let file = profiles::pprof(&executor(&app), &access.project, names_of(&app, &access.project), request).await?;
+    let file =
+        profiles::pprof(&executor(&app).filtered(selected), &access.project, names_of(&app, &access.project), request)
+            .await?;
     let compress = move || {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
         encoder.write_all(&file.body).and_then(|()| encoder.finish()).map(|body| (file.name, body))

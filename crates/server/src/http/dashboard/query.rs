@@ -10,6 +10,7 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::ProjectAccess;
 use crate::http::gate::body::JsonBody;
+use crate::http::gate::global_filter::{GlobalFilterQuery, SelectedRecords};
 use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_limits as limits;
 use tidewatch_query::executor::Executor;
@@ -26,16 +27,17 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     path = "/api/query/complete",
     operation_id = "completeQuery",
     tag = "query",
-    params(ProjectQuery),
+    params(ProjectQuery, GlobalFilterQuery),
     request_body = CompleteRequest,
     responses((status = 200, description = "Success", body = Completions), Failures)
 )]
 async fn complete(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
+    SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<CompleteRequest>,
 ) -> Result<Json<Completions>, ApiError> {
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(values::complete(&executor, &access.project, request).await?))
 }
 
@@ -45,15 +47,16 @@ async fn complete(
     path = "/api/query/facets",
     operation_id = "countFacets",
     tag = "query",
-    params(ProjectQuery),
+    params(ProjectQuery, GlobalFilterQuery),
     request_body = FacetsRequest,
     responses((status = 200, description = "Success", body = Facets), Failures)
 )]
 async fn facets(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
+    SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<FacetsRequest>,
 ) -> Result<Json<Facets>, ApiError> {
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(values::facets(&executor, &access.project, request).await?))
 }

@@ -1,4 +1,5 @@
-//! The services that send telemetry: `/api/services`.
+//! The services that send telemetry, and the calls between them: `/api/services`, `/api/services/map`,
+//! `/api/services/detail`.
 
 use std::sync::Arc;
 
@@ -10,14 +11,17 @@ use axum::extract::{Query, State};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::ProjectAccess;
+use crate::http::gate::body::JsonBody;
+use crate::http::gate::global_filter::{GlobalFilterQuery, SelectedRecords};
 use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_limits as limits;
 use tidewatch_query::executor::Executor;
-use tidewatch_query::services;
+use tidewatch_query::views::service_map::*;
 use tidewatch_query::views::services::*;
+use tidewatch_query::{service_map, services};
 
 pub fn routes<D: Descriptions>() -> Api<D> {
-    Api::new().routes(routes!(services))
+    Api::new().routes(routes!(services)).routes(routes!(map)).routes(routes!(detail))
 }
 
 /// Services that sent telemetry, with record counts. Also counts the Endpoints, Tasks, AI Traces and Issues of the last
@@ -38,4 +42,47 @@ async fn services(
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
     Ok(Json(services::read(&executor, &access.project, query).await?))
+}
+
+/// The map of services: which service calls which service, database, messaging destination and host, how often, how
+/// slowly, and with how many errors.
+#[utoipa::path(
+    post,
+    path = "/api/services/map",
+    operation_id = "getServiceMap",
+    tag = "services",
+    params(ProjectQuery, GlobalFilterQuery),
+    request_body = ServiceMapRequest,
+    responses((status = 200, description = "Success", body = ServiceMap), Failures)
+)]
+async fn map(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    SelectedRecords(selected): SelectedRecords,
+    JsonBody(request): JsonBody<ServiceMapRequest>,
+) -> Result<Json<ServiceMap>, ApiError> {
+    app.ingest.first_versions.store(&app.control).await?;
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
+    Ok(Json(service_map::map(&executor, &access.project, request).await?))
+}
+
+/// One service: the calls that it serves over time, its versions and processes, its callers and what it depends on.
+#[utoipa::path(
+    post,
+    path = "/api/services/detail",
+    operation_id = "getService",
+    tag = "services",
+    params(ProjectQuery, GlobalFilterQuery),
+    request_body = ServiceDetailRequest,
+    responses((status = 200, description = "Success", body = ServiceDetail), Failures)
+)]
+async fn detail(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess,
+    SelectedRecords(selected): SelectedRecords,
+    JsonBody(request): JsonBody<ServiceDetailRequest>,
+) -> Result<Json<ServiceDetail>, ApiError> {
+    app.ingest.first_versions.store(&app.control).await?;
+    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
+    Ok(Json(service_map::detail(&executor, &access.project, request).await?))
 }

@@ -15,6 +15,7 @@ use crate::error::ApiError;
 use crate::http::api::{Api, Descriptions, routes};
 use crate::http::gate::auth::{Admin, ProjectAccess, ViaLogin};
 use crate::http::gate::body::JsonBody;
+use crate::http::gate::global_filter::{GlobalFilterQuery, SelectedRecords};
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
 use tidewatch_accounts::directory::Project;
 use tidewatch_domain::rules::framework::Framework;
@@ -41,16 +42,17 @@ fn executor(app: &App) -> Executor {
     path = "/api/sessions",
     operation_id = "listRecordedSessions",
     tag = "sessions",
-    params(ProjectQuery),
+    params(ProjectQuery, GlobalFilterQuery),
     request_body = SessionListRequest,
     responses((status = 200, description = "Success", body = Page<SessionRow>), Failures)
 )]
 async fn list(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
+    SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<SessionListRequest>,
 ) -> Result<Json<Page<SessionRow>>, ApiError> {
-    Ok(Json(sessions::list(&executor(&app), &access.project, request).await?))
+    Ok(Json(sessions::list(&executor(&app).filtered(selected), &access.project, request).await?))
 }
 
 /// One session with its segments and errors.

@@ -11,6 +11,7 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::ProjectAccess;
 use crate::http::gate::body::JsonBody;
+use crate::http::gate::global_filter::{GlobalFilterQuery, SelectedRecords};
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
 use tidewatch_limits as limits;
 use tidewatch_query::executor::Executor;
@@ -36,16 +37,17 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     path = "/api/spans",
     operation_id = "listSpans",
     tag = "traces",
-    params(ProjectQuery),
+    params(ProjectQuery, GlobalFilterQuery),
     request_body = SpanListRequest,
     responses((status = 200, description = "Success", body = SpanPage), Failures)
 )]
 async fn spans(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
+    SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<SpanListRequest>,
 ) -> Result<Json<SpanPage>, ApiError> {
-    let executor = Executor::within(app.query.clone(), limits::SPANS_DEADLINE);
+    let executor = Executor::within(app.query.clone(), limits::SPANS_DEADLINE).filtered(selected);
     Ok(Json(spans::list(&executor, &access.project, request).await?))
 }
 
@@ -77,16 +79,17 @@ async fn span(
     path = "/api/traces/search",
     operation_id = "searchTraces",
     tag = "traces",
-    params(ProjectQuery),
+    params(ProjectQuery, GlobalFilterQuery),
     request_body = TraceSearchRequest,
     responses((status = 200, description = "Success", body = TraceSearchPage), Failures)
 )]
 async fn search(
     State(app): State<Arc<App>>,
     access: ProjectAccess,
+    SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<TraceSearchRequest>,
 ) -> Result<Json<TraceSearchPage>, ApiError> {
-    let executor = Executor::within(app.query.clone(), limits::SPANS_DEADLINE);
+    let executor = Executor::within(app.query.clone(), limits::SPANS_DEADLINE).filtered(selected);
     Ok(Json(trace_search::search(&executor, &access.project, request).await?))
 }
 

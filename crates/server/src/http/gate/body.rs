@@ -45,6 +45,18 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for AnonymousBody<T> {
     }
 }
 
+/// A body of at most [`limits::STATUS_LOGO`], as it is.
+#[derive(Debug, Clone)]
+pub struct LogoBody(pub Bytes);
+
+impl FromRequest<Arc<App>> for LogoBody {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<LogoBody, ApiError> {
+        read(request, app, &limits::STATUS_LOGO).await.map(LogoBody)
+    }
+}
+
 /// A form or a JSON body, according to the content type, of at most [`limits::ANONYMOUS`]; for the OAuth routes. A
 /// malformed body is `invalid_request`. RFC 6749, 5.2.
 #[derive(Debug, Clone)]

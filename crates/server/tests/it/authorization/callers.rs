@@ -253,9 +253,12 @@ impl Callers {
                 "{id}" => "5f4dcc3b-5aa7-45d6-8d83-27deb882cf99",
                 "{hash}" | "{spanId}" => "00000000000000ff",
                 "{traceId}" => "000000000000000000000000000000ff",
-                "{userId}" | "{number}" | "{invitationId}" => "999999",
+                "{userId}" | "{number}" | "{invitationId}" | "{incidentId}" | "{pageId}" | "{windowId}"
+                | "{teamId}" | "{scheduleId}" | "{overrideId}" | "{policyId}" => "999999",
+                "{slug}" => "no-such-page",
                 "{token}" => "no-such-token",
                 "{provider}" => "oidc",
+                "{outcome}" => "fail",
                 part => {
                     assert!(!part.starts_with('{'), "say in authorization/callers.rs what {part} stands for");
                     part

@@ -79,6 +79,16 @@ macro_rules! needs {
     };
 }
 
+/// Any member, and a token with the scope `write`. For changes of what belongs to the user alone; the handler checks the
+/// role for more.
+#[derive(Debug, Clone, Copy)]
+pub struct ChangeOwn;
+
+impl Needed for ChangeOwn {
+    const PERMISSION: Permission = Permission::Read;
+    const SCOPE: Option<ScopeLevel> = Some(ScopeLevel::Write);
+}
+
 needs!(
     /// Any member, and a token with the scope `read`.
     Read: Read,

@@ -1,0 +1,331 @@
+//! Which subjects may have changed: quarters of an hour, which are far fewer than minutes.
+//!
+//! A change of [`super::changes`] shows in a quarter or in an hour too, but weaker: its window is not aligned with
+//! quarters, and leaves out its worst minutes. A hiccup of a few minutes shows as well. The thresholds are tuned by the
+//! tables of docs/answers.md: every incident that the minutes show is above them.
+
+use super::detect::STEPS;
+use super::series::median;
+
+/// Minutes of a [`Quarter`].
+pub const QUARTER: i64 = 15;
+/// Minutes of the quarters that [`suspicion`] reads: those in which changes begin, and the hours before.
+pub const SCREENED: i64 = STEPS + RECENT as i64 * QUARTER + 2 * QUARTER;
+/// The quantiles of [`Quarter::durations`].
+pub const QUANTILES: [f64; 4] = [0.5, 0.9, 0.96, 0.98];
+
+/// Quarters of the time that is usual: six hours.
+const RECENT: usize = 24;
+/// Windows that the usual value needs.
+const WINDOWS: usize = 4;
+/// Quarters of a fall of traffic, and the usual calls of one: the fewer calls, the longer none must come until chance is
+/// ruled out.
+const FALLS: [(usize, f64); 3] = [(1, 26.0), (2, 18.0), (3, 13.0)];
+/// What is left of the usual calls.
+const FALLEN: f64 = 0.6;
+/// Quarters of the time before a fall of traffic: two hours.
+const BEFORE_FALL: usize = 8;
+/// Lengths of windows, quarters: changes that are short and strong, or long and weak.
+const LENGTHS: [usize; 2] = [1, 4];
+/// Calls of a window whose durations or errors are compared; whose quantiles above P90 are.
+const CALLS: f64 = 10.0;
+const CALLS_OF_LONG: f64 = 100.0;
+/// Standard deviations from the usual value, by length: a quarter differs by a hiccup.
+const WANTED: [f64; 2] = [7.0, 5.0];
+const WANTED_ERRORS: f64 = 4.0;
+const WANTED_COST: [f64; 2] = [9.0, 7.0];
+/// The suspicion of a subject with calls in few quarters.
+const NIGHTLY: f64 = 1.0;
+/// Standard deviations of a fall of traffic: with these, 6.7 are no calls at all.
+const WANTED_FALL: f64 = 3.0;
+/// Noise that every subject has, of logarithms and of shares.
+const FLOOR: f64 = 0.04;
+const ERRORS_FLOOR: f64 = 0.0005;
+/// The noise of windows without their worst minutes, per noise of whole ones.
+const OF_NOISE: f64 = 0.7;
+/// Logarithms of a rise.
+const LN_LEAST: f64 = 0.1;
+const ERRORS_LEAST: f64 = 0.0012;
+const DOLLARS_LEAST: f64 = 0.2;
+/// Standard deviation of the logarithm of a quantile of one call, per spread of the durations; and the least rise, ns.
+const OF_QUANTILE: [(f64, f64); 4] = [(1.25, 3e6), (2.2, 6e6), (2.5, 6e6), (2.9, 6e6)];
+/// Half the distance between P10 and P90 of a normal distribution.
+const P90_OF_NORMAL: f64 = 1.281_552;
+
+/// Fifteen minutes of a subject; the default has no calls.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Quarter {
+    /// Calls.
+    pub calls: f64,
+    /// Failed calls.
+    pub failed: f64,
+    /// Durations in nanoseconds at [`QUANTILES`]; 0: none is timed.
+    pub durations: [f64; 4],
+    /// Calls with a cost.
+    pub priced: f64,
+    /// Sum of their costs, US dollars.
+    pub cost: f64,
+}
+
+/// Consecutive quarters together.
+#[derive(Clone, Copy)]
+struct Window {
+    calls: f64,
+    failed: f64,
+    priced: f64,
+    /// What is compared, by place: logarithms of durations at [`QUANTILES`], failed share, logarithm of the cost of a call.
+    values: [Option<f64>; 6],
+}
+
+/// Places in [`Window::values`].
+const LONG: usize = 3;
+const FAILED: usize = 4;
+const PRICE: usize = 5;
+
+impl Window {
+    fn of(quarters: &[Quarter]) -> Window {
+        let sum = |of: fn(&Quarter) -> f64| quarters.iter().map(of).sum::<f64>();
+        let timed = || quarters.iter().filter(|quarter| quarter.durations[0] > 0.0);
+        let of_timed: f64 = timed().map(|quarter| quarter.calls).sum();
+        let mean = |place: usize| {
+            timed().map(|quarter| quarter.durations[place].max(1.0).ln() * quarter.calls).sum::<f64>() / of_timed
+        };
+        let (calls, failed) = (sum(|quarter| quarter.calls), sum(|quarter| quarter.failed));
+        let (priced, cost) = (sum(|quarter| quarter.priced), sum(|quarter| quarter.cost));
+        let mut values = [None; 6];
+        if calls >= CALLS {
+            if of_timed > 0.0 {
+                (0..QUANTILES.len()).for_each(|place| values[place] = Some(mean(place)));
+            }
+            values[FAILED] = Some(failed / calls);
+            values[PRICE] = (priced >= CALLS && cost > 0.0).then(|| (cost / priced).ln());
+        }
+        Window { calls, failed, priced, values }
+    }
+}
+
+/// What was usual in the last hours: values in ascending order.
+#[derive(Default)]
+struct Recent(Vec<f64>);
+
+impl Recent {
+    fn add(&mut self, value: Option<f64>) {
+        if let Some(value) = value {
+            self.0.insert(self.0.partition_point(|one| *one < value), value);
+        }
+    }
+
+    fn remove(&mut self, value: Option<f64>) {
+        if let Some(value) = value {
+            self.0.remove(self.0.partition_point(|one| *one < value));
+        }
+    }
+
+    /// The median.
+    fn centre(&self) -> Option<f64> {
+        let middle = self.0.len() / 2;
+        let is_even = self.0.len().is_multiple_of(2);
+        let median = |&value: &f64| if is_even { (self.0[middle - 1] + value) / 2.0 } else { value };
+        if self.0.len() < WINDOWS { None } else { self.0.get(middle).map(median) }
+    }
+
+    fn mean(&self) -> f64 {
+        self.0.iter().sum::<f64>() / self.0.len().max(1) as f64
+    }
+
+    /// The median distance from the centre, in standard deviations.
+    fn noise(&self, centre: f64) -> f64 {
+        let mut distances: Vec<f64> = self.0.iter().map(|value| (value - centre).abs()).collect();
+        1.4826 * median(&mut distances).unwrap_or(0.0)
+    }
+}
+
+/// How many standard deviations the worst window of the last [`STEPS`] minutes is from what was usual before it; 0:
+/// [`super::changes`] probably finds nothing. `quarters` are [`SCREENED`] minutes; the last one `is_whole` when it is over.
+pub fn suspicion(quarters: &[Quarter], is_whole: bool) -> f64 {
+    let first = quarters.len().saturating_sub((STEPS / QUARTER) as usize + 1);
+    let mut worst = fallen(quarters, first, is_whole);
+    let active = quarters.iter().filter(|quarter| quarter.calls > 0.0);
+    if active.clone().count() <= 2 * WINDOWS && active.map(|quarter| quarter.calls).sum::<f64>() >= CALLS {
+        // Other days may tell what is usual; these quarters cannot.
+        worst = worst.max(NIGHTLY);
+    }
+    for (place, length) in LENGTHS.into_iter().enumerate() {
+        let windows: Vec<Window> = quarters.windows(length).map(Window::of).collect();
+        let mut recent: [Recent; 6] = Default::default();
+        for (at, window) in windows.iter().enumerate() {
+            for (value, recent) in recent.iter_mut().enumerate() {
+                if let Some(leaving) = at.checked_sub(length + RECENT) {
+                    recent.remove(windows[leaving].values[value]);
+                }
+                if let Some(entering) = at.checked_sub(length) {
+                    recent.add(windows[entering].values[value]);
+                }
+            }
+            if at + length > first {
+                worst = worst.max(risen(window, &recent, place));
+            }
+        }
+    }
+    worst
+}
+
+/// Standard deviations of the durations, failures or costs of a window above those before it; 0: not enough. `length` is
+/// the place in [`LENGTHS`].
+fn risen(window: &Window, recent: &[Recent; 6], length: usize) -> f64 {
+    let mut worst = 0.0_f64;
+    let mut add = |deviations: f64, wanted: f64| {
+        if deviations >= wanted {
+            worst = worst.max(deviations);
+        }
+    };
+    let centre = |place: usize| recent[place].centre();
+    if let (Some(p50), Some(p90), Some(long)) = (centre(0), centre(1), centre(LONG)) {
+        let spread = ((p90 - p50) / P90_OF_NORMAL).max(0.0);
+        for (place, (by_chance, least_ns)) in OF_QUANTILE.into_iter().enumerate() {
+            let (Some(value), Some(own)) = (window.values[place], centre(place)) else { continue };
+            if place > 1 && window.calls < CALLS_OF_LONG {
+                continue;
+            }
+            // A larger share is slow when a lower quantile is as long as the highest one was.
+            let usual = if place == LONG - 1 { long } else { own };
+            if value - usual >= LN_LEAST && value.exp() - usual.exp() >= least_ns {
+                let chance = by_chance * spread / window.calls.sqrt();
+                add((value - own) / FLOOR.max(OF_NOISE * recent[place].noise(own)).hypot(chance), WANTED[length]);
+            }
+        }
+    }
+    if let (Some(share), Some(usual)) = (window.values[FAILED], centre(FAILED))
+        && window.failed >= 2.0
+        && share - usual >= ERRORS_LEAST
+        && share >= 1.4 * usual
+    {
+        // Counts of few failures are far from normal; their square roots are not.
+        let root = |count: f64| 2.0 * (count + 0.375).sqrt();
+        let by_chance = root(window.failed) - root(recent[FAILED].mean() * window.calls);
+        let by_noise = (share - usual) / ERRORS_FLOOR.max(OF_NOISE * recent[FAILED].noise(usual));
+        add(by_chance.min(by_noise), WANTED_ERRORS);
+    }
+    if let (Some(price), Some(usual)) = (window.values[PRICE], centre(PRICE)) {
+        let an_hour = window.priced * 4.0 / LENGTHS[length] as f64;
+        if price - usual >= LN_LEAST && (price.exp() - usual.exp()) * an_hour >= DOLLARS_LEAST {
+            add((price - usual) / FLOOR.max(OF_NOISE * recent[PRICE].noise(usual)), WANTED_COST[length]);
+        }
+    }
+    worst
+}
+
+/// Standard deviations of the calls of some quarters below those of the two hours before; 0: not enough. The last quarter
+/// counts when it `is_whole`.
+fn fallen(quarters: &[Quarter], first: usize, is_whole: bool) -> f64 {
+    let mut worst = 0.0_f64;
+    let end = quarters.len() - usize::from(!is_whole && !quarters.is_empty());
+    for at in first..end {
+        for (length, usual_min) in FALLS {
+            let Some(from) = (at + 1).checked_sub(length) else { continue };
+            let mut before: Vec<f64> =
+                quarters[from.saturating_sub(BEFORE_FALL)..from].iter().map(|quarter| quarter.calls).collect();
+            let Some(usual) = median(&mut before).filter(|usual| *usual >= usual_min) else { continue };
+            let calls: f64 = quarters[from..=at].iter().map(|quarter| quarter.calls).sum();
+            let expected = length as f64 * usual;
+            let deviations = (expected - calls) / expected.sqrt().hypot(0.15 * expected);
+            if calls <= FALLEN * expected && deviations >= WANTED_FALL {
+                worst = worst.max(deviations);
+            }
+        }
+    }
+    worst
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Quarters that differ a little, of `calls` calls each.
+    fn usual_day(calls: f64) -> Vec<Quarter> {
+        let mut random = fastrand::Rng::with_seed(7);
+        let quarter = |_| {
+            let mut drawn = |width: f64| 1.0 + width * (random.f64() - 0.5);
+            let calls = (calls * drawn(0.1)).round();
+            let durations = [0.1e9, 0.3e9, 0.45e9, 0.6e9].map(|ns| ns * drawn(0.08));
+            let failed = (calls * 0.01 * drawn(0.5)).round();
+            Quarter { calls, failed, durations, priced: calls, cost: 0.02 * calls * drawn(0.05) }
+        };
+        (0..SCREENED / QUARTER + 1).map(quarter).collect()
+    }
+
+    /// The suspicion when the quarters `from..to`, counted from the end, are different.
+    fn with(calls: f64, (from, to): (usize, usize), change: impl Fn(&mut Quarter)) -> f64 {
+        let mut quarters = usual_day(calls);
+        let length = quarters.len();
+        quarters[length - from..length - to].iter_mut().for_each(change);
+        suspicion(&quarters, true)
+    }
+
+    fn slower(factor: f64, first: usize) -> impl Fn(&mut Quarter) {
+        move |quarter| quarter.durations[first..].iter_mut().for_each(|ns| *ns *= factor)
+    }
+
+    #[test]
+    fn what_got_worse_is_suspected() {
+        for (what, found) in [
+            ("an hour, slower", with(300.0, (30, 26), slower(1.5, 0))),
+            ("the last quarter, much slower", with(300.0, (1, 0), slower(4.0, 0))),
+            ("an hour, a slower tail", with(300.0, (4, 0), slower(2.0, 1))),
+            ("an hour, a share of 4 % slower", with(600.0, (4, 0), slower(2.5, 2))),
+            ("an hour, 3 points failing", with(600.0, (4, 0), |quarter| quarter.failed += 0.03 * quarter.calls)),
+            ("a quarter, half of it failing", with(40.0, (9, 8), |quarter| quarter.failed = 0.5 * quarter.calls)),
+            ("no traffic", with(60.0, (3, 0), |quarter| *quarter = Quarter::default())),
+            ("no traffic for a quarter", with(300.0, (20, 19), |quarter| *quarter = Quarter::default())),
+            ("rare traffic ends", with(16.0, (3, 0), |quarter| *quarter = Quarter::default())),
+            ("an hour, dearer", with(60.0, (4, 0), |quarter| quarter.cost *= 1.5)),
+        ] {
+            assert!(found > 0.0, "{what}");
+        }
+        let weak = with(300.0, (4, 0), slower(1.5, 0));
+        assert!(weak < with(300.0, (4, 0), slower(3.0, 0)), "more is more suspicious");
+    }
+
+    #[test]
+    fn what_is_usual_or_better_is_not_suspected() {
+        let half = |quarter: &mut Quarter| quarter.calls /= 2.0;
+        for (what, found) in [
+            ("nothing", suspicion(&[], true)),
+            ("a usual day", with(300.0, (1, 0), |_| {})),
+            ("rare calls", with(2.0, (1, 0), slower(4.0, 0))),
+            ("faster", with(300.0, (4, 0), slower(0.5, 0))),
+            ("a twentieth slower", with(300.0, (4, 0), slower(1.05, 0))),
+            ("two more failures", with(300.0, (4, 3), |quarter| quarter.failed += 2.0)),
+            ("a fifth less traffic", with(300.0, (4, 0), |quarter| quarter.calls *= 0.8)),
+            ("more traffic", with(300.0, (4, 0), |quarter| quarter.calls *= 3.0)),
+            ("rare traffic pauses", with(12.0, (4, 2), |quarter| *quarter = Quarter::default())),
+            ("rare failures, once five", with(60.0, (4, 0), |quarter| quarter.failed += 1.0)),
+            ("cheap, and dearer by cents", with(12.0, (4, 0), |quarter| quarter.cost *= 1.2)),
+            // Changes of the time before the last day only tell what is usual.
+            ("before the last day", with(300.0, (122, 110), slower(4.0, 0))),
+            ("half the traffic before the last day", with(300.0, (122, 110), half)),
+        ] {
+            assert_eq!(found, 0.0, "{what}");
+        }
+    }
+
+    #[test]
+    fn a_quarter_that_is_not_over_is_no_fall() {
+        let mut quarters = usual_day(300.0);
+        let last = quarters.len() - 1;
+        quarters[last].calls = 20.0;
+        assert_eq!(suspicion(&quarters, false), 0.0);
+        assert!(suspicion(&quarters, true) > 0.0);
+    }
+
+    #[test]
+    fn a_subject_with_few_windows_needs_other_days() {
+        let nightly = |quarter: &mut Quarter| *quarter = Quarter::default();
+        let mut quarters = usual_day(300.0);
+        let length = quarters.len();
+        quarters[..length - 1].iter_mut().for_each(nightly);
+        assert_eq!(suspicion(&quarters, true), NIGHTLY);
+        quarters.iter_mut().for_each(nightly);
+        assert_eq!(suspicion(&quarters, true), 0.0, "no calls at all");
+    }
+}

@@ -1,0 +1,161 @@
+//! Sends the notifications in the outbox (`accounts/notification_outbox.rs`).
+//!
+//! Each channel has one job at a time, which sends its messages one after the other; a slow receiver delays nobody else.
+//! A message is claimed, sent, and marked. After a crash between two of these it is sent again with the same id, when
+//! its lease ends. A stop drains nothing: what is not sent stays in the outbox.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tidewatch_accounts::{ClaimedMessage, ControlError, FailedAttempt};
+use tidewatch_alerts::delivery::Failed;
+use tidewatch_alerts::delivery::message::Message;
+use tidewatch_journal::heartbeat::Heartbeat;
+use tidewatch_limits as limits;
+use tidewatch_runtime::background::HeartbeatGuard;
+use tokio::sync::watch;
+use tokio::task::{Id, JoinSet};
+
+use crate::app::App;
+
+/// The jobs that send, with their channels.
+#[derive(Default)]
+struct Jobs {
+    running: JoinSet<()>,
+    channels: HashMap<Id, Option<i64>>,
+}
+
+/// Sends notifications until `stopped`.
+pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
+    let running = HeartbeatGuard(Heartbeat::new("notifications"));
+    app.background.add(&running.0);
+    let poll = Duration::from_secs(app.config.outbox_poll_seconds);
+    let mut jobs = Jobs::default();
+    let mut tidied_ns = None;
+    loop {
+        running.0.beat();
+        if let Err(error) = start(&app, &mut jobs, &stopped).await {
+            tracing::warn!(%error, "the outbox of notifications cannot be read: {error}");
+        }
+        tidy(&app, &mut tidied_ns).await;
+        running.0.idle();
+        tokio::select! {
+            () = app.control.notifications_queued() => {}
+            Some(ended) = jobs.running.join_next_with_id() => {
+                let id = match ended {
+                    Ok((id, ())) => id,
+                    Err(error) => {
+                        tracing::error!(%error, "sending a notification failed; it is repeated: {error}");
+                        error.id()
+                    }
+                };
+                jobs.channels.remove(&id);
+            }
+            () = tokio::time::sleep(poll) => {}
+            _ = stopped.wait_for(|stop| *stop) => break,
+        }
+    }
+    let ending = async { while jobs.running.join_next().await.is_some() {} };
+    // Messages that are not marked in time are sent again, with the same id.
+    let _ = tokio::time::timeout(limits::NOTIFICATION_STOP_MAX, ending).await;
+}
+
+/// Claims what is due, as far as there are free senders, and starts a job for each channel and direct target.
+async fn start(app: &Arc<App>, jobs: &mut Jobs, stopped: &watch::Receiver<bool>) -> Result<(), ControlError> {
+    let busy: BTreeSet<i64> = jobs.channels.values().flatten().copied().collect();
+    let free = limits::NOTIFICATION_SENDERS_MAX.saturating_sub(jobs.channels.len());
+    let claimed = app.control.claim_notifications(app.clock.now_ns(), &busy, free).await?;
+    let mut of_channels: BTreeMap<i64, Vec<ClaimedMessage>> = BTreeMap::new();
+    let mut alone = Vec::new();
+    for message in claimed {
+        match message.channel {
+            Some(channel) => of_channels.entry(channel).or_default().push(message),
+            None => alone.push((None, vec![message])),
+        }
+    }
+    let of_channels = of_channels.into_iter().map(|(channel, messages)| (Some(channel), messages));
+    for (channel, messages) in of_channels.chain(alone) {
+        let started = jobs.running.spawn(send_all(app.clone(), messages, stopped.clone()));
+        jobs.channels.insert(started.id(), channel);
+    }
+    Ok(())
+}
+
+/// Sends messages one after the other.
+async fn send_all(app: Arc<App>, messages: Vec<ClaimedMessage>, stopped: watch::Receiver<bool>) {
+    for (index, message) in messages.iter().enumerate() {
+        let rest = &messages[index..];
+        let is_stopped = *stopped.borrow();
+        let lease_ns = limits::NOTIFICATION_LEASE.as_nanos() as i64;
+        let until_ns = if is_stopped { 0 } else { app.clock.now_ns().saturating_add(lease_ns) };
+        if (is_stopped || index > 0)
+            && let Err(error) = app.control.lease_notifications(rest, until_ns).await
+        {
+            tracing::warn!(%error, "notifications are sent later: {error}");
+            return;
+        }
+        if is_stopped {
+            return;
+        }
+        if let Err(error) = send_one(&app, message).await {
+            tracing::warn!(%error, "the outbox cannot be written; a notification may be sent twice: {error}");
+            return;
+        }
+    }
+}
+
+/// Sends one message and records the outcome.
+async fn send_one(app: &Arc<App>, message: &ClaimedMessage) -> Result<(), ControlError> {
+    let sent = match &message.target {
+        Some(target) => {
+            let (app, target, delivered) = (app.clone(), target.clone(), message.delivered.clone());
+            let content = Message::of(&message.key, &message.notifications, app.notifier.base_url.as_deref());
+            let send = move || app.notifier.send(&app.mailer, (&target.0, &target.1), &content, &delivered);
+            tokio::task::spawn_blocking(send).await.unwrap_or_else(|error| {
+                Err(Failed { error: format!("the message cannot be written: {error}"), ..Failed::default() })
+            })
+        }
+        None => {
+            let error = "its configuration was encrypted with another key: enter it again".to_owned();
+            Err(Failed { error, is_final: true, ..Failed::default() })
+        }
+    };
+    let (id, channel) = (message.id, message.channel);
+    match sent {
+        Ok(warning) => {
+            tracing::info!(id, channel, "sent a notification");
+            app.control.mark_notification_sent(message, &warning, app.clock.now_ns()).await
+        }
+        Err(failed) => {
+            let error = failed.error.as_str();
+            let attempt = FailedAttempt {
+                error,
+                delivered: &failed.delivered,
+                is_final: failed.is_final,
+                retry_after_seconds: failed.retry_after_seconds,
+            };
+            if app.control.defer_notification(message, &attempt, app.clock.now_ns()).await? {
+                let tries = message.tries + 1;
+                tracing::error!(id, channel, "a notification is given up after {tries} attempts: {error}");
+            } else {
+                tracing::warn!(id, channel, "a notification is not sent yet: {error}");
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Deletes old outcomes, once per [`limits::NOTIFICATION_TIDY_PAUSE`].
+async fn tidy(app: &App, tidied_ns: &mut Option<i64>) {
+    let now_ns = app.clock.now_ns();
+    let pause_ns = limits::NOTIFICATION_TIDY_PAUSE.as_nanos() as i64;
+    if tidied_ns.is_some_and(|at_ns| (at_ns..at_ns.saturating_add(pause_ns)).contains(&now_ns)) {
+        return;
+    }
+    *tidied_ns = Some(now_ns);
+    let before_ns = now_ns.saturating_sub(limits::NOTIFICATION_OUTCOMES_KEPT.as_nanos() as i64);
+    if let Err(error) = app.control.delete_old_notification_rows(before_ns).await {
+        tracing::warn!(%error, "old notifications are not deleted yet: {error}");
+    }
+}

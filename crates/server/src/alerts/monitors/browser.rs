@@ -1,0 +1,26 @@
+//! Checks by a browser: what a worker reports as a result.
+
+use std::time::Duration;
+
+use tidewatch_alerts::monitors::config::BrowserConfig;
+
+use super::connection::{Observed, Probe};
+use crate::browser::checks::{BrowserCheck, BrowserChecks};
+
+/// Runs the script. The caller has a permit of `checks`.
+pub(super) async fn check(
+    checks: &BrowserChecks,
+    probe: &Probe,
+    config: &BrowserConfig,
+    timeout: Duration,
+    observed: &mut Observed,
+) -> Result<(), String> {
+    observed.trace_id = format!("{:032x}", fastrand::u128(1..));
+    let BrowserConfig { script, env } = config;
+    let allows_private = probe.policy.allows_private;
+    let check = BrowserCheck { script, env, timeout, trace_id: &observed.trace_id, allows_private };
+    let report = checks.run(check).await;
+    observed.timings.total_ns = report.duration_ns;
+    observed.output = report.output;
+    report.error.map_or(Ok(()), Err)
+}

@@ -1,0 +1,85 @@
+//! Evaluates notification rules: polled ones periodically on one node, those of arriving data as soon as it is stored.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tidewatch_alerts::rules::evaluation::arrivals::{Arrivals, Arrived};
+use tidewatch_alerts::rules::evaluation::poll::Poller;
+use tidewatch_ingest::rule_arrivals::ProjectArrivals;
+use tidewatch_journal::heartbeat::Heartbeat;
+use tidewatch_limits as limits;
+use tidewatch_runtime::background::HeartbeatGuard;
+use tokio::sync::watch;
+
+use crate::app::App;
+
+/// Evaluates polled rules every `notification_poll_seconds` until `stopped`.
+pub async fn poll(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
+    let heartbeat = Heartbeat::new("rules");
+    app.background.add(&heartbeat);
+    let running = HeartbeatGuard(heartbeat);
+    let mut poller = Poller::new(app.query.clone(), app.lease_holder.clone());
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(Duration::from_secs(app.config.notification_poll_seconds)) => {}
+            _ = stopped.wait_for(|stop| *stop) => break,
+        }
+        running.0.beat();
+        if let Err(error) = poller.poll().await {
+            tracing::error!(%error, "notification rules were not evaluated: {error}");
+        }
+        running.0.idle();
+    }
+    poller.release().await;
+}
+
+/// Evaluates what was stored before the start, then what arrives, until `stopped`.
+pub async fn watch_arrivals(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
+    let heartbeat = Heartbeat::new("rules-on-arrival");
+    app.background.add(&heartbeat);
+    let running = HeartbeatGuard(heartbeat);
+    let arriving = app.durable_store.rule_arrivals().clone();
+    let mut evaluator = Arrivals::new(app.query.clone());
+    // Whether what is stored was evaluated, as far as it did not arrive since.
+    let mut has_caught_up = false;
+    loop {
+        running.0.beat();
+        let (arrived, is_complete) = arriving.take();
+        if !is_complete {
+            tracing::warn!("more arrived than notification rules keep: they evaluate what is stored");
+            has_caught_up = false;
+        }
+        let mut evaluated = if has_caught_up { Ok(()) } else { evaluator.catch_up().await };
+        has_caught_up = evaluated.is_ok();
+        if has_caught_up && !arrived.is_empty() {
+            let converted =
+                arrived.iter().map(|(project, one)| (*project, of_project(one))).collect::<BTreeMap<_, _>>();
+            evaluated = evaluator.evaluate(&converted).await;
+        }
+        let must_repeat = evaluated.is_err();
+        if let Err(error) = evaluated {
+            tracing::error!(%error, "notification rules have not evaluated what arrived: {error}");
+            arriving.put_back(arrived);
+        }
+        running.0.idle();
+        tokio::select! {
+            () = arriving.arrived(), if !must_repeat => {}
+            () = tokio::time::sleep(limits::RULE_ARRIVALS_RETRY), if must_repeat => {}
+            _ = stopped.wait_for(|stop| *stop) => break,
+        }
+        // Requests of this time are evaluated together.
+        tokio::select! {
+            () = tokio::time::sleep(limits::RULE_ARRIVALS_PAUSE) => {}
+            _ = stopped.wait_for(|stop| *stop) => break,
+        }
+    }
+}
+
+fn of_project(arrivals: &ProjectArrivals) -> Arrived {
+    Arrived {
+        issues: arrivals.issues.iter().copied().collect(),
+        ai_rows: arrivals.ai_rows.iter().map(|id| id.to_ne_bytes()).collect(),
+        ai_times: arrivals.ai_times.unwrap_or_default(),
+    }
+}

@@ -1,0 +1,140 @@
+//! Saved views: `/api/saved-views`.
+
+use std::sync::Arc;
+
+use crate::http::api::{Api, Descriptions, routes};
+use axum::Json;
+use axum::extract::{Path, State};
+
+use crate::app::App;
+use crate::error::ApiError;
+use crate::http::gate::auth::{ChangeOwn, ProjectAccess};
+use crate::http::gate::body::JsonBody;
+use crate::http::openapi::{Failures, NotFound, ProjectQuery};
+use tidewatch_query::saved_views;
+use tidewatch_query::views::saved_view::*;
+
+pub fn routes<D: Descriptions>() -> Api<D> {
+    Api::new().routes(routes!(list, create)).routes(routes!(change, delete)).routes(routes!(star, unstar))
+}
+
+/// The own saved views of a project and the shared ones.
+#[utoipa::path(
+    get,
+    path = "/api/saved-views",
+    operation_id = "listSavedViews",
+    tag = "saved views",
+    params(ProjectQuery),
+    responses((status = 200, description = "Success", body = SavedViews), Failures)
+)]
+async fn list(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json<SavedViews>, ApiError> {
+    let rights = saved_views::rights(access.role);
+    Ok(Json(saved_views::list(&app.query, &access.project, access.user.id, rights).await?))
+}
+
+/// Saves a view of a page. Every member saves private views; sharing needs more than read access.
+#[utoipa::path(
+    post,
+    path = "/api/saved-views",
+    operation_id = "createSavedView",
+    tag = "saved views",
+    params(ProjectQuery),
+    request_body = SavedViewRequest,
+    responses((status = 200, description = "Success", body = SavedViewChanged), Failures)
+)]
+async fn create(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess<ChangeOwn>,
+    JsonBody(request): JsonBody<SavedViewRequest>,
+) -> Result<Json<SavedViewChanged>, ApiError> {
+    let (actor, rights) = (access.actor(&app), saved_views::rights(access.role));
+    Ok(Json(saved_views::create(&app.query, &actor, &access.project, rights, request).await?))
+}
+
+/// Renames, shares or updates an own view; admins change shared ones of others.
+#[utoipa::path(
+    put,
+    path = "/api/saved-views/{id}",
+    operation_id = "changeSavedView",
+    tag = "saved views",
+    params(ProjectQuery, ("id" = String, Path, description = "Id of the view")),
+    request_body = SavedViewChange,
+    responses((status = 200, description = "Success", body = SavedViewChanged), Failures, NotFound)
+)]
+async fn change(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess<ChangeOwn>,
+    Path(id): Path<String>,
+    JsonBody(request): JsonBody<SavedViewChange>,
+) -> Result<Json<SavedViewChanged>, ApiError> {
+    let (actor, rights) = (access.actor(&app), saved_views::rights(access.role));
+    Ok(Json(saved_views::change(&app.query, &actor, &access.project, rights, view_id(&id)?, request).await?))
+}
+
+/// Deletes an own view; admins delete shared ones of others.
+#[utoipa::path(
+    delete,
+    path = "/api/saved-views/{id}",
+    operation_id = "deleteSavedView",
+    tag = "saved views",
+    params(ProjectQuery, ("id" = String, Path, description = "Id of the view")),
+    responses((status = 200, description = "Success", body = SavedViewChanged), Failures, NotFound)
+)]
+async fn delete(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess<ChangeOwn>,
+    Path(id): Path<String>,
+) -> Result<Json<SavedViewChanged>, ApiError> {
+    let (id, rights) = (view_id(&id)?, saved_views::rights(access.role));
+    app.control.delete_view(&access.actor(&app), &access.project, rights, id).await?;
+    Ok(Json(SavedViewChanged { id }))
+}
+
+/// Stars a view for the caller.
+#[utoipa::path(
+    put,
+    path = "/api/saved-views/{id}/star",
+    operation_id = "starSavedView",
+    tag = "saved views",
+    params(ProjectQuery, ("id" = String, Path, description = "Id of the view")),
+    responses((status = 200, description = "Success", body = SavedViewChanged), Failures, NotFound)
+)]
+async fn star(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess<ChangeOwn>,
+    Path(id): Path<String>,
+) -> Result<Json<SavedViewChanged>, ApiError> {
+    set_star(&app, &access, &id, true).await
+}
+
+/// Removes the caller's star of a view.
+#[utoipa::path(
+    delete,
+    path = "/api/saved-views/{id}/star",
+    operation_id = "unstarSavedView",
+    tag = "saved views",
+    params(ProjectQuery, ("id" = String, Path, description = "Id of the view")),
+    responses((status = 200, description = "Success", body = SavedViewChanged), Failures, NotFound)
+)]
+async fn unstar(
+    State(app): State<Arc<App>>,
+    access: ProjectAccess<ChangeOwn>,
+    Path(id): Path<String>,
+) -> Result<Json<SavedViewChanged>, ApiError> {
+    set_star(&app, &access, &id, false).await
+}
+
+async fn set_star(
+    app: &App,
+    access: &ProjectAccess<ChangeOwn>,
+    id: &str,
+    is_starred: bool,
+) -> Result<Json<SavedViewChanged>, ApiError> {
+    let id = view_id(id)?;
+    app.control.star_view(access.user.id, &access.project, id, is_starred).await?;
+    Ok(Json(SavedViewChanged { id }))
+}
+
+fn view_id(id: &str) -> Result<i64, ApiError> {
+    id.parse().map_err(|_| ApiError::not_found("no such saved view"))
+}

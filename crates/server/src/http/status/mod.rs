@@ -1,0 +1,74 @@
+//! Incidents, post-mortems and status pages. WIRE 6.
+//!
+//! - `incidents`, `post_mortems`, `pages`, `maintenance`: for members of an organization.
+//! - [`public`]: for visitors of a page. `subscriptions`: their subscriptions.
+
+mod incidents;
+mod maintenance;
+mod pages;
+mod post_mortems;
+pub mod public;
+mod subscriptions;
+mod timeline;
+mod view;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{get, post};
+use tidewatch_accounts::Incident;
+
+use crate::app::App;
+use crate::error::ApiError;
+use crate::http::api::{Api, Descriptions, routes};
+use crate::http::gate::auth::OrganizationAccess;
+
+const NO_INCIDENT: &str = "no such incident";
+
+/// The routes of incidents and status pages.
+pub fn routes<D: Descriptions>() -> Api<D> {
+    let pages: Router<Arc<App>> = Router::new()
+        .route("/", get(public::root))
+        .route(tidewatch_alerts::status_pages::html::STYLE_PATH, get(public::style))
+        .route("/status/{slug}", get(public::page))
+        .route("/status/{slug}/feed.atom", get(public::feed))
+        .route("/status/{slug}/badge.svg", get(public::badge))
+        .route("/status/{slug}/subscribe", post(subscriptions::subscribe))
+        .route("/status/{slug}/subscriptions/{token}", get(subscriptions::look_up))
+        .route("/status/{slug}/subscriptions/{token}/confirm", post(subscriptions::confirm))
+        .route("/status/{slug}/subscriptions/{token}/unsubscribe", post(subscriptions::unsubscribe));
+    Api::new()
+        .routes(routes!(incidents::list, incidents::open))
+        .routes(routes!(incidents::detail, incidents::change))
+        .routes(routes!(incidents::update))
+        .routes(routes!(post_mortems::list))
+        .routes(routes!(post_mortems::preview))
+        .routes(routes!(post_mortems::write, post_mortems::delete))
+        .routes(routes!(pages::list, pages::create))
+        .routes(routes!(pages::change, pages::delete))
+        .routes(routes!(pages::logo, pages::remove_logo))
+        .routes(routes!(pages::preview))
+        .routes(routes!(maintenance::plan))
+        .routes(routes!(maintenance::change, maintenance::delete))
+        .routes(routes!(public::status))
+        .routes(routes!(public::logo))
+        .routes(routes!(public::resolve))
+        .undescribed(pages)
+}
+
+/// The id of a path. 404 if it is no number.
+fn number(value: &str, what: &'static str) -> Result<i64, ApiError> {
+    value.parse().map_err(|_| ApiError::not_found(what))
+}
+
+/// The incident of a path, if the caller sees it.
+async fn find<N>(app: &App, access: &OrganizationAccess<N>, id: &str) -> Result<Incident, ApiError> {
+    let incident = app.control.incident(access.organization.id, number(id, NO_INCIDENT)?).await?;
+    if sees(app, access.user.id, &incident) { Ok(incident) } else { Err(ApiError::not_found(NO_INCIDENT)) }
+}
+
+/// Whether a user sees an incident: every member of the organization, or of its project if it has one.
+fn sees(app: &App, user: i64, incident: &Incident) -> bool {
+    let Some(number) = incident.project else { return true };
+    app.control.project_by_number(number).is_some_and(|project| app.control.role_in(user, &project).is_some())
+}

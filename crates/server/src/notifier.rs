@@ -1,0 +1,92 @@
+//! Sends messages to channels: HTTP through the guarded client, mail through the mailer.
+
+use std::collections::{HashMap, VecDeque};
+
+use parking_lot::Mutex;
+use serde_json::Value;
+use tidewatch_accounts::mail::{AlertMail, Mailer, SendError};
+use tidewatch_alerts::delivery::message::Message;
+use tidewatch_alerts::delivery::{self, Courier, Failed};
+use tidewatch_alerts::outbound::OutboundPolicy;
+use tidewatch_limits as limits;
+use tidewatch_limits::admission::TooMany;
+use tidewatch_limits::clock::Clock;
+use tidewatch_runtime::outbound::guarded::{CallError, GuardedClient, OutboundRequest, OutboundResponse};
+use tokio::sync::Semaphore;
+
+use crate::config::Config;
+
+/// Sends messages, and limits the tests of channels.
+pub struct Notifier {
+    client: GuardedClient,
+    clock: Clock,
+    /// Public base URL, if it is set.
+    pub base_url: Option<String>,
+    /// Permits to test a channel.
+    pub tests: Semaphore,
+    /// Times of the latest tests by channel, nanoseconds since the epoch.
+    tested: Mutex<HashMap<i64, VecDeque<i64>>>,
+}
+
+impl Notifier {
+    /// Prepares the HTTP client.
+    pub fn new(config: &Config, clock: Clock) -> Notifier {
+        let policy = OutboundPolicy { allows_private: config.allow_private_notification_targets };
+        let (call_max, bytes_max) = (limits::NOTIFICATION_CALL_MAX, limits::NOTIFICATION_ANSWER_BYTES_MAX);
+        Notifier {
+            client: GuardedClient::new(policy, call_max, bytes_max),
+            clock,
+            base_url: config.base_url.as_ref().map(|_| config.base_url()),
+            tests: Semaphore::new(limits::CHANNEL_TESTS_MAX),
+            tested: Mutex::default(),
+        }
+    }
+
+    /// Sends a message to a target. Returns what some of the recipients failed with. Blocks.
+    pub fn send(
+        &self,
+        mailer: &Mailer,
+        target: (&str, &Value),
+        message: &Message,
+        delivered: &[String],
+    ) -> Result<String, Failed> {
+        let (channel_type, config) = target;
+        let mut sender = Sender { notifier: self, mailer };
+        delivery::send(channel_type, config, message, delivered, &mut sender)
+    }
+
+    /// Counts a test of a channel: as many are possible as messages to it.
+    pub fn count_test(&self, channel: i64) -> Result<(), TooMany> {
+        let (now_ns, window_ns) = (self.clock.now_ns(), limits::CHANNEL_WINDOW.as_nanos() as i64);
+        let is_recent = |at_ns: &i64| (now_ns - window_ns..=now_ns).contains(at_ns);
+        let mut tested = self.tested.lock();
+        tested.retain(|_, times| times.iter().any(is_recent));
+        let times = tested.entry(channel).or_default();
+        times.retain(is_recent);
+        if times.len() as i64 >= limits::CHANNEL_MESSAGES_MAX {
+            let wait_ns = times.front().map_or(0, |first| first + window_ns - now_ns);
+            return Err(TooMany(1 + wait_ns.unsigned_abs() / 1_000_000_000));
+        }
+        times.push_back(now_ns);
+        Ok(())
+    }
+}
+
+struct Sender<'a> {
+    notifier: &'a Notifier,
+    mailer: &'a Mailer,
+}
+
+impl Courier for Sender<'_> {
+    fn request(&mut self, request: &OutboundRequest) -> Result<OutboundResponse, CallError> {
+        self.notifier.client.send(request)
+    }
+
+    fn mail(&mut self, mail: &AlertMail) -> Result<(), SendError> {
+        self.mailer.send_alert(mail)
+    }
+
+    fn now_seconds(&self) -> i64 {
+        self.notifier.clock.now_ns() / 1_000_000_000
+    }
+}

@@ -1,0 +1,42 @@
+// The summary of one issue in the drawer of the list.
+import { Link } from "@tanstack/react-router";
+import { useProjectId } from "../../api/hooks";
+import type { IssueGroup } from "../../api/types";
+import { count, NONE } from "../../model/format";
+import { Ago } from "../../parts/Ago";
+import { Estimated } from "../../parts/Estimated";
+import { OwnerLink } from "../../parts/IssueCells";
+import { Section, Stats } from "../../parts/Page";
+import { StackTrace } from "../../parts/StackTrace";
+import { TrendChart } from "../issue/TrendChart";
+
+export function IssuePageLink({ row }: { row: IssueGroup }) {
+  const pid = useProjectId();
+  return (
+    <Link to="/p/$pid/issues/$hash" params={{ pid, hash: row.exceptionHash }} className="btn btn-primary">
+      Open the page
+    </Link>
+  );
+}
+
+export function IssueSummary({ row }: { row: IssueGroup }) {
+  return (
+    <>
+      <Stats
+        items={[
+          { label: "Events", value: <Estimated of={row} /> },
+          { label: "Users", value: row.users === null ? "> 1M" : row.users ? count(row.users) : NONE },
+          { label: "Last seen", value: <Ago at={row.lastSeen} /> },
+          { label: "New", value: <Ago at={row.firstOccurrence} /> },
+        ]}
+      />
+      <p>
+        Where: <OwnerLink type={row.ownerType} name={row.ownerName} />
+      </p>
+      <TrendChart points={row.hourlyTrend} />
+      <Section title="Latest stack trace">
+        <StackTrace text={row.stackTrace} />
+      </Section>
+    </>
+  );
+}
