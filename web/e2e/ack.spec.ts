@@ -45,6 +45,21 @@ test("opening a link does not acknowledge; its button does", async ({ page, shop
   expect(methods).toContain("POST");
 });
 
+test("another link in the same tab is another page", async ({ page, shop }) => {
+  await page.route("**/api/ack", (route) => {
+    const request = route.request();
+    const status = request.method() === "POST" ? "acknowledged" : "open";
+    return route.fulfill({ json: { subject: request.headers()["link-token"], status, acknowledgedAt: null } });
+  });
+  await page.goto(`${shop.url}/ack#token=twk_1`);
+  await page.getByRole("button", { name: "Acknowledge" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Acknowledged");
+  // Only the fragment of the address differs, so the document stays.
+  await page.goto(`${shop.url}/ack#token=twk_2`);
+  await expect(page.getByText("twk_2")).toBeVisible();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Acknowledge this alert?");
+});
+
 test("an invalid link", async ({ page, shop, problems }) => {
   await page.goto(`${shop.url}/ack/nonsense`);
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("This link is not known");

@@ -8,6 +8,7 @@ use tidewatch_store::plan::{Filter, Function, Key, KeySource, Op};
 use tidewatch_store::tables::Table;
 
 use super::answer::Row;
+use super::deploys::{self, WentLive};
 use super::entities::whole;
 use super::executor::Executor;
 use super::plans::{self, Window};
@@ -26,8 +27,9 @@ pub async fn read(executor: &Executor, project: &Project, query: ServicesQuery) 
     let range = Range { from: requested.from.saturating_sub(requested.from.rem_euclid(MINUTE)), to: requested.to };
     let hour = range.to.saturating_sub(HOUR);
     let recent = Range { from: range.from.max(hour.saturating_sub(hour.rem_euclid(MINUTE))), to: range.to };
+    let live = live_since(&deploys::all(&executor.context, project.number).await?);
     let (found, endpoints, tasks, ai_traces, issues) = tokio::try_join!(
-        senders(executor, project.number, range, recent.from),
+        senders(executor, project.number, range, recent.from, &live),
         promoted(executor, project.number, recent, Table::Endpoints),
         promoted(executor, project.number, recent, Table::Tasks),
         promoted(executor, project.number, recent, Table::AiTraces),
@@ -43,12 +45,22 @@ pub async fn read(executor: &Executor, project: &Project, query: ServicesQuery) 
     Ok(Services { services, truncated, environments, promoted: Promoted { endpoints, tasks, ai_traces, issues } })
 }
 
+/// When versions went live, nanoseconds since the epoch, by service and version.
+type LiveSince = BTreeMap<(String, String), i64>;
+
+fn live_since(deploys: &[WentLive]) -> LiveSince {
+    let key = |one: &WentLive| (one.deploy.service.clone(), one.deploy.version.clone());
+    // Ascending by time: the latest of several environments remains.
+    deploys.iter().map(|one| (key(one), one.deployed_ns())).collect()
+}
+
 /// A service, and the times of its latest records: of all, of those with a language or SDK, and of those with a
 /// version. The resources of some signals lack them.
 struct ServiceEntry {
     last: i64,
     sdk_at: i64,
-    version_at: i64,
+    /// With the time at which the version went live: while it is rolled out, two of them send in the same minute.
+    version_at: (i64, i64),
     view: ServiceSeen,
 }
 
@@ -65,6 +77,7 @@ async fn senders(
     project: u32,
     range: Range,
     recent_from: i64,
+    live: &LiveSince,
 ) -> Result<(BTreeMap<String, ServiceEntry>, BTreeSet<String>), QueryError> {
     let keys = vec![KeySource::Column("reason").named(SENDER), Key::column(SIGNAL)];
     let aggregates = vec![
@@ -77,7 +90,7 @@ async fn senders(
     let mut found = BTreeMap::new();
     let mut environments = BTreeSet::new();
     for row in executor.run(plan).await?.rows() {
-        add(&mut found, row);
+        add(&mut found, live, row);
         let environment = Sender::parse(row.text(SENDER)).environment;
         if !environment.is_empty() && !environments.contains(environment) {
             environments.insert(environment.to_owned());
@@ -86,13 +99,13 @@ async fn senders(
     Ok((found, environments))
 }
 
-fn add(found: &mut BTreeMap<String, ServiceEntry>, row: Row<'_>) {
+fn add(found: &mut BTreeMap<String, ServiceEntry>, live: &LiveSince, row: Row<'_>) {
     let (sender, last) = (Sender::parse(row.text(SENDER)), row.int(LAST));
     let non_empty = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let service = found.entry(sender.service.to_owned()).or_insert_with(|| ServiceEntry {
         last: i64::MIN,
         sdk_at: i64::MIN,
-        version_at: i64::MIN,
+        version_at: (i64::MIN, i64::MIN),
         view: ServiceSeen {
             name: sender.service.to_owned(),
             language: None,
@@ -110,9 +123,12 @@ fn add(found: &mut BTreeMap<String, ServiceEntry>, row: Row<'_>) {
         service.last = last;
         view.last_seen = time::to_rfc3339(last);
     }
-    if last > service.version_at && !sender.version.is_empty() {
-        service.version_at = last;
-        view.version = non_empty(sender.version);
+    if !sender.version.is_empty() {
+        let since = live.get(&(sender.service.to_owned(), sender.version.to_owned())).copied().unwrap_or(i64::MIN);
+        if (last, since) > service.version_at {
+            service.version_at = (last, since);
+            view.version = non_empty(sender.version);
+        }
     }
     if last > service.sdk_at && !(sender.language.is_empty() && sender.sdk.is_empty()) {
         service.sdk_at = last;

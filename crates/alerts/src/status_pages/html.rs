@@ -74,6 +74,7 @@ fn head(out: &mut String, title: &str, slug: &str, extra: &str, is_embedded: boo
         "<!doctype html>\n<html lang=\"en\"{class}><head><meta charset=\"utf-8\"><title>{title}</title>\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
          <meta name=\"color-scheme\" content=\"light dark\">{extra}\
+         <link rel=\"icon\" href=\"/favicon.svg\" type=\"image/svg+xml\">\
          <link rel=\"stylesheet\" href=\"{STYLE_PATH}\">\
          <link rel=\"alternate\" type=\"application/atom+xml\" title=\"{title}\" href=\"/status/{slug}/feed.atom\">\
          </head><body><main>"

@@ -1,6 +1,6 @@
 //! The table of Changes: incidents that are found with their start, and changes where nothing happened.
 
-use tidewatch_domain::changes::{Change, Kind, QUARTER, Series, changes, suspicion};
+use tidewatch_domain::changes::{Change, Kind, QUARTER, Series, changes, may_have_changed, suspicion};
 
 use crate::minutes::{DAY, Effect, Endpoint, Minutes, NONE};
 
@@ -67,10 +67,11 @@ fn median(values: &mut [i64]) -> String {
 pub fn print_incidents(runs: u64) {
     println!("Changes: incidents of 60 to 150 min, {runs} at each of {RATES:?} calls a minute.");
     println!(
-        "| incident | found by rate | found | of them not suspected | delay, median min | since within 5 min, {NEAR} min | since, median distance |"
+        "| incident | found by rate | found | of them not suspected, not in the last minutes | delay, median min | since within 5 min, {NEAR} min | since, median distance |"
     );
     for (place, (name, effect, kinds)) in incidents().into_iter().enumerate() {
-        let (mut by_rate, mut delays, mut distances, mut unsuspected) = ([0; 4], Vec::new(), Vec::new(), 0);
+        let (mut by_rate, mut delays, mut distances) = ([0; 4], Vec::new(), Vec::new());
+        let (mut unsuspected, mut overlooked) = (0, 0);
         for (at_rate, rate) in RATES.into_iter().enumerate() {
             for run in 0..runs {
                 let seed = 10_000 * (place as u64 + 1) + 100 * at_rate as u64 + run;
@@ -84,8 +85,9 @@ pub fn print_incidents(runs: u64) {
                 let start = whole.end() - length;
                 if let Some(change) = found(&whole, start, kinds) {
                     by_rate[at_rate] += 1;
-                    unsuspected +=
-                        u32::from(suspicion(&minutes.quarters(whole.end()), whole.end() % QUARTER == 0) <= 0.0);
+                    let end = whole.end();
+                    unsuspected += u32::from(suspicion(&minutes.quarters(end), end % QUARTER == 0) <= 0.0);
+                    overlooked += u32::from(!may_have_changed(&minutes.last(end)));
                     distances.push((change.since - start).abs());
                     delays.push(delay(&minutes, start, length, kinds));
                 }
@@ -94,7 +96,7 @@ pub fn print_incidents(runs: u64) {
         let near = |limit: i64| distances.iter().filter(|distance| **distance <= limit).count();
         let all: u32 = by_rate.iter().sum();
         println!(
-            "| {name} | {by_rate:?} | {all} of {} | {unsuspected} | {} | {}, {} | {} |",
+            "| {name} | {by_rate:?} | {all} of {} | {unsuspected}, {overlooked} | {} | {}, {} | {} |",
             4 * runs,
             median(&mut delays),
             near(5),
@@ -107,7 +109,7 @@ pub fn print_incidents(runs: u64) {
 /// Prints the changes of days on which nothing happened.
 pub fn print_quiet(days: u64) {
     let mut by_kind = std::collections::BTreeMap::<Kind, u32>::new();
-    let (mut claimed, mut open, mut suspected) = (0, 0, 0);
+    let (mut claimed, mut open, mut suspected, mut risen) = (0, 0, 0, 0);
     for seed in 0..days {
         let mut random = fastrand::Rng::with_seed(seed ^ 0xABCD_EF01);
         let rate = if seed % 5 == 0 { 0.1 + 0.9 * random.f64() } else { (random.f64() * 100.0_f64.ln()).exp() };
@@ -116,7 +118,10 @@ pub fn print_quiet(days: u64) {
             Endpoint { seed: 1_000_000 + seed, rate, is_priced: seed % 5 == 1 }.minutes(end, i64::MAX / 2, NONE);
         let found = changes(&minutes.until(minutes.end()));
         claimed += u32::from(!found.is_empty());
-        suspected += u32::from(suspicion(&minutes.quarters(minutes.end()), minutes.end() % QUARTER == 0) > 0.0);
+        if suspicion(&minutes.quarters(minutes.end()), minutes.end() % QUARTER == 0) > 0.0 {
+            suspected += 1;
+            risen += u32::from(may_have_changed(&minutes.last(minutes.end())));
+        }
         for change in &found {
             *by_kind.entry(change.kind).or_default() += 1;
             open += u32::from(change.recovered.is_none());
@@ -130,6 +135,6 @@ pub fn print_quiet(days: u64) {
         }
     }
     println!(
-        "Changes: {days} quiet days of an endpoint: {suspected} suspected, {claimed} with a change; by kind {by_kind:?}, {open} open at the end"
+        "Changes: {days} quiet days of an endpoint: {suspected} suspected, {risen} of them in the last minutes, {claimed} with a change; by kind {by_kind:?}, {open} open at the end"
     );
 }

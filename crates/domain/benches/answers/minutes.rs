@@ -4,7 +4,9 @@
 use std::f64::consts::TAU;
 
 use fastrand::Rng;
-use tidewatch_domain::changes::{LOOKED_BACK, Minute, QUANTILES, QUARTER, Quarter, SCREENED, STEPS, Series};
+use tidewatch_domain::changes::{
+    LAST_MINUTES, LOOKED_BACK, Minute, QUANTILES, QUARTER, Quarter, SCREENED, STEPS, Series,
+};
 
 use crate::requests::normal;
 
@@ -54,6 +56,12 @@ impl Minutes {
     /// The series of the minutes before `end`.
     pub fn until(&self, end: i64) -> Series {
         Series::new(self.first, self.minutes[..(end - self.first) as usize].to_vec())
+    }
+
+    /// The series of the second look before `end`.
+    pub fn last(&self, end: i64) -> Series {
+        let first = end - LAST_MINUTES;
+        Series::new(first, self.minutes[(first - self.first) as usize..(end - self.first) as usize].to_vec())
     }
 
     /// The quarters of the first look before `end`.

@@ -11,6 +11,9 @@ const WINDOWS: usize = 4;
 /// Days of the same class, working day or weekend, from which on only these are compared.
 const DAYS_OF_CLASS: usize = 4;
 
+/// The quantile of a third of a day's windows that is below [`Usual::high`]: the fourth greatest of 48.
+const HIGH_LATELY: f64 = 0.93;
+
 /// A window: its minutes, and how many of the worst do not count.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Window {
@@ -38,6 +41,26 @@ pub(super) fn recent(series: &Series, metric: Metric, window: Window, now: i64) 
     let at = |end: i64| value(series, metric, window, end);
     let mut values: Vec<f64> = ends(now - window.length - 5, now - 6 * 60, 10).filter_map(at).collect();
     if values.len() < WINDOWS { None } else { median(&mut values) }
+}
+
+/// What the known windows of the last day alone say is usual for a window that ends at `now`: hardly more than [`usual`]
+/// says. With too few windows, the last six hours together say it. `None`: they have too few requests.
+pub(super) fn lately(series: &Series, metric: Metric, window: Window, now: i64) -> Option<Usual> {
+    let last = now - window.length - 5;
+    let known = |hours: i64| {
+        let of = |end| series.window(metric, window.length, window.left_out, end);
+        ends(last, now - hours * 60, 10).filter_map(of)
+    };
+    let mut recent: Vec<f64> = known(6).map(|value| value.x).collect();
+    if recent.len() < WINDOWS {
+        let Value { x: centre, calls, .. } = series.whole(metric, last - 6 * 60, last)?;
+        return Some(Usual { centre, noise: 0.0, high: f64::MIN, calls, is_young: false });
+    }
+    let mut day: Vec<f64> = known(24).map(|value| value.x).collect();
+    let mut calls: Vec<f64> = known(24).map(|value| value.calls).collect();
+    let noise = deviation(&mut day)?.max(deviation(&mut recent)?);
+    let high = percentile(&mut day, HIGH_LATELY)?;
+    Some(Usual { centre: median(&mut recent)?, noise, high, calls: median(&mut calls)?, is_young: false })
 }
 
 /// The baselines of a window that ends at `now`; `None`: too few windows have enough requests.

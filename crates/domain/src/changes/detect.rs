@@ -1,6 +1,6 @@
 //! When a subject gets worse, and when it recovers.
 
-use super::baseline::{DAY, Usual, Window, ends, recent, same_time, usual, whole_day};
+use super::baseline::{DAY, Usual, Window, ends, lately, recent, same_time, usual, whole_day};
 use super::series::{Metric, STEP, Series, Value, median};
 use super::since::{split, split_calls};
 
@@ -8,6 +8,9 @@ use super::since::{split, split_calls};
 pub const STEPS: i64 = 24 * 60;
 /// Minutes before [`STEPS`] that baselines read.
 pub const LOOKED_BACK: i64 = 7 * 24 * 60 + 90;
+
+/// Minutes that [`may_have_changed`] reads: [`STEPS`], and what is usual before the longest window at their start.
+pub const LAST_MINUTES: i64 = STEPS + 8 * 60;
 
 /// Minutes of ordinary values after which a change is over.
 const RECOVERY: i64 = 15;
@@ -124,6 +127,26 @@ struct Open {
     calm: i64,
 }
 
+/// Whether [`changes`] of more days may find something, from [`LAST_MINUTES`] minutes. Other days can only raise what is
+/// usual, so a window that is not above the hours before it is not looked at again.
+pub fn may_have_changed(series: &Series) -> bool {
+    let rose = |now| TESTS.iter().any(|test| rose_lately(series, test, now));
+    let fell = |now| DROPS.iter().any(|(window, wanted)| fell_lately(series, *window, *wanted, now));
+    evaluations(series).any(|now| rose(now) || fell(now))
+}
+
+/// The times at which windows end.
+fn evaluations(series: &Series) -> impl Iterator<Item = i64> {
+    let first = (series.end() - STEPS).max(series.first()).div_euclid(STEP) * STEP;
+    (first..=series.end()).step_by(STEP as usize)
+}
+
+fn rose_lately(series: &Series, test: &Test, now: i64) -> bool {
+    let Some(value) = higher(series, test, now) else { return false };
+    // Without recent windows other days say what is usual.
+    lately(series, test.metric, test.window, now).is_none_or(|usual| is_far_above(series, test, &value, &usual))
+}
+
 /// The changes of the last [`STEPS`] minutes of the series, open or over; at most one of each kind.
 pub fn changes(series: &Series) -> Vec<Change> {
     let kinds = [Kind::Slower, Kind::SlowerTail, Kind::SlowShare, Kind::Failing, Kind::Fewer, Kind::Dearer];
@@ -143,10 +166,8 @@ pub fn changes(series: &Series) -> Vec<Change> {
 
 /// The latest change of a kind.
 fn latest(series: &Series, kind: Kind) -> Option<Change> {
-    let end = series.end();
-    let first = (end - STEPS).max(series.first()).div_euclid(STEP) * STEP;
     let mut open: Option<Open> = None;
-    for now in (first..=end).step_by(STEP as usize) {
+    for now in evaluations(series) {
         match &mut open {
             Some(change) if change.recovered.is_none() => {
                 change.calm = if is_calm(series, kind, change, now) { change.calm + STEP } else { 0 };
@@ -207,13 +228,16 @@ fn least_of(metric: Metric) -> f64 {
     }
 }
 
+/// The window that ends at `now`, unless it is hardly above the last six hours.
+fn higher(series: &Series, test: &Test, now: i64) -> Option<Value> {
+    let value = series.window(test.metric, test.window.length, test.window.left_out, now)?;
+    let recent = recent(series, test.metric, test.window, now);
+    recent.is_none_or(|recent| value.x - recent >= least_of(test.metric)).then_some(value)
+}
+
 /// The usual value when the window that ends at `now` is far above it.
 fn raised(series: &Series, test: &Test, now: i64) -> Option<f64> {
-    let value = series.window(test.metric, test.window.length, test.window.left_out, now)?;
-    let least = least_of(test.metric);
-    if recent(series, test.metric, test.window, now).is_some_and(|recent| value.x - recent < least) {
-        return None;
-    }
+    let value = higher(series, test, now)?;
     let mut usual = usual(series, test.metric, test.window, now)?;
     if !is_far_above(series, test, &value, &usual) {
         return None;
@@ -276,15 +300,27 @@ fn of_more_requests(noise: f64, of_few: f64, of_more: f64) -> f64 {
 
 /// The usual number of requests of the window when it has far fewer.
 fn fallen(series: &Series, window: Window, wanted: f64, now: i64) -> Option<f64> {
-    let calls = |end| series.window(Metric::Calls, window.length, window.left_out, end).map(|value| value.x);
-    let value = calls(now)?;
-    let mut recent: Vec<f64> = ends(now, now - 120, 10).filter_map(calls).collect();
+    let (value, before) = calls_of(series, window, now)?;
     let mut other_days = same_time(series, Metric::Calls, window, now, 10);
     let least = other_days.iter().copied().reduce(f64::min)?;
-    let expected = median(&mut recent)?.min(median(&mut other_days)?);
-    let is_enough = expected >= 15.0 && value <= 0.7 * expected && value <= 0.8 * least;
+    let expected = before.min(median(&mut other_days)?);
+    (is_far_below(value, expected, wanted) && value <= 0.8 * least).then_some(expected)
+}
+
+fn fell_lately(series: &Series, window: Window, wanted: f64, now: i64) -> bool {
+    calls_of(series, window, now).is_some_and(|(value, before)| is_far_below(value, before, wanted))
+}
+
+/// Requests of the window that ends at `now`, and of those of the last two hours.
+fn calls_of(series: &Series, window: Window, now: i64) -> Option<(f64, f64)> {
+    let calls = |end| series.window(Metric::Calls, window.length, window.left_out, end).map(|value| value.x);
+    let mut recent: Vec<f64> = ends(now, now - 120, 10).filter_map(calls).collect();
+    Some((calls(now)?, median(&mut recent)?))
+}
+
+fn is_far_below(value: f64, expected: f64, wanted: f64) -> bool {
     let noise = expected.sqrt().hypot(0.15 * expected);
-    (is_enough && (expected - value) / noise >= wanted).then_some(expected)
+    expected >= 15.0 && value <= 0.7 * expected && (expected - value) / noise >= wanted
 }
 
 /// Whether the last ten minutes are ordinary again.

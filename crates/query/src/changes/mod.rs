@@ -7,7 +7,7 @@ mod read;
 mod stopped;
 mod versions;
 
-use tidewatch_domain::changes::{self, Card, Change, Kind, Series, sentence};
+use tidewatch_domain::changes::{self, Card, Change, Kind, sentence};
 
 use self::read::Subject;
 use self::versions::{Known, Origin};
@@ -31,17 +31,11 @@ pub async fn read(executor: &Executor, project: &Project, request: ChangesReques
     let screened = read::screen(executor, project.number, end).await?;
     let known = Known::new(&deploys::all(&executor.context, project.number).await?);
     let mut cards = Vec::new();
-    let (mut series, new) = tokio::try_join!(
-        read::series(executor, project.number, &screened.subjects, end),
+    let (judged, new) = tokio::try_join!(
+        read::judged(executor, project.number, &screened.subjects, end),
         issues::new(executor, project, screened.data_since, end),
     )?;
-    // They compute for some time: on two threads.
-    let rest = series.split_off(series.len() / 2);
-    let judge = |series: Vec<Series>| {
-        executor.context.run_queued(move |_| series.iter().map(changes::changes).collect::<Vec<_>>())
-    };
-    let (judged, others) = tokio::try_join!(judge(series), judge(rest))?;
-    for (subject, mut found) in screened.subjects.iter().zip(judged.into_iter().chain(others)) {
+    for (subject, mut found) in screened.subjects.iter().zip(judged) {
         let ended_before =
             |change: &Change| change.recovered.is_some_and(|minute| minute.saturating_mul(MINUTE) < range.from);
         found.retain(|change| !ended_before(change));

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use tidewatch_domain::changes::{
-    Change, Kind, LOOKED_BACK, Minute, QUANTILES, QUARTER, Quarter, SCREENED, STEPS, Series, suspicion,
+    Change, Kind, LAST_MINUTES, LOOKED_BACK, Minute, QUANTILES, QUARTER, Quarter, SCREENED, STEPS, Series, changes,
+    may_have_changed, suspicion,
 };
 use tidewatch_store::plan::{Aggregate, Filter, Function, Key};
 use tidewatch_store::tables::Table;
@@ -19,8 +20,8 @@ use tidewatch_limits as limits;
 
 /// The tables of subjects.
 const TABLES: [Table; 3] = [Table::Endpoints, Table::Tasks, Table::AiTraces];
-/// Subjects whose minutes are read by one plan: their distributions are in memory together.
-const SUBJECTS_OF_PLAN: usize = 8;
+/// Minutes of all subjects of one plan: their distributions are in memory together.
+const MINUTES_OF_PLAN: i64 = 96_000;
 /// Points of a minute's distribution.
 const POINTS: usize = 20;
 /// Calls of all buckets below which a subject is quiet: one in two minutes.
@@ -188,58 +189,107 @@ impl Screened {
     }
 }
 
-/// The minutes of subjects up to `end`, with the days that their baselines need, in the order of `subjects`.
-pub async fn series(
+/// What changed of each subject up to the minute `end`. The days that baselines need are read for subjects only whose
+/// last minutes need them.
+pub async fn judged(
     executor: &Executor,
     project: u32,
     subjects: &[Subject],
     end: i64,
-) -> Result<Vec<Series>, QueryError> {
-    let mut found: Vec<Option<Series>> = subjects.iter().map(|_| None).collect();
+) -> Result<Vec<Vec<Change>>, QueryError> {
+    let (first, middle) = (end - STEPS - LOOKED_BACK, end - LAST_MINUTES);
+    let all: Vec<&Subject> = subjects.iter().collect();
+    let last = minutes(executor, project, &all, middle..end).await?;
+    let looked_at = in_halves(executor, last, move |last| {
+        let may_have_changed = may_have_changed(&series_of(middle, last.clone()));
+        (may_have_changed, last)
+    });
+    let looked_at = looked_at.await?;
+    let places: Vec<usize> = (0..subjects.len()).filter(|place| looked_at[*place].0).collect();
+    let some: Vec<&Subject> = places.iter().map(|place| &subjects[*place]).collect();
+    let mut whole = minutes(executor, project, &some, first..middle).await?;
+    let last = looked_at.into_iter().filter_map(|(may_have_changed, last)| may_have_changed.then_some(last));
+    whole.iter_mut().zip(last).for_each(|(days, last)| days.extend(last));
+    let changed = in_halves(executor, whole, move |minutes| changes(&series_of(first, minutes))).await?;
+    let mut judged = vec![Vec::new(); subjects.len()];
+    for (place, changes) in places.into_iter().zip(changed) {
+        judged[place] = changes;
+    }
+    Ok(judged)
+}
+
+/// Computes on two threads, in the order of `items`.
+async fn in_halves<I: Send + 'static, O: Send + 'static>(
+    executor: &Executor,
+    mut items: Vec<I>,
+    compute: impl Fn(I) -> O + Clone + Send + 'static,
+) -> Result<Vec<O>, QueryError> {
+    let rest = items.split_off(items.len() / 2);
+    let of = |items: Vec<I>| {
+        let compute = compute.clone();
+        executor.context.run_queued(move |_| items.into_iter().map(compute).collect::<Vec<O>>())
+    };
+    let (mut computed, others) = tokio::try_join!(of(items), of(rest))?;
+    computed.extend(others);
+    Ok(computed)
+}
+
+/// The series of minutes from `first` on. A subject has no windows before its first call.
+fn series_of(first: i64, mut minutes: Vec<Minute>) -> Series {
+    let earliest = minutes.iter().position(|minute| minute.calls > 0.0).unwrap_or(minutes.len());
+    Series::new(first + earliest as i64, minutes.split_off(earliest))
+}
+
+/// The minutes of `range` of the subjects, in their order.
+async fn minutes(
+    executor: &Executor,
+    project: u32,
+    subjects: &[&Subject],
+    range: std::ops::Range<i64>,
+) -> Result<Vec<Vec<Minute>>, QueryError> {
+    let mut found: Vec<Vec<Minute>> = vec![Vec::new(); subjects.len()];
+    // One plan reads the minutes of every subject of the table, so several subjects share it.
+    let of_plan = (MINUTES_OF_PLAN / (range.end - range.start).max(1)).max(1) as usize;
     for table in TABLES {
         let places: Vec<usize> = (0..subjects.len()).filter(|place| subjects[*place].table == table).collect();
-        // One plan reads the minutes of every subject of the table, so several subjects share it.
-        for places in places.chunks(2 * SUBJECTS_OF_PLAN) {
+        for places in places.chunks(2 * of_plan) {
             let (some, others) = places.split_at(places.len().div_ceil(2));
             let of = |places: &[usize]| {
                 let names: Vec<String> = places.iter().map(|place| subjects[*place].name.clone()).collect();
-                series_of(executor, project, table, names, end)
+                minutes_of(executor, project, table, names, range.clone())
             };
             let (read, also) = tokio::try_join!(of(some), of(others))?;
-            for (place, series) in places.iter().zip(read.into_iter().chain(also)) {
-                found[*place] = Some(series);
+            for (place, minutes) in places.iter().zip(read.into_iter().chain(also)) {
+                found[*place] = minutes;
             }
         }
     }
-    Ok(found.into_iter().flatten().collect())
+    Ok(found)
 }
 
 /// The minutes of names of a table.
-async fn series_of(
+async fn minutes_of(
     executor: &Executor,
     project: u32,
     table: Table,
     names: Vec<String>,
-    end: i64,
-) -> Result<Vec<Series>, QueryError> {
+    minutes: std::ops::Range<i64>,
+) -> Result<Vec<Vec<Minute>>, QueryError> {
     if names.is_empty() {
         return Ok(Vec::new());
     }
-    let first = end - STEPS - LOOKED_BACK;
-    let range = Range { from: first.saturating_mul(MINUTE), to: end.saturating_mul(MINUTE) };
+    let range = Range { from: minutes.start.saturating_mul(MINUTE), to: minutes.end.saturating_mul(MINUTE) };
     let buckets = Buckets::over(range, MINUTE);
     let qs = (0..POINTS).map(|point| (point as f64 + 0.5) / POINTS as f64).collect();
     let keys = vec![Key::column("name"), plans::bucket(&buckets)];
     let filter = calls(table).and(filters::strings("name", &names));
     let plan = plans::groups(table, &[project], range, filter, keys, aggregates(table, qs));
     let answer = executor.run(plan).await?;
-    let length = (end - first).max(0) as usize;
-    let mut minutes = vec![vec![Minute::default(); length]; names.len()];
-    let mut earliest = vec![length; names.len()];
+    let mut found = vec![vec![Minute::default(); (minutes.end - minutes.start).max(0) as usize]; names.len()];
     for row in answer.rows() {
-        let index = (row.int(plans::BUCKET).div_euclid(MINUTE) - first) as usize;
+        let index = (row.int(plans::BUCKET).div_euclid(MINUTE) - minutes.start) as usize;
         let Some(place) = names.iter().position(|name| *name == row.text("name")) else { continue };
-        let Some(minute) = minutes[place].get_mut(index) else { continue };
+        let Some(minute) = found[place].get_mut(index) else { continue };
         let (priced, cost) = costs(table, row);
         *minute = Minute {
             calls: row.number(CALLS_COLUMN),
@@ -248,11 +298,6 @@ async fn series_of(
             priced,
             cost,
         };
-        earliest[place] = earliest[place].min(index);
     }
-    // A subject has no windows before its first call.
-    let of_subject = |(mut minutes, earliest): (Vec<Minute>, usize)| {
-        Series::new(first + earliest as i64, minutes.split_off(earliest))
-    };
-    Ok(minutes.into_iter().zip(earliest).map(of_subject).collect())
+    Ok(found)
 }

@@ -120,14 +120,16 @@ async fn services_are_listed_with_their_counts() {
     // After a deploy the service is still one, with the latest version. A crash and a restart lose nothing of it.
     wall.fetch_add(90 * MINUTE_NS, Ordering::Relaxed);
     harness
-        .post_json("traces", &project.token, &spans(&checkout("1.42.0"), &[request(9, "/cart", 200, 0.0, 5.0)]))
+        .post_json("traces", &project.token, &spans(&checkout("1.42.0"), &[request(9, "/cart", 200, 30.0, 5.0)]))
         .await
         .expect(200);
+    // While the version is rolled out, the former one still sends.
+    harness.post_json("logs", &project.token, &logs(&checkout("1.41.0"), &["d"])).await.expect(200);
     let deployed = services(&harness, &project).await;
     let checkout = &deployed["services"][0];
     assert_eq!((&checkout["name"], &checkout["version"]), (&json!("checkout"), &json!("1.42.0")));
     assert_eq!((&checkout["traces"]["count"], &checkout["traces"]["lastHour"]), (&json!(4), &json!(1)));
-    assert_eq!((&checkout["logs"]["count"], &checkout["logs"]["lastHour"]), (&json!(3), &json!(0)));
+    assert_eq!((&checkout["logs"]["count"], &checkout["logs"]["lastHour"]), (&json!(4), &json!(1)));
     harness.crash().await;
     assert_eq!(services(&harness, &project).await["services"], deployed["services"]);
     harness.restart().await;

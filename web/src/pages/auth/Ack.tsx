@@ -11,7 +11,12 @@ const route = getRouteApi("/ack");
 
 /** The page of a link in an alert. Opening it does not acknowledge, because mail scanners open links. */
 export function Ack() {
-  const { linkToken: token } = route.useRouteContext();
+  const { linkToken } = route.useRouteContext();
+  // Another link in the same tab is another page.
+  return <Acknowledgement key={linkToken} token={linkToken} />;
+}
+
+function Acknowledgement({ token }: { token: string }) {
   const query = useQuery(ackQuery(token));
   const acknowledgement = useMutation({ mutationFn: () => acknowledge(token) });
   const status = statusOf(acknowledgement.error ?? query.error);

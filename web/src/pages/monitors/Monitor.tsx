@@ -56,7 +56,7 @@ export function MonitorPage() {
       <div className="space-y-4 px-4 pb-6">
         <QueryView query={check} skeleton={<SkeletonBox height={64} />}>
           {(check) => (
-            <>
+            <div className="space-y-4">
               {check.problem && (
                 <p className="rounded-control bg-warnsoft px-3 py-2 text-warn">It is not checked: {check.problem}.</p>
               )}
@@ -69,7 +69,7 @@ export function MonitorPage() {
                 {(series) => <Over check={check} series={series} />}
               </QueryView>
               <Results check={check} />
-            </>
+            </div>
           )}
         </QueryView>
       </div>
@@ -195,7 +195,7 @@ function Over({ check, series }: { check: Check; series: CheckSeries }) {
   const bad = series.points.reduce((sum, point) => sum + point.total - point.missed - point.up, 0);
   const missed = series.points.reduce((sum, point) => sum + point.missed, 0);
   return (
-    <>
+    <div className="space-y-4">
       <Stats
         items={[
           { label: "Uptime", value: uptimeText(series.uptimePct), help: "Share of good checks in the time range." },
@@ -214,7 +214,7 @@ function Over({ check, series }: { check: Check; series: CheckSeries }) {
         </p>
       </Section>
       {series.transitions.length > 0 && <Changes series={series} />}
-    </>
+    </div>
   );
 }
 
