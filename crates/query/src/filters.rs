@@ -49,8 +49,8 @@ pub fn compare(column: &'static str, op: Op, value: i64) -> Filter {
 }
 
 /// String column equal to one of `values`.
-pub fn strings(column: &'static str, values: &[String]) -> Filter {
-    Filter::In { column, values: values.iter().cloned().map(Value::Text).collect() }
+pub fn strings(column: &'static str, values: &[impl AsRef<str>]) -> Filter {
+    Filter::In { column, values: values.iter().map(|value| Value::Text(value.as_ref().to_owned())).collect() }
 }
 
 /// Column of ids equal to one of `values`.

@@ -364,7 +364,7 @@ mod tests {
                     .unwrap();
                 let mut sketch = Sketch::default();
                 sketches.add_to(at, &mut sketch).unwrap();
-                prop_assert_eq!(sketch.buckets().collect::<Vec<_>>(), buckets.clone());
+                prop_assert_eq!(sketch.buckets(), buckets.clone());
                 let mut back = Cell { start: chunk.starts[at], rows: rows[at], weight: weights[at], ..Cell::default() };
                 (back.latest, back.sums[0], back.buckets) = (latest[at], sums[at], buckets);
                 prop_assert_eq!((chunk.keys[at], &back), (*key, cell));

@@ -20,8 +20,8 @@ use tidewatch_limits as limits;
 
 /// The tables of subjects.
 const TABLES: [Table; 3] = [Table::Endpoints, Table::Tasks, Table::AiTraces];
-/// Minutes of all subjects of one plan: their distributions are in memory together.
-const MINUTES_OF_PLAN: i64 = 96_000;
+/// Minutes of all subjects that are read together: their distributions are in memory.
+const MINUTES_OF_PLAN: i64 = 192_000;
 /// Points of a minute's distribution.
 const POINTS: usize = 20;
 /// Calls of all buckets below which a subject is quiet: one in two minutes.
@@ -248,18 +248,17 @@ async fn minutes(
     range: std::ops::Range<i64>,
 ) -> Result<Vec<Vec<Minute>>, QueryError> {
     let mut found: Vec<Vec<Minute>> = vec![Vec::new(); subjects.len()];
-    // One plan reads the minutes of every subject of the table, so several subjects share it.
     let of_plan = (MINUTES_OF_PLAN / (range.end - range.start).max(1)).max(1) as usize;
+    let middle = range.start.midpoint(range.end);
     for table in TABLES {
         let places: Vec<usize> = (0..subjects.len()).filter(|place| subjects[*place].table == table).collect();
-        for places in places.chunks(2 * of_plan) {
-            let (some, others) = places.split_at(places.len().div_ceil(2));
-            let of = |places: &[usize]| {
-                let names: Vec<String> = places.iter().map(|place| subjects[*place].name.clone()).collect();
-                minutes_of(executor, project, table, names, range.clone())
-            };
-            let (read, also) = tokio::try_join!(of(some), of(others))?;
-            for (place, minutes) in places.iter().zip(read.into_iter().chain(also)) {
+        // A plan decodes the cells of every subject of its time: several subjects share it, two plans share the time.
+        for places in places.chunks(of_plan) {
+            let names: Vec<&str> = places.iter().map(|place| subjects[*place].name.as_str()).collect();
+            let of = |minutes| minutes_of(executor, project, table, &names, minutes);
+            let (early, late) = tokio::try_join!(of(range.start..middle), of(middle..range.end))?;
+            for (place, (mut minutes, late)) in places.iter().zip(early.into_iter().zip(late)) {
+                minutes.extend(late);
                 found[*place] = minutes;
             }
         }
@@ -272,17 +271,14 @@ async fn minutes_of(
     executor: &Executor,
     project: u32,
     table: Table,
-    names: Vec<String>,
+    names: &[&str],
     minutes: std::ops::Range<i64>,
 ) -> Result<Vec<Vec<Minute>>, QueryError> {
-    if names.is_empty() {
-        return Ok(Vec::new());
-    }
     let range = Range { from: minutes.start.saturating_mul(MINUTE), to: minutes.end.saturating_mul(MINUTE) };
     let buckets = Buckets::over(range, MINUTE);
     let qs = (0..POINTS).map(|point| (point as f64 + 0.5) / POINTS as f64).collect();
     let keys = vec![Key::column("name"), plans::bucket(&buckets)];
-    let filter = calls(table).and(filters::strings("name", &names));
+    let filter = calls(table).and(filters::strings("name", names));
     let plan = plans::groups(table, &[project], range, filter, keys, aggregates(table, qs));
     let answer = executor.run(plan).await?;
     let mut found = vec![vec![Minute::default(); (minutes.end - minutes.start).max(0) as usize]; names.len()];

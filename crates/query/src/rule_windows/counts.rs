@@ -30,7 +30,7 @@ const WANTED: [DropReason; 6] = [
 /// Number of refused requests and dropped records in each window.
 pub async fn dropped(executor: &Executor, project: u32, windows: Windows) -> Result<Vec<(i64, f64)>, QueryError> {
     let wanted: Vec<String> = WANTED.iter().map(|reason| reason.as_str().to_owned()).collect();
-    let lost = filters::strings("outcome", &["rejected", "dropped"].map(str::to_owned));
+    let lost = filters::strings("outcome", &["rejected", "dropped"]);
     let filter = lost.and(filters::not(filters::strings("reason", &wanted)));
     let plan =
         grouped(Table::IngestCounts, project, windows, filter, vec![], vec![Function::Sum("count").named(COUNT)]);

@@ -53,16 +53,7 @@ impl Samples {
         }
         let mut pairs: Vec<(f64, f64)> = self.values.iter().copied().zip(self.weights.iter().copied()).collect();
         pairs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        // By value, the number of copies up to and including it.
-        let mut sum = 0.0;
-        let ends: Vec<f64> = pairs
-            .iter()
-            .map(|(_, weight)| {
-                sum += weight;
-                sum
-            })
-            .collect();
-        Some(qs.iter().map(|q| weighted(&pairs, &ends, q * (sum - 1.0).max(0.0))).collect())
+        Some(quantiles_of_ascending(&pairs, qs))
     }
 
     /// Selects each value in linear time instead of sorting.
@@ -79,6 +70,20 @@ impl Samples {
             })
             .collect()
     }
+}
+
+/// [`Samples::quantiles`] of ascending values with positive weights; at least one.
+pub(super) fn quantiles_of_ascending(pairs: &[(f64, f64)], qs: &[f64]) -> Vec<f64> {
+    // By value, the number of copies up to and including it.
+    let mut sum = 0.0;
+    let ends: Vec<f64> = pairs
+        .iter()
+        .map(|(_, weight)| {
+            sum += weight;
+            sum
+        })
+        .collect();
+    qs.iter().map(|q| weighted(pairs, &ends, q * (sum - 1.0).max(0.0))).collect()
 }
 
 /// The value at `index` among the copies. `pairs`: values ascending, with weights; `ends`: the running sum of weights.

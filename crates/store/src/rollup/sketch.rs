@@ -4,7 +4,7 @@
 //! its values: the relative error of a quantile is below 0.8 %. Integers below 128 have a bucket each and are exact.
 //! Sketches are merged by adding counts; counts are weights and need not be integers.
 
-use crate::rollup::samples::Samples;
+use crate::rollup::samples::quantiles_of_ascending;
 
 /// Buckets of one power of two.
 const SLICES: i16 = 64;
@@ -48,12 +48,29 @@ pub fn middle_of(bucket: i16) -> f64 {
     if bucket < 0 { -middle } else { middle }
 }
 
-/// Counts of consecutive buckets.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Sketch {
-    /// Bucket of the first count; a multiple of [`SLICES`].
-    first: i16,
-    counts: Vec<f64>,
+/// Counts of buckets. Most groups of a query have few values, which take less memory and time as a list.
+#[derive(Debug, Clone)]
+pub struct Sketch(Counts);
+
+#[derive(Debug, Clone)]
+enum Counts {
+    /// Buckets in any order, some of them several times; at most [`FEW`].
+    Few(Vec<(i16, f64)>),
+    /// Counts of consecutive buckets.
+    Many {
+        /// Bucket of the first count; a multiple of [`SLICES`].
+        first: i16,
+        counts: Vec<f64>,
+    },
+}
+
+/// Buckets of the list: 512 bytes.
+const FEW: usize = 32;
+
+impl Default for Sketch {
+    fn default() -> Sketch {
+        Sketch(Counts::Few(Vec::new()))
+    }
 }
 
 impl Sketch {
@@ -67,82 +84,139 @@ impl Sketch {
     /// Adds `weight` to the count of a bucket; buckets beyond those of all values are clamped.
     #[inline]
     pub fn add_bucket(&mut self, bucket: i16, weight: f64) {
-        // A bucket below the first wraps to a large index.
-        let at = (i32::from(bucket) - i32::from(self.first)) as u32 as usize;
-        if let Some(count) = self.counts.get_mut(at) {
-            *count += weight;
-        } else {
-            let bucket = bucket.clamp(-BUCKET_MAX, BUCKET_MAX);
-            self.reach(bucket);
-            self.counts[(i32::from(bucket) - i32::from(self.first)) as usize] += weight;
+        match &mut self.0 {
+            Counts::Few(list) if list.len() < FEW => {
+                if weight > 0.0 {
+                    list.push((bucket.clamp(-BUCKET_MAX, BUCKET_MAX), weight));
+                }
+            }
+            Counts::Few(_) => {
+                self.count();
+                self.add_bucket(bucket, weight);
+            }
+            Counts::Many { first, counts } => {
+                // A bucket below the first wraps to a large index.
+                let at = (i32::from(bucket) - i32::from(*first)) as u32 as usize;
+                if let Some(count) = counts.get_mut(at) {
+                    *count += weight;
+                } else {
+                    let bucket = bucket.clamp(-BUCKET_MAX, BUCKET_MAX);
+                    reach(first, counts, bucket);
+                    counts[(i32::from(bucket) - i32::from(*first)) as usize] += weight;
+                }
+            }
         }
     }
 
     /// Reads steps up to the first byte that is not below `end`. Each step is added to `bucket`, and the count of that
     /// bucket is incremented. Returns the number of steps read; `bucket` is then the last bucket.
     pub fn add_ones(&mut self, bucket: &mut i16, steps: &[u8], end: u8) -> usize {
-        let mut taken = 0;
-        let mut at = i32::from(*bucket) - i32::from(self.first);
-        for step in steps {
-            if *step >= end {
-                break;
+        let ones = steps.iter().position(|step| *step >= end).unwrap_or(steps.len());
+        if matches!(&self.0, Counts::Few(list) if list.len() + ones > FEW) {
+            self.count();
+        }
+        match &mut self.0 {
+            Counts::Few(list) => {
+                for step in &steps[..ones] {
+                    *bucket = bucket.wrapping_add(i16::from(*step));
+                    list.push(((*bucket).clamp(-BUCKET_MAX, BUCKET_MAX), 1.0));
+                }
             }
-            at += i32::from(*step);
-            taken += 1;
-            if let Some(count) = self.counts.get_mut(at as u32 as usize) {
-                *count += 1.0;
-            } else {
-                let bucket = (at + i32::from(self.first)) as i16;
-                self.add_bucket(bucket, 1.0);
-                at = i32::from(bucket) - i32::from(self.first);
+            Counts::Many { first, counts } => {
+                let mut at = i32::from(*bucket) - i32::from(*first);
+                for step in &steps[..ones] {
+                    at += i32::from(*step);
+                    if let Some(count) = counts.get_mut(at as u32 as usize) {
+                        *count += 1.0;
+                    } else {
+                        let bucket = ((at + i32::from(*first)) as i16).clamp(-BUCKET_MAX, BUCKET_MAX);
+                        reach(first, counts, bucket);
+                        at = i32::from(bucket) - i32::from(*first);
+                        counts[at as usize] += 1.0;
+                    }
+                }
+                *bucket = (at + i32::from(*first)) as i16;
             }
         }
-        *bucket = (at + i32::from(self.first)) as i16;
-        taken
+        ones
     }
 
-    /// Extends `counts` to this bucket, by whole powers of two at either end.
+    /// Turns the list into counts.
     #[cold]
-    fn reach(&mut self, bucket: i16) {
-        let start = bucket.div_euclid(SLICES) * SLICES;
-        if self.counts.is_empty() {
-            self.first = start;
-        }
-        if start < self.first {
-            let more = (self.first - start) as usize;
-            self.counts.splice(0..0, std::iter::repeat_n(0.0, more));
-            self.first = start;
-        }
-        let end = (i32::from(start) + i32::from(SLICES) - i32::from(self.first)) as usize;
-        if self.counts.len() < end {
-            self.counts.resize(end, 0.0);
-        }
+    fn count(&mut self) {
+        let Counts::Few(list) = &mut self.0 else { return };
+        let list = std::mem::take(list);
+        let (mut first, mut counts) = (0, Vec::new());
+        let ends = [list.iter().map(|(bucket, _)| *bucket).min(), list.iter().map(|(bucket, _)| *bucket).max()];
+        ends.into_iter().flatten().for_each(|bucket| reach(&mut first, &mut counts, bucket));
+        self.0 = Counts::Many { first, counts };
+        list.into_iter().for_each(|(bucket, count)| self.add_bucket(bucket, count));
     }
 
     /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Sketch) {
-        for (bucket, count) in other.buckets() {
-            self.add_bucket(bucket, count);
+        match &other.0 {
+            Counts::Few(list) => list.iter().for_each(|(bucket, count)| self.add_bucket(*bucket, *count)),
+            Counts::Many { first, counts } => {
+                counted(*first, counts).for_each(|(bucket, count)| self.add_bucket(bucket, count));
+            }
         }
     }
 
     /// Buckets with their positive counts, ascending.
-    pub fn buckets(&self) -> impl Iterator<Item = (i16, f64)> {
-        let counted = self.counts.iter().enumerate().filter(|(_, count)| **count > 0.0);
-        counted.map(|(at, count)| (self.first + at as i16, *count))
+    pub fn buckets(&self) -> Vec<(i16, f64)> {
+        match &self.0 {
+            Counts::Few(list) => {
+                let mut ascending = list.clone();
+                ascending.sort_unstable_by_key(|(bucket, _)| *bucket);
+                ascending.dedup_by(|next, kept| {
+                    let is_same = next.0 == kept.0;
+                    kept.1 += if is_same { next.1 } else { 0.0 };
+                    is_same
+                });
+                ascending
+            }
+            Counts::Many { first, counts } => counted(*first, counts).collect(),
+        }
     }
 
     /// Bytes allocated on the heap.
     pub fn bytes(&self) -> usize {
-        self.counts.capacity() * size_of::<f64>()
+        match &self.0 {
+            Counts::Few(list) => list.capacity() * size_of::<(i16, f64)>(),
+            Counts::Many { counts, .. } => counts.capacity() * size_of::<f64>(),
+        }
     }
 
-    /// Like [`Samples::quantiles`] (WIRE 8.1), with every value moved to the middle of its bucket. `None` without
-    /// values.
+    /// Like [`Samples::quantiles`](super::samples::Samples::quantiles) (WIRE 8.1), with every value moved to the middle
+    /// of its bucket. `None` without values.
     pub fn quantiles(&self, qs: &[f64]) -> Option<Vec<f64>> {
-        let mut samples = Samples::default();
-        self.buckets().for_each(|(bucket, count)| samples.add(middle_of(bucket), count));
-        samples.quantiles(qs)
+        let values: Vec<(f64, f64)> =
+            self.buckets().into_iter().map(|(bucket, count)| (middle_of(bucket), count)).collect();
+        (!values.is_empty()).then(|| quantiles_of_ascending(&values, qs))
+    }
+}
+
+fn counted(first: i16, counts: &[f64]) -> impl Iterator<Item = (i16, f64)> {
+    let positive = counts.iter().enumerate().filter(|(_, count)| **count > 0.0);
+    positive.map(move |(at, count)| (first + at as i16, *count))
+}
+
+/// Extends `counts` to this bucket, by whole powers of two at either end.
+#[cold]
+fn reach(first: &mut i16, counts: &mut Vec<f64>, bucket: i16) {
+    let start = bucket.div_euclid(SLICES) * SLICES;
+    if counts.is_empty() {
+        *first = start;
+    }
+    if start < *first {
+        let more = (*first - start) as usize;
+        counts.splice(0..0, std::iter::repeat_n(0.0, more));
+        *first = start;
+    }
+    let end = (i32::from(start) + i32::from(SLICES) - i32::from(*first)) as usize;
+    if counts.len() < end {
+        counts.resize(end, 0.0);
     }
 }
 
@@ -151,6 +225,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::rollup::samples::Samples;
 
     /// Maximum relative error of any quantile, for weights of at least 1.
     const RELATIVE_ERROR: f64 = 1.0 / 128.0;
@@ -227,14 +302,14 @@ mod tests {
             let merged = |list: &[&Sketch]| {
                 let mut all = Sketch::default();
                 list.iter().for_each(|sketch| all.merge(sketch));
-                all.buckets().collect::<Vec<_>>()
+                all.buckets()
             };
             let (x, y, z) = (of(&a), of(&b), of(&c));
             let mut xy = x.clone();
             xy.merge(&y);
             let mut yz = y.clone();
             yz.merge(&z);
-            let all = of(&[a, b, c].concat()).buckets().collect::<Vec<_>>();
+            let all = of(&[a, b, c].concat()).buckets();
             prop_assert_eq!(&merged(&[&x, &y, &z]), &all);
             prop_assert_eq!(&merged(&[&z, &y, &x]), &all);
             prop_assert_eq!(&merged(&[&xy, &z]), &all);
