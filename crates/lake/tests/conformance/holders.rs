@@ -101,6 +101,8 @@ pub fn filled_lake(table: Table, rows: &[Row], dice: &mut Dice) -> (Lake, TempDi
         attr_columns_from: if dice.once_in(2) { Some(1) } else { None },
         merge: MergeOptions { fan_in: 2, ..MergeOptions::default() },
         rollups,
+        // Random rows must be stored as they are: pairing would set the peers of some.
+        calls_max: 0,
         ..LakeOptions::new(folder.path())
     };
     let lake = Lake::open(options).expect("an empty folder becomes a lake");
