@@ -1,6 +1,6 @@
 //! The table of Changes: incidents that are found with their start, and changes where nothing happened.
 
-use tidewatch_domain::changes::{Change, Kind, QUARTER, Series, changes, may_have_changed, suspicion};
+use tidewatch_domain::changes::{Change, Kind, QUARTER, Series, changes, may_have_changed, may_have_fallen, suspicion};
 
 use crate::minutes::{DAY, Effect, Endpoint, Minutes, NONE};
 
@@ -45,6 +45,17 @@ fn found(series: &Series, start: i64, kinds: &[Kind]) -> Option<Change> {
     changes(series).into_iter().filter(is_of).max_by(|one, other| one.harm.total_cmp(&other.harm))
 }
 
+/// Whether quarters suspect a fall or a rise, and whether the last minutes may have one.
+fn looks(minutes: &Minutes, end: i64, is_fall: bool) -> (bool, bool) {
+    let suspicion = suspicion(&minutes.quarters(end), end % QUARTER == 0);
+    let last = minutes.last(end);
+    // Subjects whose traffic fell only are not judged for rises.
+    match is_fall {
+        true => (suspicion.fallen > 0.0, may_have_fallen(&last)),
+        false => (suspicion.risen > 0.0, may_have_changed(&last)),
+    }
+}
+
 /// Minutes after the start at which the change is found first.
 fn delay(minutes: &Minutes, start: i64, length: i64, kinds: &[Kind]) -> i64 {
     let (mut late, mut early) = (length / 5, 0);
@@ -86,8 +97,9 @@ pub fn print_incidents(runs: u64) {
                 if let Some(change) = found(&whole, start, kinds) {
                     by_rate[at_rate] += 1;
                     let end = whole.end();
-                    unsuspected += u32::from(suspicion(&minutes.quarters(end), end % QUARTER == 0) <= 0.0);
-                    overlooked += u32::from(!may_have_changed(&minutes.last(end)));
+                    let (is_suspected, may_have_changed) = looks(&minutes, end, kinds == [Kind::Fewer]);
+                    unsuspected += u32::from(!is_suspected);
+                    overlooked += u32::from(!may_have_changed);
                     distances.push((change.since - start).abs());
                     delays.push(delay(&minutes, start, length, kinds));
                 }
@@ -118,10 +130,9 @@ pub fn print_quiet(days: u64) {
             Endpoint { seed: 1_000_000 + seed, rate, is_priced: seed % 5 == 1 }.minutes(end, i64::MAX / 2, NONE);
         let found = changes(&minutes.until(minutes.end()));
         claimed += u32::from(!found.is_empty());
-        if suspicion(&minutes.quarters(minutes.end()), minutes.end() % QUARTER == 0) > 0.0 {
-            suspected += 1;
-            risen += u32::from(may_have_changed(&minutes.last(minutes.end())));
-        }
+        let looks = [true, false].map(|is_fall| looks(&minutes, minutes.end(), is_fall));
+        suspected += u32::from(looks.iter().any(|(is_suspected, _)| *is_suspected));
+        risen += u32::from(looks.contains(&(true, true)));
         for change in &found {
             *by_kind.entry(change.kind).or_default() += 1;
             open += u32::from(change.recovered.is_none());

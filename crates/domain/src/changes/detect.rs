@@ -130,9 +130,13 @@ struct Open {
 /// Whether [`changes`] of more days may find something, from [`LAST_MINUTES`] minutes. Other days can only raise what is
 /// usual, so a window that is not above the hours before it is not looked at again.
 pub fn may_have_changed(series: &Series) -> bool {
-    let rose = |now| TESTS.iter().any(|test| rose_lately(series, test, now));
+    may_have_fallen(series) || evaluations(series).any(|now| TESTS.iter().any(|test| rose_lately(series, test, now)))
+}
+
+/// [`may_have_changed`] for [`falls`].
+pub fn may_have_fallen(series: &Series) -> bool {
     let fell = |now| DROPS.iter().any(|(window, wanted)| fell_lately(series, *window, *wanted, now));
-    evaluations(series).any(|now| rose(now) || fell(now))
+    evaluations(series).any(fell)
 }
 
 /// The times at which windows end.
@@ -145,6 +149,11 @@ fn rose_lately(series: &Series, test: &Test, now: i64) -> bool {
     let Some(value) = higher(series, test, now) else { return false };
     // Without recent windows other days say what is usual.
     lately(series, test.metric, test.window, now).is_none_or(|usual| is_far_above(series, test, &value, &usual))
+}
+
+/// The change of traffic among [`changes`], which only the requests of minutes are read for.
+pub fn falls(series: &Series) -> Vec<Change> {
+    latest(series, Kind::Fewer).into_iter().collect()
 }
 
 /// The changes of the last [`STEPS`] minutes of the series, open or over; at most one of each kind.

@@ -19,9 +19,9 @@ mod version;
 mod versus;
 mod words;
 
-pub use detect::{Change, Kind, LAST_MINUTES, LOOKED_BACK, STEPS, changes, may_have_changed};
+pub use detect::{Change, Kind, LAST_MINUTES, LOOKED_BACK, STEPS, changes, falls, may_have_changed, may_have_fallen};
 pub use guilt::{Added, guilty};
-pub use screen::{QUANTILES, QUARTER, Quarter, SCREENED, suspicion};
+pub use screen::{QUANTILES, QUARTER, Quarter, SCREENED, Suspicion, suspicion};
 pub use series::{Minute, Series};
 pub use version::{Relation, Served, carried_by};
 pub use versus::{Differs, Sample, differences};

@@ -140,11 +140,28 @@ impl Recent {
     }
 }
 
-/// How many standard deviations the worst window of the last [`STEPS`] minutes is from what was usual before it; 0:
-/// [`super::changes`] probably finds nothing. `quarters` are [`SCREENED`] minutes; the last one `is_whole` when it is over.
-pub fn suspicion(quarters: &[Quarter], is_whole: bool) -> f64 {
+/// How many standard deviations the worst window is from what was usual before it; 0: [`super::changes`] probably finds
+/// nothing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Suspicion {
+    /// Durations, failures or costs.
+    pub risen: f64,
+    /// Traffic.
+    pub fallen: f64,
+}
+
+impl Suspicion {
+    /// The greater one.
+    pub fn worst(self) -> f64 {
+        self.risen.max(self.fallen)
+    }
+}
+
+/// What the windows of the last [`STEPS`] minutes suggest. `quarters` are [`SCREENED`] minutes; the last one `is_whole`
+/// when it is over.
+pub fn suspicion(quarters: &[Quarter], is_whole: bool) -> Suspicion {
     let first = quarters.len().saturating_sub((STEPS / QUARTER) as usize + 1);
-    let mut worst = fallen(quarters, first, is_whole);
+    let mut worst = 0.0_f64;
     let active = quarters.iter().filter(|quarter| quarter.calls > 0.0);
     if active.clone().count() <= 2 * WINDOWS && active.map(|quarter| quarter.calls).sum::<f64>() >= CALLS {
         // Other days may tell what is usual; these quarters cannot.
@@ -167,7 +184,7 @@ pub fn suspicion(quarters: &[Quarter], is_whole: bool) -> f64 {
             }
         }
     }
-    worst
+    Suspicion { risen: worst, fallen: fallen(quarters, first, is_whole) }
 }
 
 /// Standard deviations of the durations, failures or costs of a window above those before it; 0: not enough. `length` is
@@ -259,7 +276,7 @@ mod tests {
         let mut quarters = usual_day(calls);
         let length = quarters.len();
         quarters[length - from..length - to].iter_mut().for_each(change);
-        suspicion(&quarters, true)
+        suspicion(&quarters, true).worst()
     }
 
     fn slower(factor: f64, first: usize) -> impl Fn(&mut Quarter) {
@@ -290,7 +307,7 @@ mod tests {
     fn what_is_usual_or_better_is_not_suspected() {
         let half = |quarter: &mut Quarter| quarter.calls /= 2.0;
         for (what, found) in [
-            ("nothing", suspicion(&[], true)),
+            ("nothing", suspicion(&[], true).worst()),
             ("a usual day", with(300.0, (1, 0), |_| {})),
             ("rare calls", with(2.0, (1, 0), slower(4.0, 0))),
             ("faster", with(300.0, (4, 0), slower(0.5, 0))),
@@ -314,8 +331,9 @@ mod tests {
         let mut quarters = usual_day(300.0);
         let last = quarters.len() - 1;
         quarters[last].calls = 20.0;
-        assert_eq!(suspicion(&quarters, false), 0.0);
-        assert!(suspicion(&quarters, true) > 0.0);
+        assert_eq!(suspicion(&quarters, false).worst(), 0.0);
+        let whole = suspicion(&quarters, true);
+        assert!(whole.fallen > 0.0 && whole.risen == 0.0, "{whole:?}");
     }
 
     #[test]
@@ -324,8 +342,8 @@ mod tests {
         let mut quarters = usual_day(300.0);
         let length = quarters.len();
         quarters[..length - 1].iter_mut().for_each(nightly);
-        assert_eq!(suspicion(&quarters, true), NIGHTLY);
+        assert_eq!(suspicion(&quarters, true), Suspicion { risen: NIGHTLY, fallen: 0.0 });
         quarters.iter_mut().for_each(nightly);
-        assert_eq!(suspicion(&quarters, true), 0.0, "no calls at all");
+        assert_eq!(suspicion(&quarters, true).worst(), 0.0, "no calls at all");
     }
 }

@@ -30,11 +30,11 @@ pub async fn read(executor: &Executor, project: &Project, request: ChangesReques
     let end = range.to.min(now.saturating_sub(LATE)).div_euclid(MINUTE);
     let screened = read::screen(executor, project.number, end).await?;
     let known = Known::new(&deploys::all(&executor.context, project.number).await?);
-    let mut cards = Vec::new();
     let (judged, new) = tokio::try_join!(
         read::judged(executor, project.number, &screened.subjects, end),
         issues::new(executor, project, screened.data_since, end),
     )?;
+    let mut cards = Vec::new();
     for (subject, mut found) in screened.subjects.iter().zip(judged) {
         let ended_before =
             |change: &Change| change.recovered.is_some_and(|minute| minute.saturating_mul(MINUTE) < range.from);
@@ -45,9 +45,22 @@ pub async fn read(executor: &Executor, project: &Project, request: ChangesReques
             found.retain(|change| change.recovered.is_none());
         }
         found.sort_by(|one, other| other.harm.total_cmp(&one.harm));
-        if let Some(first) = found.first() {
-            let origin = versions::origin(executor, project.number, subject, first, &known, end).await?;
-            cards.push(Found { subject, changes: found, failing_since, origin });
+        if !found.is_empty() {
+            cards.push(Found { subject, changes: found, failing_since, origin: Origin::default() });
+        }
+    }
+    for pair in cards.chunks_mut(2) {
+        let of = |card: &Found<'_>| {
+            let (subject, first) = (card.subject, card.changes[0].clone());
+            versions::origin(executor, project.number, subject, first, &known, end)
+        };
+        match pair {
+            [one, other] => (one.origin, other.origin) = tokio::try_join!(of(one), of(other))?,
+            rest => {
+                for card in rest {
+                    card.origin = of(card).await?;
+                }
+            }
         }
     }
     let mut data = stopped_services(executor, project.number, &mut cards, end).await?;

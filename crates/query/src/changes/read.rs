@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use tidewatch_domain::changes::{
-    Change, Kind, LAST_MINUTES, LOOKED_BACK, Minute, QUANTILES, QUARTER, Quarter, SCREENED, STEPS, Series, changes,
-    may_have_changed, suspicion,
+    Change, Kind, LAST_MINUTES, LOOKED_BACK, Minute, QUANTILES, QUARTER, Quarter, SCREENED, STEPS, Series, Suspicion,
+    changes, falls, may_have_changed, may_have_fallen, suspicion,
 };
 use tidewatch_store::plan::{Aggregate, Filter, Function, Key};
 use tidewatch_store::tables::Table;
@@ -45,8 +45,8 @@ pub struct Subject {
     pub name: String,
     /// Calls that a stored row stands for.
     weight: f64,
-    /// How much its quarters suggest a change; only orders subjects.
-    suspicion: f64,
+    /// How much its quarters suggest a change.
+    suspicion: Suspicion,
 }
 
 /// The result of the first look.
@@ -138,7 +138,7 @@ pub async fn screen(executor: &Executor, project: u32, end: i64) -> Result<Scree
         screened.quiet += other.quiet;
         screened.data_since = screened.data_since.into_iter().chain(other.data_since).min();
     }
-    let most = |one: &Subject, other: &Subject| other.suspicion.total_cmp(&one.suspicion);
+    let most = |one: &Subject, other: &Subject| other.suspicion.worst().total_cmp(&one.suspicion.worst());
     screened.subjects.sort_by(|one, other| most(one, other).then_with(|| one.name.cmp(&other.name)));
     screened.subjects.truncate(limits::CHANGED_SUBJECTS_MAX);
     Ok(screened)
@@ -180,7 +180,7 @@ impl Screened {
             screened.checked += 1;
             screened.quiet += u64::from(calls < QUIET);
             let suspicion = suspicion(&quarters, is_whole);
-            if suspicion > 0.0 {
+            if suspicion.worst() > 0.0 {
                 let weight = weight / calls.max(1.0);
                 screened.subjects.push(Subject { table, name: name.to_owned(), weight, suspicion });
             }
@@ -189,28 +189,95 @@ impl Screened {
     }
 }
 
-/// What changed of each subject up to the minute `end`. The days that baselines need are read for subjects only whose
-/// last minutes need them.
+/// What is read of minutes and judged.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Look {
+    Everything,
+    /// Calls alone, of subjects whose quarters suggest nothing else: most of a minute's cost is its distribution.
+    Traffic,
+}
+
+impl Look {
+    fn of(subject: &Subject) -> Look {
+        if subject.suspicion.risen > 0.0 { Look::Everything } else { Look::Traffic }
+    }
+
+    fn aggregates(self, table: Table) -> Vec<Aggregate> {
+        match self {
+            Look::Everything => {
+                aggregates(table, (0..POINTS).map(|point| (point as f64 + 0.5) / POINTS as f64).collect())
+            }
+            Look::Traffic => vec![Function::Count.named(CALLS_COLUMN)],
+        }
+    }
+
+    fn minute(self, table: Table, row: Row<'_>) -> Minute {
+        let calls = row.number(CALLS_COLUMN);
+        if self == Look::Traffic {
+            return Minute { calls, ..Minute::default() };
+        }
+        let (priced, cost) = costs(table, row);
+        let durations = row.numbers(DURATIONS).unwrap_or_default();
+        Minute { calls, failed: row.number(FAILED), durations, priced, cost }
+    }
+
+    fn may_have_changed(self, series: &Series) -> bool {
+        match self {
+            Look::Everything => may_have_changed(series),
+            Look::Traffic => may_have_fallen(series),
+        }
+    }
+
+    fn changes(self, series: &Series) -> Vec<Change> {
+        match self {
+            Look::Everything => changes(series),
+            Look::Traffic => falls(series),
+        }
+    }
+}
+
+/// What changed of each subject up to the minute `end`.
 pub async fn judged(
     executor: &Executor,
     project: u32,
     subjects: &[Subject],
     end: i64,
 ) -> Result<Vec<Vec<Change>>, QueryError> {
+    let of = async |look: Look| {
+        let places: Vec<usize> = (0..subjects.len()).filter(|place| Look::of(&subjects[*place]) == look).collect();
+        let some: Vec<&Subject> = places.iter().map(|place| &subjects[*place]).collect();
+        let judged = judged_by(look, executor, project, &some, end).await?;
+        Ok::<_, QueryError>(places.into_iter().zip(judged).collect::<Vec<_>>())
+    };
+    let (everything, traffic) = tokio::try_join!(of(Look::Everything), of(Look::Traffic))?;
+    let mut judged = vec![Vec::new(); subjects.len()];
+    for (place, changes) in everything.into_iter().chain(traffic) {
+        judged[place] = changes;
+    }
+    Ok(judged)
+}
+
+/// Days that baselines need are read for subjects only whose last minutes need them.
+async fn judged_by(
+    look: Look,
+    executor: &Executor,
+    project: u32,
+    subjects: &[&Subject],
+    end: i64,
+) -> Result<Vec<Vec<Change>>, QueryError> {
     let (first, middle) = (end - STEPS - LOOKED_BACK, end - LAST_MINUTES);
-    let all: Vec<&Subject> = subjects.iter().collect();
-    let last = minutes(executor, project, &all, middle..end).await?;
+    let last = minutes(look, executor, project, subjects, middle..end).await?;
     let looked_at = in_halves(executor, last, move |last| {
-        let may_have_changed = may_have_changed(&series_of(middle, last.clone()));
+        let may_have_changed = look.may_have_changed(&series_of(middle, last.clone()));
         (may_have_changed, last)
     });
     let looked_at = looked_at.await?;
     let places: Vec<usize> = (0..subjects.len()).filter(|place| looked_at[*place].0).collect();
-    let some: Vec<&Subject> = places.iter().map(|place| &subjects[*place]).collect();
-    let mut whole = minutes(executor, project, &some, first..middle).await?;
+    let some: Vec<&Subject> = places.iter().map(|place| subjects[*place]).collect();
+    let mut whole = minutes(look, executor, project, &some, first..middle).await?;
     let last = looked_at.into_iter().filter_map(|(may_have_changed, last)| may_have_changed.then_some(last));
     whole.iter_mut().zip(last).for_each(|(days, last)| days.extend(last));
-    let changed = in_halves(executor, whole, move |minutes| changes(&series_of(first, minutes))).await?;
+    let changed = in_halves(executor, whole, move |minutes| look.changes(&series_of(first, minutes))).await?;
     let mut judged = vec![Vec::new(); subjects.len()];
     for (place, changes) in places.into_iter().zip(changed) {
         judged[place] = changes;
@@ -242,6 +309,7 @@ fn series_of(first: i64, mut minutes: Vec<Minute>) -> Series {
 
 /// The minutes of `range` of the subjects, in their order.
 async fn minutes(
+    look: Look,
     executor: &Executor,
     project: u32,
     subjects: &[&Subject],
@@ -255,7 +323,7 @@ async fn minutes(
         // A plan decodes the cells of every subject of its time: several subjects share it, two plans share the time.
         for places in places.chunks(of_plan) {
             let names: Vec<&str> = places.iter().map(|place| subjects[*place].name.as_str()).collect();
-            let of = |minutes| minutes_of(executor, project, table, &names, minutes);
+            let of = |minutes| minutes_of(look, executor, project, table, &names, minutes);
             let (early, late) = tokio::try_join!(of(range.start..middle), of(middle..range.end))?;
             for (place, (mut minutes, late)) in places.iter().zip(early.into_iter().zip(late)) {
                 minutes.extend(late);
@@ -268,6 +336,7 @@ async fn minutes(
 
 /// The minutes of names of a table.
 async fn minutes_of(
+    look: Look,
     executor: &Executor,
     project: u32,
     table: Table,
@@ -276,24 +345,16 @@ async fn minutes_of(
 ) -> Result<Vec<Vec<Minute>>, QueryError> {
     let range = Range { from: minutes.start.saturating_mul(MINUTE), to: minutes.end.saturating_mul(MINUTE) };
     let buckets = Buckets::over(range, MINUTE);
-    let qs = (0..POINTS).map(|point| (point as f64 + 0.5) / POINTS as f64).collect();
     let keys = vec![Key::column("name"), plans::bucket(&buckets)];
     let filter = calls(table).and(filters::strings("name", names));
-    let plan = plans::groups(table, &[project], range, filter, keys, aggregates(table, qs));
+    let plan = plans::groups(table, &[project], range, filter, keys, look.aggregates(table));
     let answer = executor.run(plan).await?;
     let mut found = vec![vec![Minute::default(); (minutes.end - minutes.start).max(0) as usize]; names.len()];
     for row in answer.rows() {
         let index = (row.int(plans::BUCKET).div_euclid(MINUTE) - minutes.start) as usize;
         let Some(place) = names.iter().position(|name| *name == row.text("name")) else { continue };
         let Some(minute) = found[place].get_mut(index) else { continue };
-        let (priced, cost) = costs(table, row);
-        *minute = Minute {
-            calls: row.number(CALLS_COLUMN),
-            failed: row.number(FAILED),
-            durations: row.numbers(DURATIONS).unwrap_or_default(),
-            priced,
-            cost,
-        };
+        *minute = look.minute(table, row);
     }
     Ok(found)
 }
