@@ -50,15 +50,16 @@ pub async fn read(executor: &Executor, project: &Project, request: ChangesReques
         }
     }
     for pair in cards.chunks_mut(2) {
-        let of = |card: &Found<'_>| {
-            let (subject, first) = (card.subject, card.changes[0].clone());
-            versions::origin(executor, project.number, subject, first, &known, end)
-        };
         match pair {
-            [one, other] => (one.origin, other.origin) = tokio::try_join!(of(one), of(other))?,
+            [one, other] => {
+                (one.origin, other.origin) = tokio::try_join!(
+                    one.read_origin(executor, project.number, &known, end),
+                    other.read_origin(executor, project.number, &known, end),
+                )?;
+            }
             rest => {
                 for card in rest {
-                    card.origin = of(card).await?;
+                    card.origin = card.read_origin(executor, project.number, &known, end).await?;
                 }
             }
         }
@@ -98,6 +99,18 @@ struct Found<'a> {
     /// Since when it fails, also if that is over.
     failing_since: Option<i64>,
     origin: Origin,
+}
+
+impl Found<'_> {
+    async fn read_origin(
+        &self,
+        executor: &Executor,
+        project: u32,
+        known: &Known,
+        end: i64,
+    ) -> Result<Origin, QueryError> {
+        versions::origin(executor, project, self.subject, &self.changes[0], known, end).await
+    }
 }
 
 /// Cards of the services that stopped; the cards of their subjects are removed.

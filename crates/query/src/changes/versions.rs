@@ -79,7 +79,7 @@ pub async fn origin(
     executor: &Executor,
     project: u32,
     subject: &Subject,
-    change: Change,
+    change: &Change,
     known: &Known,
     end: i64,
 ) -> Result<Origin, QueryError> {
