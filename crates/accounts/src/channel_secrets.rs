@@ -16,6 +16,8 @@ const SECRETS: &[(&str, &[&str])] = &[
     ("telegram", &["botToken"]),
     ("pagerduty", &["routingKey"]),
     ("opsgenie", &["apiKey"]),
+    // A contact method only. Errors that repeat the number are shown to those who read the page.
+    ("sms", &["phoneNumber"]),
 ];
 
 /// The keys of the address that secrets are sent to.
@@ -168,6 +170,8 @@ mod tests {
         let config = json!({ "url": "https://a.b", "secret": "s3cret", "headers": { "X": "Bearer abc" } });
         let message = "the webhook answers 400: s3cret, Bearer abc";
         assert_eq!(without_secrets("webhook", &config, message), "the webhook answers 400: ********, ********");
+        let config = json!({ "phoneNumber": "+12025550123" });
+        assert_eq!(without_secrets("sms", &config, "to +12025550123: no"), "to ********: no");
     }
 
     #[test]

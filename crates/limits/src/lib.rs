@@ -438,6 +438,12 @@ pub const ONCALL_HANDOVER_PAGES_MAX: i64 = 500;
 pub const ONCALL_CONTACT_METHODS_MAX: usize = 20;
 /// Bytes of one value of the configuration of a contact method.
 pub const ONCALL_CONTACT_BYTES_MAX: usize = 2000;
+/// Digits of a phone number. ITU-T E.164 has at most 15.
+pub const PHONE_DIGITS_MIN: usize = 8;
+/// The largest such number.
+pub const PHONE_DIGITS_MAX: usize = 15;
+/// Characters of an SMS, of which a link is never cut: three segments of GSM's alphabet at most.
+pub const SMS_CHARS_MAX: usize = 320;
 /// Codes and tests that a user sends to contact methods in an hour.
 pub const ONCALL_CONTACT_SENDS_MAX: i64 = 10;
 /// Life of the code that verifies a contact method.

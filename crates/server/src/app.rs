@@ -274,7 +274,7 @@ impl App {
             logins: Logins::new(&key),
             sso,
             passkeys: config.relying_party(),
-            notifier: Notifier::new(&config, clock.clone()),
+            notifier: Notifier::new(&config, clock.clone())?,
             hashing: Semaphore::new(limits::PASSWORD_HASHES_MAX),
             hashes_waiting: Semaphore::new(limits::PASSWORD_HASHES_WAITING_MAX),
             hashes_reserved: Semaphore::new(limits::PASSWORD_HASHES_RESERVED),

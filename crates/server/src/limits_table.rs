@@ -349,6 +349,8 @@ pub fn table() -> Vec<[String; 3]> {
         row("pages of a handover", ONCALL_HANDOVER_PAGES_MAX.to_string(), "our own"),
         row("contact methods of a user", ONCALL_CONTACT_METHODS_MAX.to_string(), "our own"),
         row("one value of a contact method", bytes(ONCALL_CONTACT_BYTES_MAX), "our own"),
+        row("digits of a phone number", format!("{PHONE_DIGITS_MIN} to {PHONE_DIGITS_MAX}"), "E.164"),
+        row("characters of an SMS", SMS_CHARS_MAX.to_string(), "our own"),
         row("codes and tests to contact methods of a user", format!("{ONCALL_CONTACT_SENDS_MAX} an hour"), "our own"),
         row("the code of a contact method is valid for", time(ONCALL_CODE_LIFE), "our own"),
         row("attempts to enter such a code", ONCALL_CODE_ATTEMPTS_MAX.to_string(), "our own"),

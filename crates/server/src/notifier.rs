@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 use tidewatch_accounts::mail::{AlertMail, Mailer, SendError};
 use tidewatch_alerts::delivery::message::Message;
-use tidewatch_alerts::delivery::{self, Courier, Failed};
+use tidewatch_alerts::delivery::{self, Courier, Failed, twilio};
 use tidewatch_alerts::outbound::OutboundPolicy;
 use tidewatch_limits as limits;
 use tidewatch_limits::admission::TooMany;
@@ -20,6 +20,7 @@ use crate::config::Config;
 pub struct Notifier {
     client: GuardedClient,
     clock: Clock,
+    twilio: Option<twilio::Account>,
     /// Public base URL, if it is set.
     pub base_url: Option<String>,
     /// Permits to test a channel.
@@ -29,17 +30,23 @@ pub struct Notifier {
 }
 
 impl Notifier {
-    /// Prepares the HTTP client.
-    pub fn new(config: &Config, clock: Clock) -> Notifier {
+    /// Prepares the HTTP client. Fails if the file of a secret cannot be read.
+    pub fn new(config: &Config, clock: Clock) -> anyhow::Result<Notifier> {
         let policy = OutboundPolicy { allows_private: config.allow_private_notification_targets };
         let (call_max, bytes_max) = (limits::NOTIFICATION_CALL_MAX, limits::NOTIFICATION_ANSWER_BYTES_MAX);
-        Notifier {
+        Ok(Notifier {
             client: GuardedClient::new(policy, call_max, bytes_max),
             clock,
+            twilio: config.twilio.account()?,
             base_url: config.base_url.as_ref().map(|_| config.base_url()),
             tests: Semaphore::new(limits::CHANNEL_TESTS_MAX),
             tested: Mutex::default(),
-        }
+        })
+    }
+
+    /// Whether an account that sends SMS is set up.
+    pub fn sends_sms(&self) -> bool {
+        self.twilio.is_some()
     }
 
     /// Sends a message to a target. Returns what some of the recipients failed with. Blocks.
@@ -84,6 +91,10 @@ impl Courier for Sender<'_> {
 
     fn mail(&mut self, mail: &AlertMail) -> Result<(), SendError> {
         self.mailer.send_alert(mail)
+    }
+
+    fn twilio(&self) -> Option<&twilio::Account> {
+        self.notifier.twilio.as_ref()
     }
 
     fn now_seconds(&self) -> i64 {

@@ -6144,7 +6144,7 @@ export interface components {
         ContactMethodRequest: {
             /**
              * @description Its configuration: `address` (the account's by default); `webhookUrl`, `channel`, `username`; `userKey`,
-             *     `appToken`, `device`; `botToken`, `chatId`. A masked value keeps the stored one.
+             *     `appToken`, `device`; `botToken`, `chatId`; `phoneNumber`, as in E.164. A masked value keeps the stored one.
              */
             config?: Record<string, never> | null;
             /**
@@ -6153,7 +6153,7 @@ export interface components {
              */
             enabled: boolean | null;
             /**
-             * @description `email`, `slack`, `pushover` or `telegram`; empty keeps the type.
+             * @description `email`, `slack`, `pushover`, `telegram` or `sms`; empty keeps the type.
              * @default
              */
             methodType: string;
@@ -6190,7 +6190,7 @@ export interface components {
         ContactMethods: {
             /** @description In the order of creation. */
             methods: components["schemas"]["ContactMethodView"][];
-            /** @description Whether this server can send SMS. */
+            /** @description Whether this server can send SMS: it has a Twilio account. */
             smsEnabled: boolean;
         };
         /** @description Answer of `POST /api/contact-methods/{id}/test`. */

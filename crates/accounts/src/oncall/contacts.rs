@@ -18,7 +18,7 @@ const SEALED_AS: &str = "contact method";
 pub struct ContactMethod {
     /// Row id.
     pub id: i64,
-    /// `email`, `slack`, `pushover` or `telegram`.
+    /// `email`, `slack`, `pushover`, `telegram` or `sms`.
     pub method_type: String,
     /// The configuration, with secrets.
     pub config: Value,

@@ -3,7 +3,7 @@
 //!
 //! - [`config`]: configurations, and what is wrong with one. [`message`]: what is sent, digests included.
 //! - [`chart`]: the picture of a chart. `escape`: names of users in HTML and Markdown.
-//! - `chat`, `email`, `github`, `incidents`, `pushover`, `webhook`: the services.
+//! - `chat`, `email`, `github`, `incidents`, `pushover`, `webhook`: the services. [`twilio`]: SMS to people.
 
 pub mod chart;
 mod chat;
@@ -18,6 +18,7 @@ mod pushover;
 #[cfg(test)]
 mod recorder;
 mod reply;
+pub mod twilio;
 mod webhook;
 
 use serde_json::Value;
@@ -37,6 +38,9 @@ pub trait Courier {
     /// Sends a mail.
     fn mail(&mut self, mail: &AlertMail) -> Result<(), SendError>;
 
+    /// The account that sends SMS. `None`: it is not set up.
+    fn twilio(&self) -> Option<&twilio::Account>;
+
     /// The time of the attempt, seconds since the epoch.
     fn now_seconds(&self) -> i64;
 }
@@ -54,6 +58,12 @@ pub struct Failed {
     pub delivered: Vec<String>,
 }
 
+impl From<Failure> for Failed {
+    fn from(Failure { error, retry_after_seconds }: Failure) -> Failed {
+        Failed { error, retry_after_seconds, ..Failed::default() }
+    }
+}
+
 /// Sends a message to a target. Recipients in `delivered` have it from earlier attempts. Returns what some of the
 /// recipients failed with; empty: nothing.
 pub fn send(
@@ -63,18 +73,21 @@ pub fn send(
     delivered: &[String],
     courier: &mut dyn Courier,
 ) -> Result<String, Failed> {
-    let parsed =
-        Config::parse(channel_type, config).map_err(|error| Failed { error, is_final: true, ..Failed::default() })?;
+    let hide = |error: &str| tidewatch_accounts::without_secrets(channel_type, config, error);
+    let hidden = |failed: Failed| Failed { error: hide(&failed.error), ..failed };
     // A line for this target alone, such as its link that acknowledges.
     let private_line = config.get(PRIVATE_LINE).and_then(Value::as_str);
+    if channel_type == twilio::SMS {
+        let sent = twilio::send(config, message, private_line.unwrap_or_default(), courier);
+        return sent.map(|()| String::new()).map_err(hidden);
+    }
+    let parsed =
+        Config::parse(channel_type, config).map_err(|error| Failed { error, is_final: true, ..Failed::default() })?;
     let extended = private_line.map(|line| Message { body: format!("{}\n{line}", message.body), ..message.clone() });
     let message = extended.as_ref().unwrap_or(message);
-    let hide = |error: &str| tidewatch_accounts::without_secrets(channel_type, config, error);
     let sent = match &parsed {
         Config::Email(config) => {
-            return email::send(config, message, delivered, courier)
-                .map(|warning| hide(&warning))
-                .map_err(|failed| Failed { error: hide(&failed.error), ..failed });
+            return email::send(config, message, delivered, courier).map(|warning| hide(&warning)).map_err(hidden);
         }
         Config::Webhook(config) => webhook::send(config, message, courier),
         Config::Slack(config) => chat::slack(config, message, courier),
@@ -90,9 +103,5 @@ pub fn send(
             return Err(Failed { error, is_final: true, ..Failed::default() });
         }
     };
-    sent.map(|()| String::new()).map_err(|Failure { error, retry_after_seconds }| Failed {
-        error: hide(&error),
-        retry_after_seconds,
-        ..Failed::default()
-    })
+    sent.map(|()| String::new()).map_err(|failure| hidden(failure.into()))
 }

@@ -9,6 +9,7 @@ use tidewatch_runtime::outbound::guarded::{CallError, OutboundRequest, OutboundR
 
 use super::Courier;
 use super::message::Message;
+use super::twilio::Account;
 
 #[derive(Default)]
 pub struct Recorder {
@@ -16,6 +17,7 @@ pub struct Recorder {
     pub mails: Vec<AlertMail>,
     pub answers: VecDeque<(u16, String)>,
     pub mail_answers: VecDeque<Result<(), SendError>>,
+    pub twilio: Option<Account>,
 }
 
 impl Recorder {
@@ -40,6 +42,10 @@ impl Courier for Recorder {
     fn mail(&mut self, mail: &AlertMail) -> Result<(), SendError> {
         self.mails.push(mail.clone());
         self.mail_answers.pop_front().unwrap_or(Ok(()))
+    }
+
+    fn twilio(&self) -> Option<&Account> {
+        self.twilio.as_ref()
     }
 
     fn now_seconds(&self) -> i64 {

@@ -3,12 +3,13 @@
 use serde_json::{Map, Value, json};
 use url::Url;
 
+use crate::delivery::twilio::{self, PHONE_NUMBER, SMS};
 use tidewatch_limits as limits;
 
 /// A checked contact method.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contact {
-    /// The type: `email`, `slack`, `pushover` or `telegram`.
+    /// The type: `email`, `slack`, `pushover`, `telegram` or `sms`.
     pub kind: String,
     /// The configuration, which has secrets.
     pub config: Value,
@@ -23,19 +24,26 @@ fn keys(kind: &str) -> Option<(&'static [&'static str], &'static [&'static str])
         "slack" => Some((&["webhookUrl"], &["channel", "username"])),
         "pushover" => Some((&["userKey", "appToken"], &["device"])),
         "telegram" => Some((&["botToken", "chatId"], &[])),
+        SMS => Some((&[PHONE_NUMBER], &[])),
         _ => None,
     }
 }
 
 /// Checks a contact method. The error is a sentence for the user. `is_email`: whether a string is an e-mail address;
-/// `own_email`: the address of the account.
-pub fn check(kind: &str, config: &Value, is_email: impl Fn(&str) -> bool, own_email: &str) -> Result<Contact, String> {
-    if kind == "sms" {
-        return Err("SMS is not available: no Twilio account is set up on this server".to_owned());
-    }
+/// `own_email`: the address of the account; `sends_sms`: whether the server has a Twilio account (wire, 5.7).
+pub fn check(
+    kind: &str,
+    config: &Value,
+    is_email: impl Fn(&str) -> bool,
+    own_email: &str,
+    sends_sms: bool,
+) -> Result<Contact, String> {
     let Some((required, optional)) = keys(kind) else {
-        return Err("methodType is not one of email, slack, pushover and telegram".to_owned());
+        return Err("methodType is not one of email, slack, pushover, telegram and sms".to_owned());
     };
+    if kind == SMS && !sends_sms {
+        return Err(twilio::NOT_SET_UP.to_owned());
+    }
     let mut kept = Map::new();
     for key in required.iter().chain(optional) {
         let value = match config.get(key) {
@@ -72,8 +80,17 @@ pub fn check(kind: &str, config: &Value, is_email: impl Fn(&str) -> bool, own_em
             let host = url.as_ref().and_then(Url::host_str).ok_or("webhookUrl is not an address of http or https")?;
             format!("Slack at {host}")
         }
-        "pushover" => format!("Pushover, user key {}", last_four(&kept, "userKey")),
-        _ => format!("Telegram, chat {}", last_four(&kept, "chatId")),
+        "pushover" => format!("Pushover, user key {}", end_of(&kept, "userKey", 4)),
+        SMS => {
+            let number = kept.get(PHONE_NUMBER).and_then(Value::as_str).and_then(twilio::phone_number);
+            let number = number.ok_or_else(|| {
+                let (least, most) = (limits::PHONE_DIGITS_MIN, limits::PHONE_DIGITS_MAX);
+                format!("{PHONE_NUMBER} is not + with {least} to {most} digits: +12025550123")
+            })?;
+            kept.insert(PHONE_NUMBER.to_owned(), json!(number));
+            format!("SMS to {}", end_of(&kept, PHONE_NUMBER, 2))
+        }
+        _ => format!("Telegram, chat {}", end_of(&kept, "chatId", 4)),
     };
     Ok(Contact { kind: kind.to_owned(), config: Value::Object(kept), summary })
 }
@@ -90,7 +107,7 @@ pub fn delivery(kind: &str, config: &Value) -> Value {
 pub const MASK: &str = "********";
 
 /// Keys of secrets.
-const SECRETS: [&str; 4] = ["webhookUrl", "userKey", "appToken", "botToken"];
+const SECRETS: [&str; 5] = ["webhookUrl", "userKey", "appToken", "botToken", PHONE_NUMBER];
 
 /// The configuration with its secrets masked.
 pub fn masked(config: &Value) -> Value {
@@ -119,9 +136,10 @@ fn masked_email(address: &str) -> String {
     format!("{}\u{2026}@{host}", name.chars().next().unwrap_or('?'))
 }
 
-fn last_four(config: &Map<String, Value>, key: &str) -> String {
+/// The last `count` characters of a value, at most half of it.
+fn end_of(config: &Map<String, Value>, key: &str, count: usize) -> String {
     let value: Vec<char> = config.get(key).and_then(Value::as_str).unwrap_or_default().chars().collect();
-    let shown = value.len().saturating_sub(4).max(value.len() / 2);
+    let shown = value.len().saturating_sub(count).max(value.len() / 2);
     format!("\u{2026}{}", value[shown..].iter().collect::<String>())
 }
 
@@ -149,17 +167,25 @@ mod tests {
             ("pushover", json!({ "userKey": "u1" }), None),
             ("telegram", json!({ "botToken": "1:x", "chatId": "42" }), Some("Telegram, chat \u{2026}2")),
             ("telegram", json!({ "botToken": "1:x\n", "chatId": "4\n2" }), None),
-            ("sms", json!({ "phoneNumber": "+12025550123" }), None),
+            ("sms", json!({ "phoneNumber": "+1 (202) 555-0123" }), Some("SMS to \u{2026}23")),
+            ("sms", json!({ "phoneNumber": "2025550123" }), None),
+            ("sms", json!({}), None),
             ("webhook", json!({ "url": "https://example.com" }), None),
         ] {
-            let found = check(kind, &config, is_email, own).ok();
+            let found = check(kind, &config, is_email, own, true).ok();
             assert_eq!(found.as_ref().map(|contact| contact.summary.as_str()), expected, "{kind} {config}");
         }
         let secret = json!({ "botToken": "1:x", "chatId": "42" });
         assert_eq!(masked(&secret), json!({ "botToken": MASK, "chatId": "42" }));
         assert_eq!(unmasked(&json!({ "botToken": MASK, "chatId": "43" }), &secret)["botToken"], "1:x");
         assert_eq!(unmasked(&json!({ "botToken": "2:y" }), &secret), json!({ "botToken": "2:y" }));
-        let contact = check("email", &json!({}), is_email, own).expect("the own address");
+        let number = json!({ "phoneNumber": "+1 (202) 555-0123" });
+        let refused = check("sms", &number, is_email, own, false).expect_err("no account");
+        assert!(refused.contains("TWILIO_ACCOUNT_SID, TWILIO_AUTH_TOKEN and TWILIO_FROM"), "{refused}");
+        let contact = check("sms", &number, is_email, own, true).expect("a number");
+        assert_eq!(delivery("sms", &contact.config), json!({ "phoneNumber": "+12025550123" }));
+        assert_eq!(masked(&contact.config), json!({ "phoneNumber": MASK }));
+        let contact = check("email", &json!({}), is_email, own, false).expect("the own address");
         assert_eq!(delivery(&contact.kind, &contact.config), json!({ "recipients": ["ada@example.com"] }));
     }
 }

@@ -229,10 +229,10 @@ pub struct Handover {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ContactMethodRequest {
-    /// `email`, `slack`, `pushover` or `telegram`; empty keeps the type.
+    /// `email`, `slack`, `pushover`, `telegram` or `sms`; empty keeps the type.
     pub method_type: String,
     /// Its configuration: `address` (the account's by default); `webhookUrl`, `channel`, `username`; `userKey`,
-    /// `appToken`, `device`; `botToken`, `chatId`. A masked value keeps the stored one.
+    /// `appToken`, `device`; `botToken`, `chatId`; `phoneNumber`, as in E.164. A masked value keeps the stored one.
     #[schema(value_type = Option<Object>)]
     pub config: Option<Value>,
     /// Whether it is used; null keeps the value.
@@ -269,7 +269,7 @@ pub struct ContactMethodView {
 pub struct ContactMethods {
     /// In the order of creation.
     pub methods: Vec<ContactMethodView>,
-    /// Whether this server can send SMS.
+    /// Whether this server can send SMS: it has a Twilio account.
     pub sms_enabled: bool,
 }
 

@@ -1,19 +1,22 @@
 //! The operator's settings, each with a name, a type, a default and one sentence of help.
 //!
 //! [`file`]: the configuration file below flags and environment. [`Loaded`]: parsing and validation. [`show`]: settings
-//! as shown to people.
+//! as shown to people. `checks`: what is wrong with settings. `twilio`: the settings of SMS.
 
+mod checks;
 pub mod file;
 mod load;
 pub mod show;
+mod twilio;
 
 pub use load::Loaded;
+pub use twilio::TwilioSettings;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use clap::ArgAction;
 use clap::builder::BoolishValueParser;
 
@@ -164,6 +167,9 @@ pub struct Config {
     /// Settings of outgoing mail.
     #[command(flatten)]
     pub mail: MailSettings,
+    /// Settings of SMS.
+    #[command(flatten)]
+    pub twilio: TwilioSettings,
     /// Whether channels of notifications may be addresses of private networks, which every user who can change a project
     /// can then make the server contact.
     #[arg(long, env = "ALLOW_PRIVATE_NOTIFICATION_TARGETS", action = ArgAction::Set, value_parser = BoolishValueParser::new(),
@@ -265,6 +271,7 @@ impl Config {
             secrets_key_file: None,
             setup_code: None,
             mail: MailSettings::default(),
+            twilio: TwilioSettings::default(),
             allow_private_notification_targets: false,
             outbox_poll_seconds: limits::OUTBOX_POLL_SECONDS,
             allow_private_monitor_targets: false,
@@ -347,58 +354,6 @@ impl Config {
             set => set,
         };
         slots.max(limits::INGEST_CONCURRENT_MIN)
-    }
-
-    /// Warnings about settings that are accepted, but probably not as intended; one sentence each.
-    pub fn warnings(&self) -> Vec<String> {
-        let mut warnings = Vec::new();
-        let least = limits::INGEST_CONCURRENT_MIN;
-        if (1..least).contains(&self.ingest_concurrent_max) {
-            let set = self.ingest_concurrent_max;
-            warnings.push(format!(
-                "INGEST_MAX_CONCURRENT is {set}, below the floor of {least}: {least} are worked on at once"
-            ));
-        }
-        let set = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.trim().is_empty());
-        if set(&self.trusted_proxy_header) && !set(&self.trusted_proxies) {
-            warnings.push(
-                "TRUSTED_PROXY_HEADER is believed from every peer: a client that reaches this server without the proxy chooses \
-                 the address that limits and the audit log see; name the proxy in TRUSTED_PROXIES"
-                    .to_owned(),
-            );
-        }
-        if self.trusted_proxies.as_deref().is_some_and(|list| list.split(',').any(|word| word.trim() == "*")) {
-            warnings.push(
-                "TRUSTED_PROXIES is *: a client that reaches this server without a proxy chooses the address that limits and \
-                 the audit log see; name the proxies"
-                    .to_owned(),
-            );
-        }
-        warnings
-    }
-
-    /// Validates everything that can be validated before the server starts.
-    pub fn check(&self) -> anyhow::Result<()> {
-        self.trust()?;
-        self.login_key()?;
-        self.sealing_key()?;
-        self.control_database()?;
-        self.mail.check()?;
-        self.browser.check()?;
-        self.sso.check()?;
-        self.own_traces()?;
-        let wants_tls =
-            self.listen.iter().chain(&self.metrics_listen).any(|address| matches!(address, ListenAddress::Tls(_)));
-        ensure!(self.tls()?.is_some() || !wants_tls, "TLS needs a certificate and its key: tls_certificate, tls_key");
-        ensure!(self.upload_concurrent_max > 0, "upload_concurrent_max is 0: no upload would ever be taken");
-        let poll_min = limits::NOTIFICATION_POLL_SECONDS_MIN;
-        ensure!(self.notification_poll_seconds >= poll_min, "notification_poll_seconds is at least {poll_min}");
-        ensure!(self.otlp_body_bytes_max > 0, "otlp_body_bytes_max is 0: no export would ever be taken");
-        ensure!(self.report_body_mb_max > 0, "report_body_mb_max is 0: no report would ever be taken");
-        ensure!(self.outbox_poll_seconds > 0, "outbox_poll_seconds is 0");
-        ensure!(self.flush_rows > 0, "flush_rows is 0");
-        ensure!(self.connections_max > 0, "connections_max is 0: nobody could connect");
-        Ok(())
     }
 
     /// The certificate for `tls:` addresses; `None`: it is not set. An error if it cannot be loaded.

@@ -83,6 +83,11 @@ fn invalid_settings_are_reported_before_the_start() {
         (vec!["--listen", "here"], "is no address with a port"),
         (vec!["--jwt-secret", "0123456789abcdef0123456789abcdef"], "set JWT_SECRET, JWT_SECRET_FILE, or jwt_secret"),
         (vec!["--smtp-password", "s3cret"], "set SMTP_PASSWORD, SMTP_PASSWORD_FILE"),
+        (vec!["--twilio-auth-token", "s3cret"], "set TWILIO_AUTH_TOKEN, TWILIO_AUTH_TOKEN_FILE"),
+        (
+            vec!["--twilio-from", "+12025550100"],
+            "twilio_account_sid, twilio_auth_token and twilio_from need each other",
+        ),
         (vec!["--database-url", "postgres://a:b@c/d"], "set DATABASE_URL, DATABASE_URL_FILE"),
         (vec!["--secrets-key", "0123456789abcdef0123456789abcdef"], "set SECRETS_KEY, SECRETS_KEY_FILE"),
         (vec!["--oidc-client-secret", "s3cret"], "set OIDC_CLIENT_SECRET, OIDC_CLIENT_SECRET_FILE"),

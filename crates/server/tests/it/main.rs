@@ -73,6 +73,7 @@ mod notification_outbox;
 mod oauth;
 mod on_call;
 mod on_call_people;
+mod on_call_sms;
 mod openapi;
 mod orders;
 mod otlp;

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use serde_json::{Value, json};
 use sqlx::{AnyConnection, Connection};
 use tidewatch_accounts::{NewUser, Role, User};
+use tidewatch_server::config::Config;
 
 use crate::client::Answer;
 use crate::engines::On;
@@ -33,7 +34,7 @@ fn ns(time: &str) -> i64 {
     time.parse::<jiff::Timestamp>().expect("an instant").as_nanosecond() as i64
 }
 
-async fn until<T, F: Future<Output = Option<T>>>(mut look: impl FnMut() -> F) -> T {
+pub async fn until<T, F: Future<Output = Option<T>>>(mut look: impl FnMut() -> F) -> T {
     let began = std::time::Instant::now();
     loop {
         if let Some(found) = look().await {
@@ -46,9 +47,15 @@ async fn until<T, F: Future<Output = Option<T>>>(mut look: impl FnMut() -> F) ->
 
 impl Desk {
     pub async fn open(database: &On) -> Desk {
+        Desk::open_with(database, |_| {}).await
+    }
+
+    /// Opens a desk with changed settings.
+    pub async fn open_with(database: &On, also: impl Fn(&mut Config) + Send + Sync + 'static) -> Desk {
         let clock = Arc::new(AtomicI64::new(ns("2026-06-01T10:00:00Z")));
-        let set = |config: &mut tidewatch_server::config::Config| {
+        let set = move |config: &mut Config| {
             config.base_url = Some("https://tide.example.com/".to_owned());
+            also(config);
         };
         let (harness, project) = Harness::registered_at(database, &clock, set).await;
         let bundle = harness.api("GET", "/api/me/login-bundle", &Value::Null).await.expect(200).json();

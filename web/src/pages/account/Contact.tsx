@@ -44,6 +44,7 @@ const TYPES = {
       { key: "chatId", label: "Chat id" },
     ],
   },
+  sms: { label: "SMS", fields: [{ key: "phoneNumber", label: "Phone number", hint: "With + and the country code." }] },
 } as const;
 type Type = keyof typeof TYPES;
 
@@ -68,7 +69,7 @@ export function Contact() {
         </QueryView>
       </Section>
       <Section title="New contact method">
-        <New />
+        <New hasSms={query.data?.smsEnabled} />
       </Section>
       <ChainEditor methods={query.data?.methods ?? []} />
       <Calendar />
@@ -152,7 +153,8 @@ function Method({ method }: { method: ContactMethod }) {
   );
 }
 
-function New() {
+/** `hasSms` is undefined until the server has told whether it sends SMS. */
+function New({ hasSms }: { hasSms?: boolean }) {
   const [type, setType] = useState<Type>("email");
   const [config, setConfig] = useState<Record<string, string>>({});
   const add = useContactChange(addContact);
@@ -175,7 +177,10 @@ function New() {
       <SelectField
         label="Type"
         value={type}
-        options={Object.entries(TYPES).map(([value, { label }]) => ({ value, label }))}
+        hint={hasSms === false ? "SMS is not set up: whoever runs this server connects it to Twilio." : undefined}
+        options={Object.entries(TYPES)
+          .filter(([value]) => value !== "sms" || hasSms)
+          .map(([value, { label }]) => ({ value, label }))}
         onChange={(value) => {
           setType(value as Type);
           setConfig({});

@@ -36,7 +36,7 @@ const NO_METHOD: &str = "no such contact method";
 pub async fn list(State(app): State<Arc<App>>, caller: SignedIn) -> Result<Json<ContactMethods>, ApiError> {
     let methods = app.control.contact_methods(caller.user.id).await?;
     let methods = methods.iter().map(|method| view(caller.user.id, method)).collect();
-    Ok(Json(ContactMethods { methods, sms_enabled: false }))
+    Ok(Json(ContactMethods { methods, sms_enabled: app.notifier.sends_sms() }))
 }
 
 /// Adds a contact method, and sends a code to it. Pages use it once the code is entered.
@@ -53,7 +53,7 @@ pub async fn create(
     LoginUser(caller): LoginUser,
     JsonBody(request): JsonBody<ContactMethodRequest>,
 ) -> Result<(StatusCode, Json<ContactMethodView>), ApiError> {
-    let new = checked(&caller.user, &request.method_type, &request.config.unwrap_or_default())?;
+    let new = checked(&app, &caller.user, &request.method_type, &request.config.unwrap_or_default())?;
     let id = app.control.add_contact_method(&caller.actor(&app), &new).await?;
     if !new.is_verified {
         send_code(&app, &caller, id).await?;
@@ -80,8 +80,8 @@ pub async fn change(
     let old = own(&app, &caller, id(&method, NO_METHOD)?).await?;
     let kind = if request.method_type.is_empty() { old.method_type.clone() } else { request.method_type };
     let new = match &request.config {
-        Some(config) => Some(checked(&caller.user, &kind, &contact::unmasked(config, &old.config))?),
-        None if kind != old.method_type => Some(checked(&caller.user, &kind, &Value::Null)?),
+        Some(config) => Some(checked(&app, &caller.user, &kind, &contact::unmasked(config, &old.config))?),
+        None if kind != old.method_type => Some(checked(&app, &caller.user, &kind, &Value::Null)?),
         None => None,
     };
     app.control.change_contact_method(&caller.actor(&app), old.id, new.as_ref(), request.enabled).await?;
@@ -215,10 +215,11 @@ fn chain(steps: &[UserRuleView]) -> Result<Vec<UserRule>, ApiError> {
     Ok(steps.iter().map(rule).collect())
 }
 
-fn checked(user: &User, kind: &str, config: &Value) -> Result<NewContactMethod, ApiError> {
+fn checked(app: &App, user: &User, kind: &str, config: &Value) -> Result<NewContactMethod, ApiError> {
     let is_email =
         |address: &str| address.len() <= limits::EMAIL_BYTES_MAX && address.parse::<lettre::Address>().is_ok();
-    let checked = contact::check(kind, config, is_email, &user.email).map_err(ApiError::unprocessable)?;
+    let checked = contact::check(kind, config, is_email, &user.email, app.notifier.sends_sms());
+    let checked = checked.map_err(ApiError::unprocessable)?;
     let is_own = kind == "email" && checked.config["address"] == *user.email;
     let is_verified = is_own && user.is_email_verified;
     Ok(NewContactMethod { method_type: checked.kind, config: checked.config, summary: checked.summary, is_verified })
