@@ -310,6 +310,10 @@ fn of_more_requests(noise: f64, of_few: f64, of_more: f64) -> f64 {
 /// The usual number of requests of the window when it has far fewer.
 fn fallen(series: &Series, window: Window, wanted: f64, now: i64) -> Option<f64> {
     let (value, before) = calls_of(series, window, now)?;
+    // The other days only lower what is expected.
+    if !is_far_below(value, before, wanted) {
+        return None;
+    }
     let mut other_days = same_time(series, Metric::Calls, window, now, 10);
     let least = other_days.iter().copied().reduce(f64::min)?;
     let expected = before.min(median(&mut other_days)?);

@@ -9,7 +9,7 @@ use tidewatch_domain::changes::{
 use tidewatch_store::plan::{Aggregate, Filter, Function, Key};
 use tidewatch_store::tables::Table;
 
-use crate::answer::{Answer, Row};
+use crate::answer::Row;
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::plans;
@@ -151,41 +151,65 @@ async fn screen_table(
     range: Range,
     buckets: Buckets,
 ) -> Result<Screened, QueryError> {
-    let keys = vec![Key::column("name"), plans::bucket(&buckets)];
-    let plan = plans::groups(table, &[project], range, calls(table), keys, aggregates(table, QUANTILES.to_vec()));
-    let answer = executor.run(plan).await?;
+    let of = |range| {
+        let keys = vec![Key::column("name"), plans::bucket(&buckets)];
+        let plan = plans::groups(table, &[project], range, calls(table), keys, aggregates(table, QUANTILES.to_vec()));
+        executor.run(plan)
+    };
+    let starts: Vec<i64> = buckets.starts().collect();
+    let middle = starts.get(starts.len() / 2).copied().unwrap_or(range.to);
+    let (early, late) =
+        tokio::try_join!(of(Range { from: range.from, to: middle }), of(Range { from: middle, to: range.to }))?;
+    let mut names: BTreeMap<&str, Quarters> = BTreeMap::new();
+    for row in early.rows().chain(late.rows()) {
+        let Ok(place) = starts.binary_search(&row.int(plans::BUCKET)) else { continue };
+        let of_name = names.entry(row.text("name")).or_insert_with(|| Quarters::new(starts.len()));
+        of_name.add(table, place, row);
+    }
+    let first = names.values().filter_map(|quarters| quarters.first).min();
+    let mut screened = Screened {
+        subjects: Vec::new(),
+        checked: names.len() as u64,
+        quiet: names.values().filter(|quarters| quarters.calls() < QUIET).count() as u64,
+        data_since: first.map(|place| starts[place].div_euclid(MINUTE)),
+    };
     let is_whole = range.to.rem_euclid(QUARTER * MINUTE) == 0;
-    executor.context.run_queued(move |_| Screened::of(table, &answer, buckets, is_whole)).await
+    let named: Vec<(String, Quarters)> =
+        names.into_iter().map(|(name, quarters)| (name.to_owned(), quarters)).collect();
+    let suspected = in_halves(executor, named, move |(name, quarters)| {
+        let weight = quarters.weight / quarters.calls().max(1.0);
+        Subject { table, name, weight, suspicion: suspicion(&quarters.quarters, is_whole) }
+    });
+    screened.subjects = suspected.await?;
+    screened.subjects.retain(|subject| subject.suspicion.worst() > 0.0);
+    Ok(screened)
 }
 
-impl Screened {
-    /// All suspicious subjects of a table, from its rows by name and quarter; the last quarter `is_whole` when it is over.
-    fn of(table: Table, answer: &Answer, buckets: Buckets, is_whole: bool) -> Screened {
-        let starts: Vec<i64> = buckets.starts().collect();
-        let mut names: BTreeMap<&str, (f64, Vec<Quarter>)> = BTreeMap::new();
-        for row in answer.rows() {
-            let Ok(place) = starts.binary_search(&row.int(plans::BUCKET)) else { continue };
-            let (weight, quarters) =
-                names.entry(row.text("name")).or_insert_with(|| (0.0, vec![Quarter::default(); starts.len()]));
-            *weight += row.number(WEIGHT_COLUMN);
-            let durations = row.numbers(DURATIONS).unwrap_or_default().try_into().unwrap_or_default();
-            let (calls, failed) = (row.number(CALLS_COLUMN), row.number(FAILED));
-            let (priced, cost) = costs(table, row);
-            quarters[place] = Quarter { calls, failed, durations, priced, cost };
-        }
-        let first = answer.rows().map(|row| row.int(plans::BUCKET).div_euclid(MINUTE)).min();
-        let mut screened = Screened { subjects: Vec::new(), checked: 0, quiet: 0, data_since: first };
-        for (name, (weight, quarters)) in names {
-            let calls: f64 = quarters.iter().map(|quarter| quarter.calls).sum();
-            screened.checked += 1;
-            screened.quiet += u64::from(calls < QUIET);
-            let suspicion = suspicion(&quarters, is_whole);
-            if suspicion.worst() > 0.0 {
-                let weight = weight / calls.max(1.0);
-                screened.subjects.push(Subject { table, name: name.to_owned(), weight, suspicion });
-            }
-        }
-        screened
+/// The quarters of a name.
+struct Quarters {
+    /// Calls that all stored rows stand for.
+    weight: f64,
+    /// The place of the first quarter with rows.
+    first: Option<usize>,
+    quarters: Vec<Quarter>,
+}
+
+impl Quarters {
+    fn new(length: usize) -> Quarters {
+        Quarters { weight: 0.0, first: None, quarters: vec![Quarter::default(); length] }
+    }
+
+    fn add(&mut self, table: Table, place: usize, row: Row<'_>) {
+        self.weight += row.number(WEIGHT_COLUMN);
+        self.first = Some(self.first.map_or(place, |first| first.min(place)));
+        let durations = row.numbers(DURATIONS).unwrap_or_default().try_into().unwrap_or_default();
+        let (calls, failed) = (row.number(CALLS_COLUMN), row.number(FAILED));
+        let (priced, cost) = costs(table, row);
+        self.quarters[place] = Quarter { calls, failed, durations, priced, cost };
+    }
+
+    fn calls(&self) -> f64 {
+        self.quarters.iter().map(|quarter| quarter.calls).sum()
     }
 }
 

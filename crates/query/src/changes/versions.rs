@@ -86,6 +86,10 @@ pub async fn origin(
     let since = change.since.saturating_mul(MINUTE);
     let to = change.recovered.unwrap_or(end).saturating_mul(MINUTE);
     let range = Range { from: since.saturating_sub(KNOWN), to: to.max(since.saturating_add(1)) };
+    if change.kind == Kind::Fewer {
+        // Fewer calls of one version are the others' gain: traffic names no version.
+        return Ok(Origin { service: service_of(executor, project, subject, range).await?, version: None });
+    }
     let bad = match change.kind {
         Kind::Slower | Kind::SlowerTail | Kind::SlowShare => {
             filters::compare("duration", Op::Gt, change.slow_ns as i64)
@@ -122,10 +126,18 @@ pub async fn origin(
             first: known.first(row.text("server_name"), row.text("app_version"), row.int(FIRST)),
         })
         .collect();
-    Ok(choose(&versions, change.kind, since))
+    Ok(choose(&versions, since))
 }
 
-fn choose(versions: &[Version], kind: Kind, since: i64) -> Origin {
+/// The service with most calls of the subject; empty without any.
+async fn service_of(executor: &Executor, project: u32, subject: &Subject, range: Range) -> Result<String, QueryError> {
+    let (keys, calls) = (vec![Key::column("server_name")], vec![Function::Count.named(AFTER)]);
+    let answer = executor.run(plans::groups(subject.table, &[project], range, subject.rows(), keys, calls)).await?;
+    let most = answer.rows().max_by(|one, other| one.number(AFTER).total_cmp(&other.number(AFTER)));
+    Ok(most.map(|row| row.text("server_name").to_owned()).unwrap_or_default())
+}
+
+fn choose(versions: &[Version], since: i64) -> Origin {
     let calls = |version: &&Version| version.since.calls + version.before.calls;
     let most = versions.iter().max_by(|one, other| calls(one).total_cmp(&calls(other)));
     let Some(service) = most.map(|version| version.service.clone()) else { return Origin::default() };
@@ -135,8 +147,7 @@ fn choose(versions: &[Version], kind: Kind, since: i64) -> Origin {
     let all = of_service().map(|version| version.since).fold(Served::default(), add);
     let near = [0, 1].map(|index: usize| of_service().map(|version| version.near[index]).sum::<f64>());
     let mut found: Option<(&Version, Relation)> = None;
-    // Fewer calls of one version are the others' gain: traffic names no version.
-    for version in of_service().filter(|version| !version.name.is_empty() && kind != Kind::Fewer) {
+    for version in of_service().filter(|version| !version.name.is_empty()) {
         let old = Served { calls: all.calls - version.since.calls, bad: all.bad - version.since.bad };
         let share = |index: usize| version.near[index] / near[index].max(1.0);
         let rose = share(1) - share(0);
@@ -186,7 +197,7 @@ mod tests {
             (vec![rolled_out, replaced], Some(("1.42.0", Relation::BeganWith))),
             (vec![], None),
         ] {
-            let found = choose(&versions, Kind::Slower, since).version;
+            let found = choose(&versions, since).version;
             let found = found.as_ref().map(|(name, relation)| (name.as_str(), *relation));
             assert_eq!(found, expected);
         }
