@@ -82,14 +82,24 @@ const LONG: usize = 3;
 const FAILED: usize = 4;
 const PRICE: usize = 5;
 
+/// A quarter, and the logarithms of its durations, which several windows use.
+struct Logarithms<'a> {
+    quarter: &'a Quarter,
+    durations: [f64; 4],
+}
+
+impl Logarithms<'_> {
+    fn of(quarter: &Quarter) -> Logarithms<'_> {
+        Logarithms { quarter, durations: quarter.durations.map(|ns| ns.max(1.0).ln()) }
+    }
+}
+
 impl Window {
-    fn of(quarters: &[Quarter]) -> Window {
-        let sum = |of: fn(&Quarter) -> f64| quarters.iter().map(of).sum::<f64>();
-        let timed = || quarters.iter().filter(|quarter| quarter.durations[0] > 0.0);
-        let of_timed: f64 = timed().map(|quarter| quarter.calls).sum();
-        let mean = |place: usize| {
-            timed().map(|quarter| quarter.durations[place].max(1.0).ln() * quarter.calls).sum::<f64>() / of_timed
-        };
+    fn of(quarters: &[Logarithms<'_>]) -> Window {
+        let sum = |of: fn(&Quarter) -> f64| quarters.iter().map(|one| of(one.quarter)).sum::<f64>();
+        let timed = || quarters.iter().filter(|one| one.quarter.durations[0] > 0.0);
+        let of_timed: f64 = timed().map(|one| one.quarter.calls).sum();
+        let mean = |place: usize| timed().map(|one| one.durations[place] * one.quarter.calls).sum::<f64>() / of_timed;
         let (calls, failed) = (sum(|quarter| quarter.calls), sum(|quarter| quarter.failed));
         let (priced, cost) = (sum(|quarter| quarter.priced), sum(|quarter| quarter.cost));
         let mut values = [None; 6];
@@ -167,8 +177,9 @@ pub fn suspicion(quarters: &[Quarter], is_whole: bool) -> Suspicion {
         // Other days may tell what is usual; these quarters cannot.
         worst = worst.max(NIGHTLY);
     }
+    let logarithms: Vec<Logarithms<'_>> = quarters.iter().map(Logarithms::of).collect();
     for (place, length) in LENGTHS.into_iter().enumerate() {
-        let windows: Vec<Window> = quarters.windows(length).map(Window::of).collect();
+        let windows: Vec<Window> = logarithms.windows(length).map(Window::of).collect();
         let mut recent: [Recent; 6] = Default::default();
         for (at, window) in windows.iter().enumerate() {
             for (value, recent) in recent.iter_mut().enumerate() {

@@ -49,7 +49,12 @@ pub async fn read(executor: &Executor, project: &Project, request: ChangesReques
             cards.push(Found { subject, changes: found, failing_since, origin: Origin::default() });
         }
     }
-    for pair in cards.chunks_mut(2) {
+    let (mut fewer, mut others): (Vec<&mut Found<'_>>, Vec<&mut Found<'_>>) =
+        cards.iter_mut().partition(|card| card.changes[0].kind == Kind::Fewer);
+    let subjects: Vec<&Subject> = fewer.iter().map(|card| card.subject).collect();
+    let services = versions::services(executor, project.number, &subjects, end).await?;
+    fewer.iter_mut().zip(services).for_each(|(card, origin)| card.origin = origin);
+    for pair in others.chunks_mut(2) {
         match pair {
             [one, other] => {
                 (one.origin, other.origin) = tokio::try_join!(

@@ -88,7 +88,8 @@ impl Subject {
     }
 }
 
-fn calls(table: Table) -> Filter {
+/// The rows of a table that are calls.
+pub fn calls(table: Table) -> Filter {
     if table == Table::AiTraces { ai_metrics::model_calls() } else { Filter::True }
 }
 

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use tidewatch_domain::changes::{Change, Kind, Relation, Served, carried_by};
+use tidewatch_domain::changes::{Change, Kind, Relation, STEPS, Served, carried_by};
 use tidewatch_store::plan::{Filter, Function, Key, Op, Value};
+use tidewatch_store::tables::Table;
 
-use super::read::Subject;
+use super::read::{Subject, calls};
 use crate::deploys::WentLive;
 use crate::error::QueryError;
 use crate::executor::Executor;
@@ -74,7 +75,39 @@ struct Version {
     first: i64,
 }
 
-/// Reads the calls of the subject by service and version, before and since the change.
+/// The service with most calls of each subject in the hours before `end`, a minute. Traffic names no version: fewer
+/// calls of one are the others' gain.
+pub async fn services(
+    executor: &Executor,
+    project: u32,
+    subjects: &[&Subject],
+    end: i64,
+) -> Result<Vec<Origin>, QueryError> {
+    let range =
+        Range { from: (end - STEPS).saturating_mul(MINUTE).saturating_sub(KNOWN), to: end.saturating_mul(MINUTE) };
+    let mut origins = vec![(0.0, Origin::default()); subjects.len()];
+    for table in [Table::Endpoints, Table::Tasks, Table::AiTraces] {
+        let of_table = || subjects.iter().enumerate().filter(|(_, subject)| subject.table == table);
+        let names: Vec<&str> = of_table().map(|(_, subject)| subject.name.as_str()).collect();
+        if names.is_empty() {
+            continue;
+        }
+        let filter = calls(table).and(filters::strings("name", &names));
+        let keys = vec![Key::column("name"), Key::column("server_name")];
+        let counts = vec![Function::Count.named(AFTER)];
+        let answer = executor.run(plans::groups(table, &[project], range, filter, keys, counts)).await?;
+        for row in answer.rows() {
+            let Some((place, _)) = of_table().find(|(_, subject)| subject.name == row.text("name")) else { continue };
+            let (most, origin) = &mut origins[place];
+            if row.number(AFTER) > *most {
+                (*most, origin.service) = (row.number(AFTER), row.text("server_name").to_owned());
+            }
+        }
+    }
+    Ok(origins.into_iter().map(|(_, origin)| origin).collect())
+}
+
+/// Reads the calls of the subject by service and version, before and since the change, which is not of traffic.
 pub async fn origin(
     executor: &Executor,
     project: u32,
@@ -86,10 +119,6 @@ pub async fn origin(
     let since = change.since.saturating_mul(MINUTE);
     let to = change.recovered.unwrap_or(end).saturating_mul(MINUTE);
     let range = Range { from: since.saturating_sub(KNOWN), to: to.max(since.saturating_add(1)) };
-    if change.kind == Kind::Fewer {
-        // Fewer calls of one version are the others' gain: traffic names no version.
-        return Ok(Origin { service: service_of(executor, project, subject, range).await?, version: None });
-    }
     let bad = match change.kind {
         Kind::Slower | Kind::SlowerTail | Kind::SlowShare => {
             filters::compare("duration", Op::Gt, change.slow_ns as i64)
@@ -127,14 +156,6 @@ pub async fn origin(
         })
         .collect();
     Ok(choose(&versions, since))
-}
-
-/// The service with most calls of the subject; empty without any.
-async fn service_of(executor: &Executor, project: u32, subject: &Subject, range: Range) -> Result<String, QueryError> {
-    let (keys, calls) = (vec![Key::column("server_name")], vec![Function::Count.named(AFTER)]);
-    let answer = executor.run(plans::groups(subject.table, &[project], range, subject.rows(), keys, calls)).await?;
-    let most = answer.rows().max_by(|one, other| one.number(AFTER).total_cmp(&other.number(AFTER)));
-    Ok(most.map(|row| row.text("server_name").to_owned()).unwrap_or_default())
 }
 
 fn choose(versions: &[Version], since: i64) -> Origin {

@@ -383,12 +383,7 @@ impl Columns {
                         }
                         let mut counts = Some(buckets.clone());
                         if *self.get(row, "temporality") == Cell::U64(2) {
-                            counts = match &before {
-                                Some((same, then)) if *same == bounds => {
-                                    buckets.iter().zip(then).map(|(now, then)| now.checked_sub(*then)).collect()
-                                }
-                                _ => None,
-                            };
+                            counts = before.as_ref().and_then(|before| increase(before, (&bounds, &buckets)));
                             before = Some((bounds.clone(), buckets));
                         }
                         let values: Vec<Cell> = keys.iter().map(|key| self.key(key, row)).collect();
@@ -423,6 +418,26 @@ impl Columns {
         }
         all.into_values().collect()
     }
+}
+
+/// The counts of a cumulative histogram since the one before it; `None` when a count decreased, or when a bucket of the
+/// one before is inside of none of its buckets.
+fn increase(before: &(Vec<f64>, Vec<u64>), now: (&[f64], &[u64])) -> Option<Vec<u64>> {
+    let edges = |bounds: &[f64], bucket: usize| {
+        let from = if bucket == 0 { f64::NEG_INFINITY } else { bounds[bucket - 1] };
+        (from, bounds.get(bucket).copied().unwrap_or(f64::INFINITY))
+    };
+    let mut counts = now.1.to_vec();
+    for (bucket, then) in before.1.iter().enumerate().filter(|(_, then)| **then > 0) {
+        let (from, to) = edges(&before.0, bucket);
+        let contains = |place: &usize| {
+            let (low, high) = edges(now.0, *place);
+            low <= from && to <= high
+        };
+        let place = (0..counts.len()).find(contains)?;
+        counts[place] = counts[place].checked_sub(*then)?;
+    }
+    Some(counts)
 }
 
 /// The bounds of the buckets: the first starts at zero (or its bound when that is not positive), the last is at its
