@@ -1,5 +1,6 @@
 //! Assigns rows to groups: every distinct value of a key has a code, and every distinct list of codes is a group.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use arrow::array::{
@@ -380,7 +381,32 @@ impl Groups {
             code => Some(&self.keys[key].values[code as usize]),
         }
     }
+
+    /// By key and code of a value: its place among the values, ascending, from 1. 0 is the place of a null.
+    pub fn ranks(&self) -> Ranks {
+        let of_key = |key: &Distinct| {
+            let mut ascending: Vec<usize> = (0..key.values.len()).collect();
+            ascending.sort_unstable_by(|a, b| key.values[*a].order(&key.values[*b]));
+            let mut ranks = vec![0; ascending.len()];
+            ascending.into_iter().zip(1..).for_each(|(code, rank)| ranks[code] = rank);
+            ranks
+        };
+        Ranks(self.keys.iter().map(of_key).collect())
+    }
+
+    /// Compares two groups by all keys ascending.
+    pub fn compare(&self, ranks: &Ranks, a: usize, b: usize) -> Ordering {
+        let rank = |group: usize, key: usize| match self.codes[group * self.keys.len() + key] {
+            NULL => 0,
+            code => ranks.0[key][code as usize],
+        };
+        let by_key = |key| rank(a, key).cmp(&rank(b, key));
+        (0..self.keys.len()).map(by_key).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+    }
 }
+
+/// The order of the values of the keys: many groups are sorted by few distinct values.
+pub struct Ranks(Vec<Vec<u32>>);
 
 fn signed(bits: u64) -> Datum {
     Datum::I64(bits as i64)

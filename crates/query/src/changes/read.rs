@@ -1,6 +1,7 @@
 //! Which subjects may have changed, and their minutes.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use tidewatch_domain::changes::{
     Change, Kind, LAST_MINUTES, LOOKED_BACK, Minute, QUANTILES, QUARTER, Quarter, SCREENED, STEPS, Series, Suspicion,
@@ -9,7 +10,7 @@ use tidewatch_domain::changes::{
 use tidewatch_store::plan::{Aggregate, Filter, Function, Key};
 use tidewatch_store::tables::Table;
 
-use crate::answer::Row;
+use crate::answer::{Answer, Row};
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::plans;
@@ -152,20 +153,18 @@ async fn screen_table(
     range: Range,
     buckets: Buckets,
 ) -> Result<Screened, QueryError> {
-    let of = |range| {
+    let starts: Arc<[i64]> = buckets.starts().collect();
+    let of = async |range| {
         let keys = vec![Key::column("name"), plans::bucket(&buckets)];
         let plan = plans::groups(table, &[project], range, calls(table), keys, aggregates(table, QUANTILES.to_vec()));
-        executor.run(plan)
+        let (answer, starts) = (executor.run(plan).await?, Arc::clone(&starts));
+        executor.context.run_queued(move |_| quarters_of(table, &answer, &starts)).await
     };
-    let starts: Vec<i64> = buckets.starts().collect();
     let middle = starts.get(starts.len() / 2).copied().unwrap_or(range.to);
-    let (early, late) =
+    let (mut names, late) =
         tokio::try_join!(of(Range { from: range.from, to: middle }), of(Range { from: middle, to: range.to }))?;
-    let mut names: BTreeMap<&str, Quarters> = BTreeMap::new();
-    for row in early.rows().chain(late.rows()) {
-        let Ok(place) = starts.binary_search(&row.int(plans::BUCKET)) else { continue };
-        let of_name = names.entry(row.text("name")).or_insert_with(|| Quarters::new(starts.len()));
-        of_name.add(table, place, row);
+    for (name, late) in late {
+        names.entry(name).or_insert_with(|| Quarters::new(starts.len())).merge(late);
     }
     let first = names.values().filter_map(|quarters| quarters.first).min();
     let mut screened = Screened {
@@ -175,15 +174,29 @@ async fn screen_table(
         data_since: first.map(|place| starts[place].div_euclid(MINUTE)),
     };
     let is_whole = range.to.rem_euclid(QUARTER * MINUTE) == 0;
-    let named: Vec<(String, Quarters)> =
-        names.into_iter().map(|(name, quarters)| (name.to_owned(), quarters)).collect();
-    let suspected = in_halves(executor, named, move |(name, quarters)| {
+    let suspected = in_halves(executor, names.into_iter().collect(), move |(name, quarters)| {
         let weight = quarters.weight / quarters.calls().max(1.0);
         Subject { table, name, weight, suspicion: suspicion(&quarters.quarters, is_whole) }
     });
     screened.subjects = suspected.await?;
     screened.subjects.retain(|subject| subject.suspicion.worst() > 0.0);
     Ok(screened)
+}
+
+/// The quarters of all names, from rows that ascend by name.
+fn quarters_of(table: Table, answer: &Answer, starts: &[i64]) -> BTreeMap<String, Quarters> {
+    let mut names: Vec<(&str, Quarters)> = Vec::new();
+    for row in answer.rows() {
+        let Ok(place) = starts.binary_search(&row.int(plans::BUCKET)) else { continue };
+        let name = row.text("name");
+        if names.last().is_none_or(|(last, _)| *last != name) {
+            names.push((name, Quarters::new(starts.len())));
+        }
+        if let Some((_, quarters)) = names.last_mut() {
+            quarters.add(table, place, row);
+        }
+    }
+    names.into_iter().map(|(name, quarters)| (name.to_owned(), quarters)).collect()
 }
 
 /// The quarters of a name.
@@ -207,6 +220,14 @@ impl Quarters {
         let (calls, failed) = (row.number(CALLS_COLUMN), row.number(FAILED));
         let (priced, cost) = costs(table, row);
         self.quarters[place] = Quarter { calls, failed, durations, priced, cost };
+    }
+
+    /// Adds those of later times.
+    fn merge(&mut self, late: Quarters) {
+        self.weight += late.weight;
+        self.first = self.first.or(late.first);
+        let with_calls = late.quarters.into_iter().zip(&mut self.quarters).filter(|(late, _)| late.calls > 0.0);
+        with_calls.for_each(|(late, quarter)| *quarter = late);
     }
 
     fn calls(&self) -> f64 {

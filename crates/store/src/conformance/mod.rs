@@ -9,6 +9,7 @@
 
 pub mod compare;
 pub mod dice;
+mod histograms;
 pub mod model;
 pub mod plans;
 pub mod rankings;

@@ -29,13 +29,18 @@ pub(super) fn batch(
     }
     let mut order: Vec<usize> = (0..count).collect();
     let groups = &all.groups;
-    let compare = |a: &usize, b: &usize| compare_groups(grouping, groups, &columns, *a, *b);
     let end = offset.saturating_add(limit);
-    if end < order.len() && end > 0 {
-        order.select_nth_unstable_by(end - 1, compare);
+    if grouping.order.is_empty() && end >= count {
+        let ranks = groups.ranks();
+        order.sort_unstable_by(|a, b| groups.compare(&ranks, *a, *b));
+    } else {
+        let compare = |a: &usize, b: &usize| compare_groups(grouping, groups, &columns, *a, *b);
+        if end < order.len() && end > 0 {
+            order.select_nth_unstable_by(end - 1, compare);
+        }
+        order.truncate(end);
+        order.sort_unstable_by(compare);
     }
-    order.truncate(end);
-    order.sort_unstable_by(compare);
     order.drain(..offset.min(order.len()));
 
     let mut fields = Vec::new();
