@@ -49,26 +49,7 @@ pub async fn read(executor: &Executor, project: &Project, request: ChangesReques
             cards.push(Found { subject, changes: found, failing_since, origin: Origin::default() });
         }
     }
-    let (mut fewer, mut others): (Vec<&mut Found<'_>>, Vec<&mut Found<'_>>) =
-        cards.iter_mut().partition(|card| card.changes[0].kind == Kind::Fewer);
-    let subjects: Vec<&Subject> = fewer.iter().map(|card| card.subject).collect();
-    let services = versions::services(executor, project.number, &subjects, end).await?;
-    fewer.iter_mut().zip(services).for_each(|(card, origin)| card.origin = origin);
-    for pair in others.chunks_mut(2) {
-        match pair {
-            [one, other] => {
-                (one.origin, other.origin) = tokio::try_join!(
-                    one.read_origin(executor, project.number, &known, end),
-                    other.read_origin(executor, project.number, &known, end),
-                )?;
-            }
-            rest => {
-                for card in rest {
-                    card.origin = card.read_origin(executor, project.number, &known, end).await?;
-                }
-            }
-        }
-    }
+    read_origins(executor, project.number, &mut cards, &known, end).await?;
     let mut data = stopped_services(executor, project.number, &mut cards, end).await?;
     let worse: Vec<callers::Worse<'_>> = cards.iter().map(|card| (card.subject, &card.changes[0])).collect();
     let guilty = callers::guilty_of(executor, project.number, &worse).await?;
@@ -106,16 +87,36 @@ struct Found<'a> {
     origin: Origin,
 }
 
-impl Found<'_> {
-    async fn read_origin(
-        &self,
-        executor: &Executor,
-        project: u32,
-        known: &Known,
-        end: i64,
-    ) -> Result<Origin, QueryError> {
-        versions::origin(executor, project, self.subject, &self.changes[0], known, end).await
+/// Reads where the changes come from: of fallen traffic in one query, of others in two at once.
+async fn read_origins(
+    executor: &Executor,
+    project: u32,
+    cards: &mut [Found<'_>],
+    known: &Known,
+    end: i64,
+) -> Result<(), QueryError> {
+    let (mut fewer, mut others): (Vec<&mut Found<'_>>, Vec<&mut Found<'_>>) =
+        cards.iter_mut().partition(|card| card.changes[0].kind == Kind::Fewer);
+    let subjects: Vec<&Subject> = fewer.iter().map(|card| card.subject).collect();
+    let services = versions::services(executor, project, &subjects, end).await?;
+    fewer.iter_mut().zip(services).for_each(|(card, origin)| card.origin = origin);
+    for pair in others.chunks_mut(2) {
+        match pair {
+            [one, other] => {
+                (one.origin, other.origin) = tokio::try_join!(
+                    versions::origin(executor, project, one.subject, &one.changes[0], known, end),
+                    versions::origin(executor, project, other.subject, &other.changes[0], known, end),
+                )?;
+            }
+            rest => {
+                for card in rest {
+                    card.origin =
+                        versions::origin(executor, project, card.subject, &card.changes[0], known, end).await?;
+                }
+            }
+        }
     }
+    Ok(())
 }
 
 /// Cards of the services that stopped; the cards of their subjects are removed.
