@@ -4,6 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+/// The longest time between two readings that count as one moment.
+const APART_MAX: Duration = Duration::from_secs(1);
+
 /// A wall clock in UTC and a monotonic clock. Tests control both with [`Clock::fixed`]. Clones show the same time.
 #[derive(Debug, Clone)]
 pub struct Clock {
@@ -58,6 +61,17 @@ impl Clock {
         match &self.fixed {
             Some(fixed) => Duration::from_nanos(u64::try_from(uptime_ns(fixed)).unwrap_or(0)),
             None => self.started.elapsed(),
+        }
+    }
+
+    /// [`Clock::now_ns`] and [`Clock::uptime`] of one moment. If the process was suspended between the readings, it reads
+    /// again: the two would differ as if the wall clock had jumped.
+    pub fn both(&self) -> (i64, Duration) {
+        loop {
+            let (before, now_ns, uptime) = (self.uptime(), self.now_ns(), self.uptime());
+            if uptime.saturating_sub(before) <= APART_MAX {
+                return (now_ns, uptime);
+            }
         }
     }
 }

@@ -99,7 +99,7 @@ impl Poller {
     }
 
     fn notice_jump(&mut self) {
-        let (now, uptime) = (self.context.clock.now_ns(), self.context.clock.uptime());
+        let (now, uptime) = self.context.clock.both();
         let offset = now.saturating_sub(i64::try_from(uptime.as_nanos()).unwrap_or(i64::MAX));
         if self.offset_ns.is_some_and(|before| offset.saturating_sub(before).saturating_abs() > JUMP) {
             tracing::warn!("the clock was set: for two hours no notification rule fires for missing data");
@@ -121,7 +121,7 @@ impl Poller {
         let states = self.context.control.rule_states(project.number).await?;
         let executor = Executor::within(self.context.clone(), limits::RULE_DEADLINE);
         let mut source = Source::new(executor, project.clone());
-        let (now, uptime) = (self.context.clock.now_ns(), self.context.clock.uptime());
+        let (now, uptime) = self.context.clock.both();
         let reads_changes =
             self.changes_read.get(&project.number).is_none_or(|read| uptime.saturating_sub(*read) >= CHANGES_EVERY);
         let (mut changes, mut charts, mut titles) = (Vec::new(), 0, 0);
@@ -180,7 +180,7 @@ impl Poller {
     }
 
     async fn clean(&mut self) -> Result<(), QueryError> {
-        let (now, uptime) = (self.context.clock.now_ns(), self.context.clock.uptime());
+        let (now, uptime) = self.context.clock.both();
         if self.cleaned.is_some_and(|cleaned| uptime.saturating_sub(cleaned) < CLEANED_EVERY) {
             return Ok(());
         }

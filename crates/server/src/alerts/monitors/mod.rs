@@ -83,8 +83,8 @@ impl Scheduler {
     async fn look(&mut self) -> Result<(), ControlError> {
         while self.checks.try_join_next().is_some() {}
         let scheduled = self.app.control.scheduled_monitors().await?;
-        let now_ns = self.app.clock.now_ns();
-        self.notice_jump(now_ns);
+        let (now_ns, uptime) = self.app.clock.both();
+        self.notice_jump(now_ns, uptime);
         if scheduled.is_empty() || !self.lease(now_ns).await? {
             return Ok(());
         }
@@ -98,8 +98,7 @@ impl Scheduler {
     }
 
     /// A clock that jumps ahead is like a time without a server: nothing could be reported in it.
-    fn notice_jump(&mut self, now_ns: i64) {
-        let uptime = self.app.clock.uptime();
+    fn notice_jump(&mut self, now_ns: i64, uptime: Duration) {
         if let Some((looked_ns, looked_uptime)) = self.looked {
             let expected_ns = looked_ns.saturating_add(nanoseconds(uptime.saturating_sub(looked_uptime)));
             if now_ns.saturating_sub(expected_ns) > nanoseconds(limits::MONITORS_CLOCK_JUMP) {
