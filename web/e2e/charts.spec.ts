@@ -14,10 +14,13 @@ test("charts side by side have the same plot and share the cursor", async ({ pag
   expect([a.y, a.height]).toEqual([b.y, b.height]);
   expect(Math.abs(a.width - b.width)).toBeLessThanOrEqual(1);
   // The pointer is over one chart; both show the cursor at the same position and time.
-  await plots[0].hover({ position: { x: a.width - 120, y: 60 } });
+  // What loads above the charts may still move them from below the pointer.
+  await expect(async () => {
+    await plots[0].hover({ position: { x: a.width - 120, y: 60 } });
+    for (const plot of plots) await expect(plot.locator("[data-cursor]")).toBeVisible({ timeout: 2_000 });
+  }).toPass();
   const times = [];
   for (const plot of plots) {
-    await expect(plot.locator("[data-cursor]")).toBeVisible();
     times.push((await plot.locator("[data-hover] > div").first().textContent()) ?? "");
   }
   expect(times[0]).toMatch(/\d\d:\d\d – \d\d:\d\d/);
@@ -28,6 +31,11 @@ test("charts side by side have the same plot and share the cursor", async ({ pag
     middles.push(cursor.x + cursor.width / 2 - box.x);
   }
   expect(Math.abs(middles[0] - middles[1])).toBeLessThan(2);
+  // Charts are drawn again under a pointer that rests: here in other colours.
+  await page.emulateMedia({ colorScheme: "dark" });
+  await expect(page.locator("html")).toHaveCSS("color-scheme", /dark/);
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  await expect(page.locator("[data-plot] [data-cursor]")).toHaveCount(2);
   await page.mouse.move(5, 5);
   await expect(page.locator("[data-cursor]")).toHaveCount(0);
 });

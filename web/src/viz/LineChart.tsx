@@ -6,7 +6,7 @@ import { axisTicks } from "../model/axis";
 import { hasValues, niceTicks } from "../model/buckets";
 import type { Span } from "../model/range";
 import { cssColour, useTheme } from "../ui/theme";
-import { useCursor } from "./cursor";
+import { slotAt, useCursor } from "./cursor";
 import { DeployMarks } from "./DeployMarks";
 import { FRAME, TICK } from "./frame";
 import { HoverBox, NothingMeasured } from "./HoverBox";
@@ -39,8 +39,8 @@ export function LineChart({ starts, intervalMs, series, height, format, onZoom, 
   const plot = useRef<uPlot | null>(null);
   const [hover, setHover] = useCursor(starts, intervalMs);
   const isEmpty = !hasValues(series);
-  const live = useRef({ formatTick, onZoom, ticksFor, setHover, isEmpty });
-  live.current = { formatTick, onZoom, ticksFor, setHover, isEmpty };
+  const live = useRef({ formatTick, onZoom, ticksFor, isEmpty });
+  live.current = { formatTick, onZoom, ticksFor, isEmpty };
   const shape = series.map((one) => `${one.label}|${one.colour}|${one.dash}`).join("\n");
 
   // Deliberate: compares series by their shape; the data is set below
@@ -97,12 +97,6 @@ export function LineChart({ starts, intervalMs, series, height, format, onZoom, 
           })),
         ],
         hooks: {
-          setCursor: [
-            (u) => {
-              const at = u.cursor.idx;
-              live.current.setHover(at === null || at === undefined || (u.cursor.left ?? -1) < 0 ? null : at);
-            },
-          ],
           setSelect: [
             (u) => {
               if (u.select.width > 4)
@@ -138,7 +132,17 @@ export function LineChart({ starts, intervalMs, series, height, format, onZoom, 
   const left = hover === null ? 0 : FRAME.left + (hover + 0.5) * step;
   return (
     <div className="relative w-full" style={{ height }}>
-      <div ref={box} className="relative w-full" style={{ height }} aria-hidden data-plot>
+      <div
+        ref={box}
+        className="relative w-full"
+        style={{ height }}
+        aria-hidden
+        data-plot
+        onPointerDown={(event) => setHover(slotAt(event, starts.length))}
+        onPointerMove={(event) => setHover(slotAt(event, starts.length))}
+        // After a touch the pointer leaves at once, the mouse when something else is touched.
+        onMouseLeave={() => setHover(null)}
+      >
         {isEmpty && <NothingMeasured />}
         {hover !== null && !isEmpty && (
           <>

@@ -1,9 +1,9 @@
 // Bars per interval, stacked by series. A bucket without data has no bar, so a gap stays a gap. Drag to zoom.
-import { type PointerEvent, useState } from "react";
+import { useState } from "react";
 import { axisTicks } from "../model/axis";
 import { hasValues, niceTicks } from "../model/buckets";
 import type { Span } from "../model/range";
-import { useCursor } from "./cursor";
+import { slotAt, useCursor } from "./cursor";
 import { DeployMarks } from "./DeployMarks";
 import { FRAME, TICK } from "./frame";
 import { HoverBox, NothingMeasured } from "./HoverBox";
@@ -43,10 +43,6 @@ export function StackedBars({ starts, intervalMs, series, height, format, onZoom
   const bottom = FRAME.top + plotHeight;
   const step = plotWidth / starts.length;
   const y = (value: number) => bottom - (value / top) * plotHeight;
-  const slotAt = (event: PointerEvent) => {
-    const x = event.clientX - event.currentTarget.getBoundingClientRect().left - FRAME.left;
-    return Math.max(0, Math.min(starts.length - 1, Math.floor(x / step)));
-  };
   const end = () => {
     if (drag && onZoom && drag[0] !== drag[1]) {
       const [a, b] = drag[0] < drag[1] ? drag : [drag[1], drag[0]];
@@ -63,15 +59,18 @@ export function StackedBars({ starts, intervalMs, series, height, format, onZoom
           aria-hidden
           className={`block touch-pan-y ${onZoom ? "cursor-crosshair" : ""}`}
           onPointerMove={(event) => {
-            const at = slotAt(event);
+            const at = slotAt(event, starts.length);
             setHover(at);
             if (drag) setDrag([drag[0], at]);
           }}
-          onPointerLeave={() => setHover(null)}
+          // After a touch the pointer leaves at once, the mouse when something else is touched.
+          onMouseLeave={() => setHover(null)}
           onPointerDown={(event) => {
+            const at = slotAt(event, starts.length);
+            setHover(at);
             if (!onZoom || event.pointerType === "touch") return;
             event.currentTarget.setPointerCapture(event.pointerId);
-            setDrag([slotAt(event), slotAt(event)]);
+            setDrag([at, at]);
           }}
           onPointerUp={end}
           onPointerCancel={() => setDrag(null)}
