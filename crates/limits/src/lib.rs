@@ -522,6 +522,8 @@ pub const MONITORS_CLOCK_JUMP: Duration = seconds(30);
 pub const BROWSER_SCRIPT_BYTES_MAX: usize = 100 * KB;
 /// Bytes of the configuration of such a monitor, as JSON.
 pub const BROWSER_CONFIG_BYTES_MAX: usize = 256 * KB;
+/// Bytes of such a check for a browser runner, as JSON.
+pub const BROWSER_JOB_BYTES_MAX: usize = 2 * BROWSER_CONFIG_BYTES_MAX;
 /// Variables of a script.
 pub const BROWSER_ENV_MAX: usize = 50;
 /// Bytes of the name of a variable, and of its value.

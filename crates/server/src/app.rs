@@ -266,7 +266,7 @@ impl App {
             hints,
             refusals: Refusals::default(),
             live_tails: Arc::default(),
-            browser: BrowserChecks::open(&config.browser).await,
+            browser: BrowserChecks::open(&config.browser).await?,
             monitor_runs: Semaphore::new(limits::MONITOR_RUNS_MAX),
             demos: Demos::default(),
             status_pages: StatusPages::new(Arc::new(StoredMonitors)),

@@ -265,6 +265,7 @@ pub fn table() -> Vec<[String; 3]> {
         row("a clock has jumped if it is off by", time(MONITORS_CLOCK_JUMP), "our own"),
         row("the script of a check by a browser", bytes(BROWSER_SCRIPT_BYTES_MAX), "wire, 6"),
         row("... with its variables, as JSON", bytes(BROWSER_CONFIG_BYTES_MAX), "our own"),
+        row("a check that a server sends to a browser runner", bytes(BROWSER_JOB_BYTES_MAX), "our own"),
         row("variables of a script", BROWSER_ENV_MAX.to_string(), "our own"),
         row(
             "the name of one, and its value",

@@ -12,7 +12,7 @@ use tidewatch_bench as bench;
 use tidewatch_bench::demo;
 use tidewatch_runtime::files;
 use tidewatch_server::app::Environment;
-use tidewatch_server::browser::{sandbox, worker};
+use tidewatch_server::browser::{runner, sandbox, worker};
 use tidewatch_server::config::{self, Config, Loaded};
 use tidewatch_server::http::setup_code;
 use tidewatch_server::listen::ListenAddress;
@@ -59,6 +59,8 @@ enum Command {
     /// Measures servers: exports and reads at any OTLP/HTTP server, and data to read.
     #[command(subcommand)]
     Bench(bench::BenchCommand),
+    /// Makes checks by a browser for servers with SYNTHETICS_BROWSER_MODE=remote.
+    BrowserRunner(runner::RunnerArgs),
     /// Makes one check by a browser. The server starts it.
     #[command(hide = true)]
     BrowserWorker,
@@ -129,6 +131,7 @@ fn main() -> ExitCode {
         Command::Demo(arguments) => demo::run(&arguments, print_line),
         Command::Symbols(command) => symbols_cli::run(&command, print_line),
         Command::Bench(command) => bench::run(&command, print_line),
+        Command::BrowserRunner(arguments) => run_browsers(arguments),
         Command::BrowserWorker => worker::run(),
         Command::BrowserProcess(arguments) => sandbox::run(&arguments),
     };
@@ -182,6 +185,13 @@ async fn start(loaded: Loaded) -> anyhow::Result<()> {
     };
     let environment = Environment { settings: Some(Box::new(settings)), ..Environment::real() };
     serve::serve(config, environment, ready, serve::signalled()).await
+}
+
+#[tokio::main]
+async fn run_browsers(arguments: runner::RunnerArgs) -> anyhow::Result<()> {
+    files::restrict_umask();
+    let ready = |address: &ListenAddress| print_line(&format!("The browser runner is ready at {}", address.url()));
+    runner::run(arguments, ready, serve::signalled()).await
 }
 
 /// The message at the start: the address, and how to send the first span.

@@ -1,65 +1,68 @@
-//! Checks by a browser in the server: a worker process each, bounded in number and time.
+//! Checks by a browser in the server: on this machine or by a browser runner, bounded in number.
 
 use std::collections::BTreeMap;
-use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tidewatch_alerts::monitors::manage::NO_BROWSER;
 use tidewatch_alerts::monitors::secrets::MASK;
 use tidewatch_limits as limits;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::process::Command;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::installation::Installation;
 use super::job::{Job, Report};
+use super::local;
+use super::remote::Runner;
 use super::settings::{BrowserMode, BrowserSettings};
 
-/// The program of this process, also after its file was replaced.
-const OWN_PROGRAM: &str = "/proc/self/exe";
-/// Size of a report: its output, and an error.
-const REPORT_BYTES_MAX: u64 = 1 << 20;
 /// Shorter values of variables are too common to be masked.
 const SECRET_CHARS_MIN: usize = 6;
 
 /// Checks by a browser.
 pub struct BrowserChecks {
-    /// `None`: they are off.
-    found: Option<Result<Installation, String>>,
+    place: Place,
     permits: Arc<Semaphore>,
 }
 
+/// Where checks are made.
+enum Place {
+    /// Nowhere: they are off.
+    Nowhere,
+    /// On this machine; the error says what is missing.
+    Here(Result<Installation, String>),
+    /// By a browser runner.
+    Elsewhere(Arc<Runner>),
+}
+
 impl BrowserChecks {
-    /// Finds the programs if checks by a browser are on, and logs what is missing.
-    pub async fn open(settings: &BrowserSettings) -> BrowserChecks {
-        let found = match settings.synthetics_browser_mode {
-            BrowserMode::Off | BrowserMode::Remote => None,
-            BrowserMode::Embedded => {
-                let settings = settings.clone();
-                let found = tokio::task::spawn_blocking(move || Installation::find(&settings)).await;
-                Some(found.unwrap_or_else(|error| Err(error.to_string())))
+    /// Finds the programs, or asks the browser runner, if checks by a browser are on, and logs what is missing. Fails if
+    /// the settings of the runner cannot be used.
+    pub async fn open(settings: &BrowserSettings) -> anyhow::Result<BrowserChecks> {
+        let place = match settings.synthetics_browser_mode {
+            BrowserMode::Off => Place::Nowhere,
+            BrowserMode::Embedded => Place::Here(find(settings).await),
+            BrowserMode::Remote => {
+                let runner = Arc::new(Runner::new(settings.runner()?));
+                let asked = runner.clone();
+                // The server starts without it.
+                tokio::spawn(async move { asked.greet().await });
+                Place::Elsewhere(runner)
             }
         };
-        match &found {
-            None => {}
-            Some(Ok(found)) => tracing::info!("checks by a browser: {}", found.chromium.display()),
-            Some(Err(problem)) => tracing::warn!("checks by a browser cannot run: {problem}"),
-        }
-        BrowserChecks { found, permits: Arc::new(Semaphore::new(limits::BROWSER_CHECKS_CONCURRENT)) }
+        Ok(BrowserChecks { place, permits: Arc::new(Semaphore::new(limits::BROWSER_CHECKS_CONCURRENT)) })
     }
 
     /// Whether the operator has not turned them on.
     pub fn is_off(&self) -> bool {
-        self.found.is_none()
+        matches!(self.place, Place::Nowhere)
     }
 
     /// Why they do not run; `None`: they do.
-    pub fn problem(&self) -> Option<&str> {
-        match &self.found {
-            None => Some(NO_BROWSER),
-            Some(Err(problem)) => Some(problem),
-            Some(Ok(_)) => None,
+    pub fn problem(&self) -> Option<String> {
+        match &self.place {
+            Place::Nowhere => Some(NO_BROWSER.to_owned()),
+            Place::Here(found) => found.as_ref().err().cloned(),
+            Place::Elsewhere(runner) => runner.problem(),
         }
     }
 
@@ -68,33 +71,38 @@ impl BrowserChecks {
         self.permits.clone().try_acquire_owned().ok()
     }
 
-    /// Makes a check. When this is dropped, the worker ends it.
-    pub async fn run(&self, check: BrowserCheck<'_>) -> Report {
-        let installation = match &self.found {
-            Some(Ok(found)) => found.clone(),
-            Some(Err(problem)) => return Report::failed(problem.clone()),
-            None => return Report::failed(NO_BROWSER),
-        };
+    /// Makes a check. When this is dropped, it ends. An error: the check was not made, and why.
+    pub async fn run(&self, check: BrowserCheck<'_>) -> Result<Report, String> {
         let job = Job {
             script: check.script.to_owned(),
             env: check.env.clone(),
             timeout_seconds: check.timeout.as_secs(),
             trace_id: check.trace_id.to_owned(),
             allows_private: check.allows_private,
-            installation,
         };
-        let report = tokio::time::timeout(check.timeout + limits::BROWSER_GRACE, work(&job)).await;
-        let report = match report {
-            Ok(Ok(report)) => report,
-            Ok(Err(error)) => Report::failed(format!("the worker of the check failed: {error}")),
-            Err(_) => Report::failed("the worker of the check did not end in time"),
+        let report = match &self.place {
+            Place::Nowhere => return Err(NO_BROWSER.to_owned()),
+            Place::Here(Err(problem)) => Report::failed(problem.clone()),
+            Place::Here(Ok(installation)) => local::run(job, installation.clone()).await,
+            Place::Elsewhere(runner) => runner.run(&job).await?,
         };
-        Report {
+        Ok(Report {
             error: report.error.map(|error| masked(&error, check.env)),
             output: masked(&report.output, check.env),
             ..report
-        }
+        })
     }
+}
+
+async fn find(settings: &BrowserSettings) -> Result<Installation, String> {
+    let programs = settings.programs.clone();
+    let found = tokio::task::spawn_blocking(move || Installation::find(&programs)).await;
+    let found = found.unwrap_or_else(|error| Err(error.to_string()));
+    match &found {
+        Ok(found) => tracing::info!("checks by a browser: {}", found.chromium.display()),
+        Err(problem) => tracing::warn!("checks by a browser cannot run: {problem}"),
+    }
+    found
 }
 
 /// One check.
@@ -110,26 +118,6 @@ pub struct BrowserCheck<'a> {
     pub trace_id: &'a str,
     /// Whether private networks may be contacted.
     pub allows_private: bool,
-}
-
-async fn work(job: &Job) -> std::io::Result<Report> {
-    let mut command = Command::new(OWN_PROGRAM);
-    command.arg("browser-worker").env_clear().envs(std::env::var_os("TMPDIR").map(|folder| ("TMPDIR", folder)));
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    // A signal of the terminal ends the server, which ends it. It is not killed: it has processes to end itself.
-    command.process_group(0);
-    let mut child = command.spawn()?;
-    let missing = || std::io::Error::other("it has no pipes");
-    // Open until the report is here: its end is the sign to give up.
-    let mut input = child.stdin.take().ok_or_else(missing)?;
-    let output = child.stdout.take().ok_or_else(missing)?;
-    let mut line = serde_json::to_string(job)?;
-    line.push('\n');
-    input.write_all(line.as_bytes()).await?;
-    let mut report = Vec::new();
-    output.take(REPORT_BYTES_MAX).read_to_end(&mut report).await?;
-    let status = child.wait().await?;
-    serde_json::from_slice(&report).map_err(|_| std::io::Error::other(format!("it ended with {status}")))
 }
 
 /// What a script printed, without the values of its variables, which are secrets.
@@ -154,10 +142,10 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_off_does_not_run() {
-        let checks = BrowserChecks::open(&BrowserSettings::default()).await;
+        let checks = BrowserChecks::open(&BrowserSettings::default()).await.expect("nothing to open");
         assert!(checks.is_off() && checks.problem().is_some());
         let (script, env, trace_id) = ("", &BTreeMap::new(), "");
         let check = BrowserCheck { script, env, timeout: Duration::from_secs(1), trace_id, allows_private: false };
-        assert_eq!(checks.run(check).await, Report::failed(NO_BROWSER));
+        assert_eq!(checks.run(check).await, Err(NO_BROWSER.to_owned()));
     }
 }

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde::{Deserialize, Serialize};
 
-use super::settings::BrowserSettings;
+use super::settings::ProgramSettings;
 
 /// The programs of checks by a browser.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ const CHROMIUM_NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrom
 
 impl Installation {
     /// Finds the programs. The error is one sentence that names the setting. Runs Node, and blocks.
-    pub fn find(settings: &BrowserSettings) -> Result<Installation, String> {
+    pub fn find(settings: &ProgramSettings) -> Result<Installation, String> {
         let node = match &settings.synthetics_browser_node {
             Some(node) => node.clone(),
             None => in_path("node").ok_or("there is no node in the PATH; SYNTHETICS_BROWSER_NODE can name it")?,
@@ -115,11 +115,11 @@ mod tests {
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).expect("a program");
             path
         };
-        let mut settings = BrowserSettings {
+        let mut settings = ProgramSettings {
             synthetics_browser_node: Some(file("old", "#!/bin/sh\necho v18.1.0\n")),
-            ..BrowserSettings::default()
+            ..ProgramSettings::default()
         };
-        let error = |settings: &BrowserSettings| Installation::find(settings).err().unwrap_or_default();
+        let error = |settings: &ProgramSettings| Installation::find(settings).err().unwrap_or_default();
         assert!(error(&settings).ends_with("is Node 18.1.0, older than 20"), "{}", error(&settings));
         settings.synthetics_browser_node = Some(folder.path().join("none"));
         assert!(error(&settings).ends_with("does not run as Node"), "{}", error(&settings));

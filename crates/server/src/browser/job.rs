@@ -1,4 +1,5 @@
-//! What a worker receives and what it reports, each one line of JSON.
+//! What a worker receives and what it reports, each one line of JSON. A browser runner receives the job without the
+//! programs.
 
 use std::collections::BTreeMap;
 
@@ -19,6 +20,13 @@ pub struct Job {
     pub trace_id: String,
     /// Whether private networks may be contacted.
     pub allows_private: bool,
+}
+
+/// What a worker receives.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Assignment {
+    /// The check.
+    pub job: Job,
     /// The programs.
     pub installation: Installation,
 }

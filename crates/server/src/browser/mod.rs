@@ -1,8 +1,9 @@
 //! Checks of monitors by a browser: scripts for Playwright, in processes of their own. Decision 0017; `docs/monitors.md`.
 //!
 //! - [`settings`]: what the operator chooses. [`installation`]: Node, Playwright and Chromium of this machine.
-//! - [`job`]: what a worker receives and reports. [`checks`]: in the server; starts a worker per check, bounded in number
-//!   and time.
+//! - [`checks`]: in the server; makes checks, bounded in number, either on this machine ([`local`]: a worker per check) or
+//!   by a runner elsewhere ([`remote`]). [`runner`]: that runner, `tidewatch browser-runner`.
+//! - [`job`]: what a worker or a runner receives and reports.
 //! - [`worker`]: the worker process; starts Chromium and the process of the script, and connects both. [`devtools`]: what
 //!   a script may send to the browser. [`output`]: what a script prints. [`proxy`]: the only way of the browser to a network. [`processes`]: memory and
 //!   end of the processes of a check.
@@ -12,9 +13,12 @@ pub mod checks;
 pub mod devtools;
 pub mod installation;
 pub mod job;
+mod local;
 mod output;
 mod processes;
 mod proxy;
+mod remote;
+pub mod runner;
 pub mod sandbox;
 pub mod settings;
 pub mod worker;

@@ -24,7 +24,8 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::devtools::{self, Passed};
-use super::job::{Job, Report};
+use super::installation::Installation;
+use super::job::{Assignment, Job, Report};
 use super::output::Output;
 use super::{processes, proxy};
 
@@ -58,20 +59,21 @@ async fn serve() -> anyhow::Result<Option<Report>> {
     let mut input = BufReader::new(pipe::Receiver::from_owned_fd(input)?);
     let mut line = String::new();
     input.read_line(&mut line).await?;
-    let job: Job = serde_json::from_str(&line).context("standard input is no job")?;
+    let assignment: Assignment = serde_json::from_str(&line).context("standard input is no job")?;
     let folder = tempfile::Builder::new().prefix("tidewatch-browser-").tempdir()?;
     let output = Arc::new(Mutex::new(Output::default()));
     let report = tokio::select! {
-        report = check(&job, folder.path(), &output) => Some(report),
+        report = check(&assignment, folder.path(), &output) => Some(report),
         _ = input.read_u8() => None,
     };
     processes::end_all().await;
     Ok(report)
 }
 
-async fn check(job: &Job, folder: &Path, output: &Arc<Mutex<Output>>) -> Report {
+async fn check(assignment: &Assignment, folder: &Path, output: &Arc<Mutex<Output>>) -> Report {
+    let Assignment { job, installation } = assignment;
     let ended = tokio::select! {
-        ended = run_script(job, folder, output) => ended,
+        ended = run_script(job, installation, folder, output) => ended,
         () = tokio::time::sleep(Duration::from_secs(job.timeout_seconds)) => {
             Err(format!("no result within {} s", job.timeout_seconds))
         }
@@ -163,7 +165,12 @@ async fn cause(mut child: Child, complaints: JoinHandle<String>, name: &str) -> 
     format!("{name} ended without a result ({status}) {last}").trim_end().to_owned()
 }
 
-async fn run_script(job: &Job, folder: &Path, output: &Arc<Mutex<Output>>) -> Result<Ended, String> {
+async fn run_script(
+    job: &Job,
+    installation: &Installation,
+    folder: &Path,
+    output: &Arc<Mutex<Output>>,
+) -> Result<Ended, String> {
     let failed = |error: std::io::Error| format!("the check cannot be prepared: {error}");
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(failed)?;
     let address = format!("http://{}", listener.local_addr().map_err(failed)?);
@@ -173,11 +180,11 @@ async fn run_script(job: &Job, folder: &Path, output: &Arc<Mutex<Output>>) -> Re
     let program = folder.join("worker.js");
     let home = folder.join("home");
     std::fs::write(&program, SCRIPT_PROGRAM).and_then(|()| std::fs::create_dir(&home)).map_err(failed)?;
-    let browser = Started::new(browser_command(job, &home))?;
-    let mut script = Started::new(script_command(job, &program))?;
+    let browser = Started::new(browser_command(installation, &home))?;
+    let mut script = Started::new(script_command(installation, &program))?;
     let first = serde_json::json!({
         "script": job.script, "env": job.env, "traceId": job.trace_id, "timeoutMs": job.timeout_seconds * 1000,
-        "playwright": job.installation.playwright, "artifacts": home,
+        "playwright": installation.playwright, "artifacts": home,
     });
     send(&mut script.input, first.to_string().as_bytes()).await.map_err(failed)?;
     let (refused, refusals) = mpsc::unbounded_channel();
@@ -272,8 +279,7 @@ fn confined(role: &str, program: &Path) -> Command {
     command
 }
 
-fn script_command(job: &Job, program: &Path) -> Command {
-    let installation = &job.installation;
+fn script_command(installation: &Installation, program: &Path) -> Command {
     let mut command = confined("script", &installation.node);
     command.arg(&installation.permission_flag).arg("--no-warnings");
     command.arg(format!("--max-old-space-size={}", limits::BROWSER_SCRIPT_HEAP_MIB));
@@ -289,8 +295,8 @@ fn script_command(job: &Job, program: &Path) -> Command {
     command
 }
 
-fn browser_command(job: &Job, home: &Path) -> Command {
-    let mut command = confined("browser", &job.installation.chromium);
+fn browser_command(installation: &Installation, home: &Path) -> Command {
+    let mut command = confined("browser", &installation.chromium);
     command.args([
         "--headless",
         "--remote-debugging-pipe",

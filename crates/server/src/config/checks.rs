@@ -32,6 +32,7 @@ impl Config {
                     .to_owned(),
             );
         }
+        warnings.extend(self.browser.warning());
         warnings
     }
 

@@ -17,14 +17,14 @@ use super::server::Server;
 const PAGE: &str = "<title>Shop</title><h1>Hello</h1><input type=file><a href='/next'>Next</a>";
 
 /// A web site on loopback, with the heads of its requests.
-struct Site {
-    url: String,
+pub struct Site {
+    pub url: String,
     port: u16,
     requests: Arc<Mutex<Vec<String>>>,
 }
 
 impl Site {
-    fn open() -> Site {
+    pub fn open() -> Site {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let port = listener.local_addr().expect("an address").port();
         let requests = Arc::new(Mutex::new(Vec::new()));
@@ -46,13 +46,13 @@ impl Site {
         Site { url: format!("http://127.0.0.1:{port}"), port, requests }
     }
 
-    fn requests(&self) -> Vec<String> {
+    pub fn requests(&self) -> Vec<String> {
         self.requests.lock().expect("no panic").clone()
     }
 }
 
 /// The folder of temporary files of the server with this data directory.
-fn temporary(data: &Path) -> PathBuf {
+pub fn temporary(data: &Path) -> PathBuf {
     data.with_extension("tmp")
 }
 
@@ -62,7 +62,7 @@ fn environment(data: &Path) -> PathBuf {
 }
 
 /// The folders of checks that were not deleted.
-fn folders_left(data: &Path) -> usize {
+pub fn folders_left(data: &Path) -> usize {
     let entries = std::fs::read_dir(temporary(data)).expect("a folder").flatten();
     entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("tidewatch-browser-")).count()
 }
@@ -89,13 +89,13 @@ fn start(data: &Path, allows_private: &str) -> Server {
     server
 }
 
-fn call(server: &Server, method: &str, path: &str, body: &Value) -> (u16, Value) {
+pub fn call(server: &Server, method: &str, path: &str, body: &Value) -> (u16, Value) {
     let account = server.account.as_ref().expect("an account");
     let path = format!("/api/synthetics/checks{path}?projectId={}", account.project_id);
     server.call(method, &path, Some(&account.jwt), body)
 }
 
-fn create(server: &Server, is_enabled: bool, timeout_seconds: u64, config: &Value) -> i64 {
+pub fn create(server: &Server, is_enabled: bool, timeout_seconds: u64, config: &Value) -> i64 {
     let body = json!({
         "name": "Shop", "checkType": "browser", "enabled": is_enabled, "timeoutSeconds": timeout_seconds,
         "intervalSeconds": 30, "config": config,
@@ -106,7 +106,7 @@ fn create(server: &Server, is_enabled: bool, timeout_seconds: u64, config: &Valu
 }
 
 /// Runs a script once and returns the result.
-fn run(server: &Server, timeout_seconds: u64, config: &Value) -> Value {
+pub fn run(server: &Server, timeout_seconds: u64, config: &Value) -> Value {
     let id = create(server, false, timeout_seconds, config);
     let (status, result) = call(server, "POST", &format!("/{id}/run"), &json!({}));
     assert_eq!(status, 200, "{result}");
@@ -114,13 +114,13 @@ fn run(server: &Server, timeout_seconds: u64, config: &Value) -> Value {
 }
 
 #[track_caller]
-fn assert_down(result: &Value, reason: &str) {
+pub fn assert_down(result: &Value, reason: &str) {
     assert_eq!(result["outcome"], "down", "{result}");
     assert!(result["reason"].as_str().is_some_and(|found| found.contains(reason)), "{reason} is not in {result}");
 }
 
 #[track_caller]
-fn assert_printed(result: &Value, lines: &[&str]) {
+pub fn assert_printed(result: &Value, lines: &[&str]) {
     let output = result["output"].as_str().expect("an output");
     for line in lines {
         assert!(output.lines().any(|printed| printed.starts_with(line)), "{line:?} is not in {result}");
@@ -336,7 +336,7 @@ fn private_targets_are_refused() {
 }
 
 /// The processes below another one, by parent.
-fn descendants(pid: u32) -> Vec<u32> {
+pub fn descendants(pid: u32) -> Vec<u32> {
     let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
     for entry in std::fs::read_dir("/proc").expect("the processes").flatten() {
         let Some(child) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
@@ -353,7 +353,7 @@ fn descendants(pid: u32) -> Vec<u32> {
     found
 }
 
-fn runs(pid: u32) -> bool {
+pub fn runs(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with('Z'))
 }

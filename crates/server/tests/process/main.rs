@@ -4,6 +4,7 @@ mod admin;
 mod backup;
 mod bench;
 mod browser_checks;
+mod browser_runner;
 mod config_all;
 mod config_files;
 mod corpus_kill;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use tidewatch_alerts::monitors::config::BrowserConfig;
 
 use super::connection::{Observed, Probe};
+use super::probe::Failure;
 use crate::browser::checks::{BrowserCheck, BrowserChecks};
 
 /// Runs the script. The caller has a permit of `checks`.
@@ -14,13 +15,14 @@ pub(super) async fn check(
     config: &BrowserConfig,
     timeout: Duration,
     observed: &mut Observed,
-) -> Result<(), String> {
-    observed.trace_id = format!("{:032x}", fastrand::u128(1..));
+) -> Result<(), Failure> {
+    let trace_id = format!("{:032x}", fastrand::u128(1..));
     let BrowserConfig { script, env } = config;
     let allows_private = probe.policy.allows_private;
-    let check = BrowserCheck { script, env, timeout, trace_id: &observed.trace_id, allows_private };
-    let report = checks.run(check).await;
+    let check = BrowserCheck { script, env, timeout, trace_id: &trace_id, allows_private };
+    let report = checks.run(check).await.map_err(Failure::NotMade)?;
+    observed.trace_id = trace_id;
     observed.timings.total_ns = report.duration_ns;
     observed.output = report.output;
-    report.error.map_or(Ok(()), Err)
+    report.error.map_or(Ok(()), |reason| Err(Failure::Bad(reason)))
 }

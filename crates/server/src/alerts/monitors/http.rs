@@ -15,6 +15,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tidewatch_alerts::monitors::config::{Auth, AuthKind, HttpConfig};
 use tidewatch_alerts::monitors::verdict::{self, HttpSeen};
+use tidewatch_alerts::outbound::OutboundPolicy;
 use tidewatch_limits as limits;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
@@ -22,18 +23,25 @@ use url::Url;
 
 use super::connection::{Observed, Probe, add, connect, handshake};
 
-/// One request of a check.
-struct Hop {
-    url: Url,
-    method: Method,
-    headers: HeaderMap,
-    body: Bytes,
+/// One request.
+pub(crate) struct Hop {
+    pub(crate) url: Url,
+    pub(crate) method: Method,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
 }
 
 /// A response, and the task that drives its connection while it is read.
-struct Answer {
+pub(crate) struct Answer {
     response: Response<Incoming>,
     _connection: Connection,
+}
+
+impl Answer {
+    /// The HTTP status.
+    pub(crate) fn status(&self) -> StatusCode {
+        self.response.status()
+    }
 }
 
 /// Ends a connection when it is dropped.
@@ -61,7 +69,7 @@ pub(super) async fn check(
         let parent = HeaderValue::from_str(&format!("00-{trace:032x}-{span:016x}-01"));
         hop.headers.insert("traceparent", parent.map_err(|error| error.to_string())?);
         let answer = send(probe, &hop, !config.skip_tls_verify, observed).await?;
-        observed.status_code = Some(answer.response.status().as_u16().into());
+        observed.status_code = Some(answer.status().as_u16().into());
         let next = if config.follow_redirects { next_hop(&hop, &answer.response)? } else { None };
         let Some(next) = next else { break answer };
         if redirects == limits::MONITOR_REDIRECTS_MAX {
@@ -72,7 +80,7 @@ pub(super) async fn check(
         observed.tls_expires_ns = None;
         hop = next;
     };
-    let status = answer.response.status().as_u16();
+    let status = answer.status().as_u16();
     let (body, is_body_cut) = read(answer).await?;
     let total_ns = observed.answered(start);
     let (tls_expires_ns, now_ns) = (observed.tls_expires_ns, probe.now_ns);
@@ -146,6 +154,13 @@ fn next_hop(hop: &Hop, response: &Response<Incoming>) -> Result<Option<Hop>, Str
     Ok(Some(Hop { url, method: Method::GET, headers, body: Bytes::new() }))
 }
 
+/// Sends a request to a server that the operator has configured, wherever it is. When the future or the answer is
+/// dropped, the connection ends.
+pub(crate) async fn request(hop: &Hop) -> Result<Answer, String> {
+    let probe = Probe { policy: OutboundPolicy { allows_private: true }, now_ns: 0 };
+    send(&probe, hop, true, &mut Observed::default()).await
+}
+
 async fn send(probe: &Probe, hop: &Hop, verifies: bool, observed: &mut Observed) -> Result<Answer, String> {
     let host = hop.url.host_str().ok_or("the address has no host")?;
     let port = hop.url.port_or_known_default().ok_or("the address has no port")?;
@@ -194,7 +209,7 @@ fn cause(error: &dyn std::error::Error) -> String {
 }
 
 /// Reads the start of the body. Returns whether it goes on.
-async fn read(answer: Answer) -> Result<(Vec<u8>, bool), String> {
+pub(crate) async fn read(answer: Answer) -> Result<(Vec<u8>, bool), String> {
     let mut body = answer.response.into_body();
     let mut read = Vec::new();
     while let Some(frame) = body.frame().await {

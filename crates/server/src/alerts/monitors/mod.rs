@@ -10,7 +10,7 @@
 mod browser;
 mod connection;
 mod dns;
-mod http;
+pub(crate) mod http;
 pub mod probe;
 mod tcp;
 

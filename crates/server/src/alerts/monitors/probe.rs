@@ -12,6 +12,14 @@ use super::connection::{Observed, Probe};
 use super::{browser, dns, http, tcp, unmeasured};
 use crate::app::App;
 
+/// Why a check is not up.
+pub(super) enum Failure {
+    /// The target is bad.
+    Bad(String),
+    /// Nothing is known of the target: the check was not made.
+    NotMade(String),
+}
+
 /// Makes the check of a monitor within its time, and returns the result, which is not stored yet.
 pub async fn probe(app: &App, monitor: &Monitor) -> MonitorResult {
     let chosen = &monitor.chosen;
@@ -30,12 +38,15 @@ pub async fn probe(app: &App, monitor: &Monitor) -> MonitorResult {
         CheckConfig::Browser(config) => browser::check(&app.browser, &probe, config, timeout, &mut observed).await,
         _ => tokio::time::timeout(timeout, check(&probe, &config, &mut observed, start))
             .await
-            .unwrap_or_else(|_| Err(format!("no answer within {} s", timeout.as_secs()))),
+            .unwrap_or_else(|_| Err(format!("no answer within {} s", timeout.as_secs())))
+            .map_err(Failure::Bad),
     };
     let (outcome, reason) = match verdict {
         Ok(()) => (MonitorOutcome::Up, String::new()),
-        Err(reason) => (MonitorOutcome::Down, plain(&reason, limits::MONITOR_REASON_CHARS_MAX)),
+        Err(Failure::Bad(reason)) => (MonitorOutcome::Down, reason),
+        Err(Failure::NotMade(reason)) => (MonitorOutcome::Missed, reason),
     };
+    let reason = plain(&reason, limits::MONITOR_REASON_CHARS_MAX);
     let Observed { timings, status_code, trace_id, tls_expires_ns, output } = observed;
     MonitorResult { id: 0, at_ns, outcome, reason, status_code, trace_id, timings, tls_expires_ns, output }
 }

@@ -40,7 +40,7 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     responses((status = 200, description = "Success", body = Checks), Failures)
 )]
 async fn list(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json<Checks>, ApiError> {
-    Ok(Json(read::list(&app.query, &access.project, app.browser.problem()).await?))
+    Ok(Json(read::list(&app.query, &access.project, app.browser.problem().as_deref()).await?))
 }
 
 /// Creates a monitor. The answer has the token of a heartbeat, which is not shown again.
@@ -60,7 +60,7 @@ async fn create(
 ) -> Result<(StatusCode, Json<Check>), ApiError> {
     let check =
         manage::create(&app.query, &access.actor(&app), &access.project, request, !app.browser.is_off()).await?;
-    let check = check.with_browser_problem(app.browser.problem());
+    let check = check.with_browser_problem(app.browser.problem().as_deref());
     Ok((StatusCode::CREATED, Json(check)))
 }
 
@@ -79,7 +79,7 @@ async fn one(
     Path(id): Path<String>,
 ) -> Result<Json<Check>, ApiError> {
     let check = read::one(&app.query, &access.project, monitor_id(&id)?).await?;
-    Ok(Json(check.with_browser_problem(app.browser.problem())))
+    Ok(Json(check.with_browser_problem(app.browser.problem().as_deref())))
 }
 
 /// Changes a monitor. One that is paused while it is down ends its alert.
@@ -100,7 +100,7 @@ async fn change(
 ) -> Result<Json<Check>, ApiError> {
     let (id, actor) = (monitor_id(&id)?, access.actor(&app));
     let check = manage::change(&app.query, &actor, &access.project, id, request, !app.browser.is_off()).await?;
-    Ok(Json(check.with_browser_problem(app.browser.problem())))
+    Ok(Json(check.with_browser_problem(app.browser.problem().as_deref())))
 }
 
 /// Deletes a monitor with its results.
@@ -227,7 +227,7 @@ async fn overview(
     access: ProjectAccess,
     JsonBody(request): JsonBody<CheckOverviewRequest>,
 ) -> Result<Json<CheckOverview>, ApiError> {
-    Ok(Json(read::overview(&app.query, &access.project, request, app.browser.problem()).await?))
+    Ok(Json(read::overview(&app.query, &access.project, request, app.browser.problem().as_deref()).await?))
 }
 
 /// Number of monitors that are down.
