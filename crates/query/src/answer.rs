@@ -18,6 +18,10 @@ pub struct Row<'a> {
     index: usize,
 }
 
+/// One column of an [`Answer`], for readers of many rows: its name is looked up once.
+#[derive(Debug, Clone, Copy)]
+pub struct Column<'a>(Option<&'a ArrayRef>);
+
 impl Answer {
     /// Wraps the batch that the store returned.
     pub fn new(batch: RecordBatch) -> Answer {
@@ -44,6 +48,11 @@ impl Answer {
         Row { batch: &self.0, index }
     }
 
+    /// The column of this name.
+    pub fn column(&self, name: &str) -> Column<'_> {
+        Column::of(&self.0, name)
+    }
+
     /// The first row; `None` when there is none.
     pub fn first(&self) -> Option<Row<'_>> {
         self.rows().next()
@@ -58,7 +67,7 @@ impl<'a> Row<'a> {
 
     /// A string; `None` when null or not a string column.
     pub fn opt_text(self, column: &str) -> Option<&'a str> {
-        Some(self.present(column)?.as_string_opt::<i32>()?.value(self.index))
+        self.column(column).opt_text(self.index)
     }
 
     /// Raw bytes of an id or of an encoded list; empty when null.
@@ -92,17 +101,7 @@ impl<'a> Row<'a> {
 
     /// Any integer or boolean; doubles are rounded. `None` when null.
     pub fn opt_int(self, column: &str) -> Option<i64> {
-        let (array, row) = (self.present(column)?, self.index);
-        match array.data_type() {
-            DataType::Int64 => Some(array.as_primitive::<Int64Type>().value(row)),
-            DataType::Int16 => Some(array.as_primitive::<Int16Type>().value(row).into()),
-            DataType::UInt8 => Some(array.as_primitive::<UInt8Type>().value(row).into()),
-            DataType::UInt32 => Some(array.as_primitive::<UInt32Type>().value(row).into()),
-            DataType::UInt64 => Some(array.as_primitive::<UInt64Type>().value(row) as i64),
-            DataType::Boolean => Some(array.as_boolean().value(row).into()),
-            DataType::Float64 => self.opt_number(column).map(|number| number.round() as i64),
-            _ => None,
-        }
+        self.column(column).opt_int(self.index)
     }
 
     /// A 64-bit pattern, such as an Issue's hash; 0 when null.
@@ -117,12 +116,7 @@ impl<'a> Row<'a> {
 
     /// Any number; `None` when null or not finite.
     pub fn opt_number(self, column: &str) -> Option<f64> {
-        let array = self.present(column)?;
-        let number = match array.data_type() {
-            DataType::Float64 => array.as_primitive::<Float64Type>().value(self.index),
-            _ => self.opt_int(column)? as f64,
-        };
-        number.is_finite().then_some(number)
+        self.column(column).opt_number(self.index)
     }
 
     /// A sum of weights as a number of records: rounded, never negative.
@@ -137,15 +131,78 @@ impl<'a> Row<'a> {
 
     /// A list of quantiles, with 0 for values that are null or not finite; `None` when the list is null.
     pub fn numbers(self, column: &str) -> Option<Vec<f64>> {
-        let list = self.present(column)?.as_list_opt::<i32>()?.value(self.index);
-        let values = list.as_primitive_opt::<Float64Type>()?;
-        Some(values.iter().map(|value| value.filter(|value| value.is_finite()).unwrap_or(0.0)).collect())
+        self.column(column).numbers(self.index)
+    }
+
+    fn column(self, name: &str) -> Column<'a> {
+        Column::of(self.batch, name)
     }
 
     /// The column, unless it is null in this row.
     fn present(self, column: &str) -> Option<&'a ArrayRef> {
-        let found = self.batch.column_by_name(column);
-        debug_assert!(found.is_some(), "the answer has no column {column}");
-        found.filter(|array| array.is_valid(self.index))
+        self.column(column).present(self.index)
+    }
+}
+
+impl<'a> Column<'a> {
+    fn of(batch: &'a RecordBatch, name: &str) -> Column<'a> {
+        let found = batch.column_by_name(name);
+        debug_assert!(found.is_some(), "the answer has no column {name}");
+        Column(found)
+    }
+
+    /// A string; empty when null.
+    pub fn text(self, row: usize) -> &'a str {
+        self.opt_text(row).unwrap_or("")
+    }
+
+    /// An integer; 0 when null.
+    pub fn int(self, row: usize) -> i64 {
+        self.opt_int(row).unwrap_or(0)
+    }
+
+    /// A number; 0 when null or not finite.
+    pub fn number(self, row: usize) -> f64 {
+        self.opt_number(row).unwrap_or(0.0)
+    }
+
+    /// A list of quantiles, with 0 for values that are null or not finite; `None` when the list is null.
+    pub fn numbers(self, row: usize) -> Option<Vec<f64>> {
+        let lists = self.present(row)?.as_list_opt::<i32>()?;
+        let values = lists.values().as_primitive_opt::<Float64Type>()?;
+        let (from, to) = (lists.value_offsets()[row] as usize, lists.value_offsets()[row + 1] as usize);
+        let number = |place| Some(values.value(place)).filter(|number| values.is_valid(place) && number.is_finite());
+        Some((from..to).map(|place| number(place).unwrap_or(0.0)).collect())
+    }
+
+    fn opt_text(self, row: usize) -> Option<&'a str> {
+        Some(self.present(row)?.as_string_opt::<i32>()?.value(row))
+    }
+
+    fn opt_int(self, row: usize) -> Option<i64> {
+        let array = self.present(row)?;
+        match array.data_type() {
+            DataType::Int64 => Some(array.as_primitive::<Int64Type>().value(row)),
+            DataType::Int16 => Some(array.as_primitive::<Int16Type>().value(row).into()),
+            DataType::UInt8 => Some(array.as_primitive::<UInt8Type>().value(row).into()),
+            DataType::UInt32 => Some(array.as_primitive::<UInt32Type>().value(row).into()),
+            DataType::UInt64 => Some(array.as_primitive::<UInt64Type>().value(row) as i64),
+            DataType::Boolean => Some(array.as_boolean().value(row).into()),
+            DataType::Float64 => self.opt_number(row).map(|number| number.round() as i64),
+            _ => None,
+        }
+    }
+
+    fn opt_number(self, row: usize) -> Option<f64> {
+        let array = self.present(row)?;
+        let number = match array.data_type() {
+            DataType::Float64 => array.as_primitive::<Float64Type>().value(row),
+            _ => self.opt_int(row)? as f64,
+        };
+        number.is_finite().then_some(number)
+    }
+
+    fn present(self, row: usize) -> Option<&'a ArrayRef> {
+        self.0.filter(|array| array.is_valid(row))
     }
 }

@@ -135,7 +135,7 @@ pub fn may_have_changed(series: &Series) -> bool {
 
 /// [`may_have_changed`] for [`falls`].
 pub fn may_have_fallen(series: &Series) -> bool {
-    let fell = |now| DROPS.iter().any(|(window, wanted)| fell_lately(series, *window, *wanted, now));
+    let fell = |now| DROPS.iter().any(|(window, wanted)| fell_lately(series, *window, *wanted, now).is_some());
     evaluations(series).any(fell)
 }
 
@@ -309,26 +309,24 @@ fn of_more_requests(noise: f64, of_few: f64, of_more: f64) -> f64 {
 
 /// The usual number of requests of the window when it has far fewer.
 fn fallen(series: &Series, window: Window, wanted: f64, now: i64) -> Option<f64> {
-    let (value, before) = calls_of(series, window, now)?;
     // The other days only lower what is expected.
-    if !is_far_below(value, before, wanted) {
-        return None;
-    }
+    let (value, before) = fell_lately(series, window, wanted, now)?;
     let mut other_days = same_time(series, Metric::Calls, window, now, 10);
     let least = other_days.iter().copied().reduce(f64::min)?;
     let expected = before.min(median(&mut other_days)?);
     (is_far_below(value, expected, wanted) && value <= 0.8 * least).then_some(expected)
 }
 
-fn fell_lately(series: &Series, window: Window, wanted: f64, now: i64) -> bool {
-    calls_of(series, window, now).is_some_and(|(value, before)| is_far_below(value, before, wanted))
-}
-
-/// Requests of the window that ends at `now`, and of those of the last two hours.
-fn calls_of(series: &Series, window: Window, now: i64) -> Option<(f64, f64)> {
+/// Requests of the window that ends at `now`, and of those of the last two hours, when they are far more.
+fn fell_lately(series: &Series, window: Window, wanted: f64, now: i64) -> Option<(f64, f64)> {
     let calls = |end| series.window(Metric::Calls, window.length, window.left_out, end).map(|value| value.x);
-    let mut recent: Vec<f64> = ends(now, now - 120, 10).filter_map(calls).collect();
-    Some((calls(now)?, median(&mut recent)?))
+    let value = calls(now)?;
+    let recent = || ends(now, now - 120, 10).filter_map(calls);
+    if !is_far_below(value, recent().fold(0.0, f64::max), wanted) {
+        return None;
+    }
+    let before = median(&mut recent().collect::<Vec<f64>>())?;
+    is_far_below(value, before, wanted).then_some((value, before))
 }
 
 fn is_far_below(value: f64, expected: f64, wanted: f64) -> bool {

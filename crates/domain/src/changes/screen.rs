@@ -251,10 +251,14 @@ fn fallen(quarters: &[Quarter], first: usize, is_whole: bool) -> f64 {
     for at in first..end {
         for (length, usual_min) in FALLS {
             let Some(from) = (at + 1).checked_sub(length) else { continue };
-            let mut before: Vec<f64> =
-                quarters[from.saturating_sub(BEFORE_FALL)..from].iter().map(|quarter| quarter.calls).collect();
-            let Some(usual) = median(&mut before).filter(|usual| *usual >= usual_min) else { continue };
+            let before = quarters[from.saturating_sub(BEFORE_FALL)..from].iter().map(|quarter| quarter.calls);
             let calls: f64 = quarters[from..=at].iter().map(|quarter| quarter.calls).sum();
+            let most = before.clone().fold(0.0, f64::max);
+            if most < usual_min || calls > FALLEN * length as f64 * most {
+                continue;
+            }
+            let usual = median(&mut before.collect::<Vec<f64>>()).filter(|usual| *usual >= usual_min);
+            let Some(usual) = usual else { continue };
             let expected = length as f64 * usual;
             let deviations = (expected - calls) / expected.sqrt().hypot(0.15 * expected);
             if calls <= FALLEN * expected && deviations >= WANTED_FALL {

@@ -10,7 +10,7 @@ use tidewatch_domain::changes::{
 use tidewatch_store::plan::{Aggregate, Filter, Function, Key};
 use tidewatch_store::tables::Table;
 
-use crate::answer::{Answer, Row};
+use crate::answer::{Answer, Column};
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::plans;
@@ -117,13 +117,61 @@ fn aggregates(table: Table, qs: Vec<f64>) -> Vec<Aggregate> {
     aggregates
 }
 
-/// Stored calls with a cost, and the sum of their costs, US dollars.
-fn costs(table: Table, row: Row<'_>) -> (f64, f64) {
-    if table != Table::AiTraces {
-        return (0.0, 0.0);
+/// The columns of an answer: groups by name and bucket.
+struct Columns<'a> {
+    rows: usize,
+    name: Column<'a>,
+    bucket: Column<'a>,
+    calls: Column<'a>,
+    /// `None`: only calls were read.
+    details: Option<Details<'a>>,
+}
+
+#[derive(Clone, Copy)]
+struct Details<'a> {
+    failed: Column<'a>,
+    weight: Column<'a>,
+    durations: Column<'a>,
+    /// Stored calls with a cost, their weight, and the weighted sum of their costs; `None`: the table has none.
+    costs: Option<[Column<'a>; 3]>,
+}
+
+impl<'a> Columns<'a> {
+    fn of(answer: &'a Answer, table: Table, look: Look) -> Columns<'a> {
+        let column = |name| answer.column(name);
+        let details = || Details {
+            failed: column(FAILED),
+            weight: column(WEIGHT_COLUMN),
+            durations: column(DURATIONS),
+            costs: (table == Table::AiTraces).then(|| [PRICED, PRICED_WEIGHT, COST].map(column)),
+        };
+        Columns {
+            rows: answer.len(),
+            name: column("name"),
+            bucket: column(plans::BUCKET),
+            calls: column(CALLS_COLUMN),
+            details: (look == Look::Everything).then(details),
+        }
     }
-    let (priced, weight) = (row.number(PRICED), row.number(PRICED_WEIGHT));
-    (priced, if weight > 0.0 { row.number(COST) * priced / weight } else { 0.0 })
+}
+
+impl Columns<'_> {
+    fn minute(&self, row: usize) -> Minute {
+        let calls = self.calls.number(row);
+        let Some(details) = self.details else { return Minute { calls, ..Minute::default() } };
+        let (priced, cost) = details.costs(row);
+        let durations = details.durations.numbers(row).unwrap_or_default();
+        Minute { calls, failed: details.failed.number(row), durations, priced, cost }
+    }
+}
+
+impl Details<'_> {
+    /// Stored calls with a cost, and the sum of their costs, US dollars.
+    fn costs(&self, row: usize) -> (f64, f64) {
+        let Some(costs) = self.costs else { return (0.0, 0.0) };
+        let [priced, weight, cost] = costs.map(|column| column.number(row));
+        (priced, if weight > 0.0 { cost * priced / weight } else { 0.0 })
+    }
 }
 
 /// Reads quarters of an hour of all subjects up to the minute `end`.
@@ -185,15 +233,16 @@ async fn screen_table(
 
 /// The quarters of all names, from rows that ascend by name.
 fn quarters_of(table: Table, answer: &Answer, starts: &[i64]) -> BTreeMap<String, Quarters> {
+    let columns = Columns::of(answer, table, Look::Everything);
     let mut names: Vec<(&str, Quarters)> = Vec::new();
-    for row in answer.rows() {
-        let Ok(place) = starts.binary_search(&row.int(plans::BUCKET)) else { continue };
-        let name = row.text("name");
+    for row in 0..columns.rows {
+        let Ok(place) = starts.binary_search(&columns.bucket.int(row)) else { continue };
+        let name = columns.name.text(row);
         if names.last().is_none_or(|(last, _)| *last != name) {
             names.push((name, Quarters::new(starts.len())));
         }
         if let Some((_, quarters)) = names.last_mut() {
-            quarters.add(table, place, row);
+            quarters.add(place, &columns, row);
         }
     }
     names.into_iter().map(|(name, quarters)| (name.to_owned(), quarters)).collect()
@@ -213,12 +262,13 @@ impl Quarters {
         Quarters { weight: 0.0, first: None, quarters: vec![Quarter::default(); length] }
     }
 
-    fn add(&mut self, table: Table, place: usize, row: Row<'_>) {
-        self.weight += row.number(WEIGHT_COLUMN);
+    fn add(&mut self, place: usize, columns: &Columns<'_>, row: usize) {
+        let Some(details) = columns.details else { return };
+        self.weight += details.weight.number(row);
         self.first = Some(self.first.map_or(place, |first| first.min(place)));
-        let durations = row.numbers(DURATIONS).unwrap_or_default().try_into().unwrap_or_default();
-        let (calls, failed) = (row.number(CALLS_COLUMN), row.number(FAILED));
-        let (priced, cost) = costs(table, row);
+        let durations = details.durations.numbers(row).unwrap_or_default().try_into().unwrap_or_default();
+        let (calls, failed) = (columns.calls.number(row), details.failed.number(row));
+        let (priced, cost) = details.costs(row);
         self.quarters[place] = Quarter { calls, failed, durations, priced, cost };
     }
 
@@ -255,16 +305,6 @@ impl Look {
             }
             Look::Traffic => vec![Function::Count.named(CALLS_COLUMN)],
         }
-    }
-
-    fn minute(self, table: Table, row: Row<'_>) -> Minute {
-        let calls = row.number(CALLS_COLUMN);
-        if self == Look::Traffic {
-            return Minute { calls, ..Minute::default() };
-        }
-        let (priced, cost) = costs(table, row);
-        let durations = row.numbers(DURATIONS).unwrap_or_default();
-        Minute { calls, failed: row.number(FAILED), durations, priced, cost }
     }
 
     fn may_have_changed(self, series: &Series) -> bool {
@@ -395,12 +435,24 @@ async fn minutes_of(
     let filter = calls(table).and(filters::strings("name", names));
     let plan = plans::groups(table, &[project], range, filter, keys, look.aggregates(table));
     let answer = executor.run(plan).await?;
-    let mut found = vec![vec![Minute::default(); (minutes.end - minutes.start).max(0) as usize]; names.len()];
-    for row in answer.rows() {
-        let index = (row.int(plans::BUCKET).div_euclid(MINUTE) - minutes.start) as usize;
-        let Some(place) = names.iter().position(|name| *name == row.text("name")) else { continue };
-        let Some(minute) = found[place].get_mut(index) else { continue };
-        *minute = look.minute(table, row);
+    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    executor.context.run_queued(move |_| minutes_in(&Columns::of(&answer, table, look), &names, minutes)).await
+}
+
+/// The minutes of names, from rows that ascend by name.
+fn minutes_in(columns: &Columns<'_>, names: &[String], minutes: std::ops::Range<i64>) -> Vec<Vec<Minute>> {
+    let length = (minutes.end - minutes.start).max(0) as usize;
+    let mut found = vec![vec![Minute::default(); length]; names.len()];
+    let mut place = None;
+    for row in 0..columns.rows {
+        let name = columns.name.text(row);
+        if place.is_none_or(|place: usize| names[place] != name) {
+            place = names.iter().position(|one| one == name);
+        }
+        let index = usize::try_from(columns.bucket.int(row).div_euclid(MINUTE) - minutes.start);
+        if let Some(minute) = place.zip(index.ok()).and_then(|(place, index)| found[place].get_mut(index)) {
+            *minute = columns.minute(row);
+        }
     }
-    Ok(found)
+    found
 }

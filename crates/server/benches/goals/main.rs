@@ -71,7 +71,8 @@ fn main() {
         results.extend(sustained::measure(&settings));
     }
     let mut lines = Vec::new();
-    if ["G6", "G7", "G8", "G9a", "G10", "G15"].iter().any(|group| settings.wants(group)) {
+    let reads = reads::are_wanted(&settings);
+    if reads || ["G6", "G7", "G9a", "G10"].iter().any(|group| settings.wants(group)) {
         doing("the data set");
         let (folder, manifest) = data::large(&settings);
         if settings.wants("G6") {
@@ -86,7 +87,7 @@ fn main() {
             doing("starting, with and without a replay");
             results.extend(start::measure(&settings, &folder));
         }
-        if settings.wants("G8") || settings.wants("G15") {
+        if reads {
             doing("reads, cold and warm");
             let (measured, read) = reads::measure(&settings, &folder);
             results.extend(measured);

@@ -48,6 +48,11 @@ pub fn list(data: &Path) -> Vec<Read> {
     serde_json::from_str(&text).expect("a list of reads")
 }
 
+/// Whether a goal of these is to be measured.
+pub fn are_wanted(settings: &Settings) -> bool {
+    GROUPS.iter().chain([&TOGETHER]).any(|(goal, _)| settings.wants(goal))
+}
+
 /// Results of the goals, and one line per read.
 pub fn measure(settings: &Settings, data: &Path) -> (Vec<Measured>, Vec<Line>) {
     let folder = Scratch::clone_of(data, &settings.folder, "reads");
