@@ -253,10 +253,18 @@ fn raised(series: &Series, test: &Test, now: i64) -> Option<f64> {
     }
     // Rarely reached, so the day is read last.
     usual.centre = usual.centre.max(whole_day(series, test.metric, test.window, now)?);
-    is_far_above(series, test, &value, &usual).then_some(usual.centre)
+    // The day has its worst minutes. Without those of the window, one slow request in twenty is hardly seen.
+    let left_out = if test.metric == Metric::SlowShare { 0 } else { test.window.left_out };
+    let all = series.window(test.metric, test.window.length, left_out, now)?;
+    let is_added = all.x - usual.centre >= least_of(test.metric);
+    (is_added && is_significant(series, test, &value, &usual)).then_some(usual.centre)
 }
 
 fn is_far_above(series: &Series, test: &Test, value: &Value, usual: &Usual) -> bool {
+    value.x - usual.centre >= least_of(test.metric) && is_significant(series, test, value, usual)
+}
+
+fn is_significant(series: &Series, test: &Test, value: &Value, usual: &Usual) -> bool {
     let added = value.x - usual.centre;
     let is_enough = match test.metric {
         Metric::Errors => value.failed >= ERRORS_COUNT && value.x >= 2.0 * usual.centre,
@@ -268,7 +276,7 @@ fn is_far_above(series: &Series, test: &Test, value: &Value, usual: &Usual) -> b
         Metric::P50 => value.x.exp() - usual.centre.exp() >= 5.0 * MS,
         Metric::P90 | Metric::Calls => value.x.exp() - usual.centre.exp() >= 10.0 * MS,
     };
-    if !is_enough || added < least_of(test.metric) {
+    if !is_enough {
         return false;
     }
     // Standard deviation by chance of a window with this many requests.
