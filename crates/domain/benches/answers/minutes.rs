@@ -55,13 +55,13 @@ impl Minutes {
 
     /// The series of the minutes before `end`.
     pub fn until(&self, end: i64) -> Series {
-        Series::new(self.first, self.minutes[..(end - self.first) as usize].to_vec())
+        Series::new(self.first, &self.minutes[..(end - self.first) as usize])
     }
 
     /// The series of the second look before `end`.
     pub fn last(&self, end: i64) -> Series {
         let first = end - LAST_MINUTES;
-        Series::new(first, self.minutes[(first - self.first) as usize..(end - self.first) as usize].to_vec())
+        Series::new(first, &self.minutes[(first - self.first) as usize..(end - self.first) as usize])
     }
 
     /// The quarters of the first look before `end`.

@@ -114,23 +114,47 @@ impl Window {
     }
 }
 
+/// The windows of one length.
+struct Windows {
+    windows: Vec<Window>,
+    /// [`Window::values`] by place; NaN: none.
+    values: [Vec<f64>; 6],
+    length: usize,
+}
+
+impl Windows {
+    fn of(quarters: &[Logarithms<'_>], length: usize) -> Windows {
+        let windows: Vec<Window> = quarters.windows(length).map(Window::of).collect();
+        let of_place = |place: usize| windows.iter().map(|window| window.values[place].unwrap_or(f64::NAN)).collect();
+        Windows { values: std::array::from_fn(of_place), windows, length }
+    }
+
+    /// The values of the last hours before a window.
+    fn before(&self, at: usize, place: usize) -> &[f64] {
+        let end = (at + 1).saturating_sub(self.length);
+        &self.values[place][end.saturating_sub(RECENT)..end]
+    }
+
+    fn recent(&self, at: usize, place: usize) -> Recent {
+        let mut values: Vec<f64> = self.before(at, place).iter().copied().filter(|value| !value.is_nan()).collect();
+        values.sort_unstable_by(f64::total_cmp);
+        Recent(values)
+    }
+
+    /// Whether what was usual before a window may be at most `value`: cheaper than the median.
+    fn may_exceed(&self, at: usize, place: usize, value: f64) -> bool {
+        let before = self.before(at, place);
+        // The difference of two values may round.
+        let least = value + 1e-9;
+        let below = before.iter().filter(|one| **one <= least).count();
+        2 * below >= before.iter().filter(|one| !one.is_nan()).count()
+    }
+}
+
 /// What was usual in the last hours: values in ascending order.
-#[derive(Default)]
 struct Recent(Vec<f64>);
 
 impl Recent {
-    fn add(&mut self, value: Option<f64>) {
-        if let Some(value) = value {
-            self.0.insert(self.0.partition_point(|one| *one < value), value);
-        }
-    }
-
-    fn remove(&mut self, value: Option<f64>) {
-        if let Some(value) = value {
-            self.0.remove(self.0.partition_point(|one| *one < value));
-        }
-    }
-
     /// The median.
     fn centre(&self) -> Option<f64> {
         let middle = self.0.len() / 2;
@@ -179,20 +203,9 @@ pub fn suspicion(quarters: &[Quarter], is_whole: bool) -> Suspicion {
     }
     let logarithms: Vec<Logarithms<'_>> = quarters.iter().map(Logarithms::of).collect();
     for (place, length) in LENGTHS.into_iter().enumerate() {
-        let windows: Vec<Window> = logarithms.windows(length).map(Window::of).collect();
-        let mut recent: [Recent; 6] = Default::default();
-        for (at, window) in windows.iter().enumerate() {
-            for (value, recent) in recent.iter_mut().enumerate() {
-                if let Some(leaving) = at.checked_sub(length + RECENT) {
-                    recent.remove(windows[leaving].values[value]);
-                }
-                if let Some(entering) = at.checked_sub(length) {
-                    recent.add(windows[entering].values[value]);
-                }
-            }
-            if at + length > first {
-                worst = worst.max(risen(window, &recent, place));
-            }
+        let windows = Windows::of(&logarithms, length);
+        for at in (first + 1).saturating_sub(length)..windows.windows.len() {
+            worst = worst.max(risen(&windows, at, place));
         }
     }
     Suspicion { risen: worst, fallen: fallen(quarters, first, is_whole) }
@@ -200,44 +213,61 @@ pub fn suspicion(quarters: &[Quarter], is_whole: bool) -> Suspicion {
 
 /// Standard deviations of the durations, failures or costs of a window above those before it; 0: not enough. `length` is
 /// the place in [`LENGTHS`].
-fn risen(window: &Window, recent: &[Recent; 6], length: usize) -> f64 {
+fn risen(windows: &Windows, at: usize, length: usize) -> f64 {
+    let window = &windows.windows[at];
     let mut worst = 0.0_f64;
     let mut add = |deviations: f64, wanted: f64| {
         if deviations >= wanted {
             worst = worst.max(deviations);
         }
     };
-    let centre = |place: usize| recent[place].centre();
-    if let (Some(p50), Some(p90), Some(long)) = (centre(0), centre(1), centre(LONG)) {
+    for (place, (by_chance, least_ns)) in OF_QUANTILE.into_iter().enumerate() {
+        let Some(value) = window.values[place] else { continue };
+        if place > 1 && window.calls < CALLS_OF_LONG {
+            continue;
+        }
+        // A larger share is slow when a lower quantile is as long as the highest one was.
+        let usual_place = if place == LONG - 1 { LONG } else { place };
+        if !windows.may_exceed(at, usual_place, value - LN_LEAST) {
+            continue;
+        }
+        let centre = |place| windows.recent(at, place).centre();
+        let (recent, usual) = (windows.recent(at, place), centre(usual_place));
+        let (Some(p50), Some(p90), Some(usual), Some(own)) = (centre(0), centre(1), usual, recent.centre()) else {
+            continue;
+        };
         let spread = ((p90 - p50) / P90_OF_NORMAL).max(0.0);
-        for (place, (by_chance, least_ns)) in OF_QUANTILE.into_iter().enumerate() {
-            let (Some(value), Some(own)) = (window.values[place], centre(place)) else { continue };
-            if place > 1 && window.calls < CALLS_OF_LONG {
-                continue;
-            }
-            // A larger share is slow when a lower quantile is as long as the highest one was.
-            let usual = if place == LONG - 1 { long } else { own };
-            if value - usual >= LN_LEAST && value.exp() - usual.exp() >= least_ns {
-                let chance = by_chance * spread / window.calls.sqrt();
-                add((value - own) / FLOOR.max(OF_NOISE * recent[place].noise(own)).hypot(chance), WANTED[length]);
-            }
+        if value - usual >= LN_LEAST && value.exp() - usual.exp() >= least_ns {
+            let chance = by_chance * spread / window.calls.sqrt();
+            add((value - own) / FLOOR.max(OF_NOISE * recent.noise(own)).hypot(chance), WANTED[length]);
         }
     }
-    if let (Some(share), Some(usual)) = (window.values[FAILED], centre(FAILED))
+    if let Some(share) = window.values[FAILED]
         && window.failed >= 2.0
-        && share - usual >= ERRORS_LEAST
-        && share >= 1.4 * usual
+        && windows.may_exceed(at, FAILED, share - ERRORS_LEAST)
     {
-        // Counts of few failures are far from normal; their square roots are not.
-        let root = |count: f64| 2.0 * (count + 0.375).sqrt();
-        let by_chance = root(window.failed) - root(recent[FAILED].mean() * window.calls);
-        let by_noise = (share - usual) / ERRORS_FLOOR.max(OF_NOISE * recent[FAILED].noise(usual));
-        add(by_chance.min(by_noise), WANTED_ERRORS);
+        let recent = windows.recent(at, FAILED);
+        if let Some(usual) = recent.centre()
+            && share - usual >= ERRORS_LEAST
+            && share >= 1.4 * usual
+        {
+            // Counts of few failures are far from normal; their square roots are not.
+            let root = |count: f64| 2.0 * (count + 0.375).sqrt();
+            let by_chance = root(window.failed) - root(recent.mean() * window.calls);
+            let by_noise = (share - usual) / ERRORS_FLOOR.max(OF_NOISE * recent.noise(usual));
+            add(by_chance.min(by_noise), WANTED_ERRORS);
+        }
     }
-    if let (Some(price), Some(usual)) = (window.values[PRICE], centre(PRICE)) {
+    if let Some(price) = window.values[PRICE]
+        && windows.may_exceed(at, PRICE, price - LN_LEAST)
+    {
+        let recent = windows.recent(at, PRICE);
         let an_hour = window.priced * 4.0 / LENGTHS[length] as f64;
-        if price - usual >= LN_LEAST && (price.exp() - usual.exp()) * an_hour >= DOLLARS_LEAST {
-            add((price - usual) / FLOOR.max(OF_NOISE * recent[PRICE].noise(usual)), WANTED_COST[length]);
+        if let Some(usual) = recent.centre()
+            && price - usual >= LN_LEAST
+            && (price.exp() - usual.exp()) * an_hour >= DOLLARS_LEAST
+        {
+            add((price - usual) / FLOOR.max(OF_NOISE * recent.noise(usual)), WANTED_COST[length]);
         }
     }
     worst

@@ -110,8 +110,8 @@ fn bucket_of(duration_ns: f64) -> u16 {
 impl Series {
     /// The minutes from `first` (minutes since the epoch) on, without gaps: a minute without requests is
     /// [`Minute::default`].
-    pub fn new(first: i64, minutes: Vec<Minute>) -> Series {
-        let minutes: Vec<Cell> = minutes.into_iter().map(Cell::of).collect();
+    pub fn new(first: i64, minutes: &[Minute]) -> Series {
+        let minutes: Vec<Cell> = minutes.iter().map(Cell::of).collect();
         let mut means: Vec<f64> =
             minutes.iter().filter(|cell| !cell.buckets.is_empty()).map(|cell| cell.ln_mean).collect();
         let (calls, failed) =
@@ -295,11 +295,11 @@ impl Series {
 }
 
 impl Cell {
-    fn of(minute: Minute) -> Cell {
+    fn of(minute: &Minute) -> Cell {
         let points = minute.durations.len() as f64;
         let ln_mean = minute.durations.iter().map(|ns| ns.max(1.0).ln()).sum::<f64>() / points.max(1.0);
         let buckets = minute.durations.iter().map(|ns| bucket_of(*ns)).collect();
-        let Minute { calls, failed, priced, cost, .. } = minute;
+        let &Minute { calls, failed, priced, cost, .. } = minute;
         Cell { calls, failed: failed.min(calls), ln_mean, buckets, slow: 0.0, priced, cost }
     }
 

@@ -36,7 +36,7 @@ impl Day {
     /// The series up to `end`; `effect` is that of each minute.
     fn series(self, end: i64, effect: impl Fn(i64) -> Effect) -> Series {
         let first = end - self.days * DAY - 90;
-        Series::new(first, self.minutes(end, effect))
+        Series::new(first, &self.minutes(end, effect))
     }
 
     /// Minutes up to `end`.
@@ -75,7 +75,7 @@ impl Day {
     fn may_have_changed(self, end: i64, effect: impl Fn(i64) -> Effect) -> bool {
         let minutes = self.minutes(end, effect);
         let last = minutes[minutes.len() - LAST_MINUTES as usize..].to_vec();
-        may_have_changed(&Series::new(end - LAST_MINUTES, last))
+        may_have_changed(&Series::new(end - LAST_MINUTES, &last))
     }
 }
 
@@ -150,11 +150,11 @@ fn changes_recover() {
 #[test]
 fn little_data_is_no_change() {
     let minute = |failed| Minute { calls: 50.0, failed, durations: vec![1e9; 20], ..Minute::default() };
-    assert!(changes(&Series::new(START, vec![minute(50.0); 9])).is_empty());
-    assert!(changes(&Series::new(START, Vec::new())).is_empty());
+    assert!(changes(&Series::new(START, &vec![minute(50.0); 9])).is_empty());
+    assert!(changes(&Series::new(START, &[])).is_empty());
     let mut minutes = vec![Minute { calls: 0.2, failed: 0.0, durations: vec![1e8], ..Minute::default() }; 3000];
     minutes.extend(vec![Minute { calls: 0.3, failed: 0.3, durations: vec![1e8], ..Minute::default() }; 10]);
-    assert!(changes(&Series::new(START, minutes)).is_empty(), "three errors");
+    assert!(changes(&Series::new(START, &minutes)).is_empty(), "three errors");
 }
 
 // ANSWERS 2.5.
@@ -230,7 +230,7 @@ fn dearer_calls_are_found() {
             let cost = if minute < START { 0.02 } else { after } * (0.8 + 0.4 * random.f64());
             Minute { calls, priced: calls, cost: calls * cost, durations: vec![1e9], ..Minute::default() }
         });
-        Series::new(START - 8 * DAY, minutes.collect())
+        Series::new(START - 8 * DAY, &minutes.collect::<Vec<_>>())
     };
     let found = changes(&series(0.05, 4.0));
     let change = found.iter().find(|change| change.kind == Kind::Dearer).expect("found");
@@ -262,7 +262,7 @@ fn dearer_calls_are_found_after_a_quiet_night() {
                 let cost: f64 = (0..whole).map(|_| 0.02 * factor * (0.7 * generated.normal()).exp()).sum();
                 Minute { calls: whole as f64, priced: whole as f64, cost, ..Minute::default() }
             });
-            Series::new(START - 26 * 60, minutes.collect())
+            Series::new(START - 26 * 60, &minutes.collect::<Vec<_>>())
         };
         let dearer = |series: &Series| changes(series).into_iter().find(|change| change.kind == Kind::Dearer);
         if let Some(change) = dearer(&series(2.8)) {

@@ -354,7 +354,7 @@ async fn judged_by(
     let (first, middle) = (end - STEPS - LOOKED_BACK, end - LAST_MINUTES);
     let last = minutes(look, executor, project, subjects, middle..end).await?;
     let looked_at = in_halves(executor, last, move |last| {
-        let may_have_changed = look.may_have_changed(&series_of(middle, last.clone()));
+        let may_have_changed = look.may_have_changed(&series_of(middle, &last));
         (may_have_changed, last)
     });
     let looked_at = looked_at.await?;
@@ -363,7 +363,8 @@ async fn judged_by(
     let mut whole = minutes(look, executor, project, &some, first..middle).await?;
     let last = looked_at.into_iter().filter_map(|(may_have_changed, last)| may_have_changed.then_some(last));
     whole.iter_mut().zip(last).for_each(|(days, last)| days.extend(last));
-    let changed = in_halves(executor, whole, move |minutes| look.changes(&series_of(first, minutes))).await?;
+    let changed =
+        in_halves(executor, whole, move |minutes: Vec<Minute>| look.changes(&series_of(first, &minutes))).await?;
     let mut judged = vec![Vec::new(); subjects.len()];
     for (place, changes) in places.into_iter().zip(changed) {
         judged[place] = changes;
@@ -388,9 +389,9 @@ async fn in_halves<I: Send + 'static, O: Send + 'static>(
 }
 
 /// The series of minutes from `first` on. A subject has no windows before its first call.
-fn series_of(first: i64, mut minutes: Vec<Minute>) -> Series {
+fn series_of(first: i64, minutes: &[Minute]) -> Series {
     let earliest = minutes.iter().position(|minute| minute.calls > 0.0).unwrap_or(minutes.len());
-    Series::new(first + earliest as i64, minutes.split_off(earliest))
+    Series::new(first + earliest as i64, &minutes[earliest..])
 }
 
 /// The minutes of `range` of the subjects, in their order.
