@@ -26,7 +26,8 @@
 //! - [`symbols_cli`]: `tidewatch symbols`: uploads, and inspection of symbol files without a server.
 //! - [`alerts`]: background tasks of alerts. [`status_pages`]: public status pages in memory; [`monitor_source`]: their
 //!   monitors.
-//! - [`browser`]: checks of monitors by a browser, in processes of their own.
+//! - [`browser`]: checks of monitors by a browser, in processes of their own. [`browser_runner`]: makes them for other
+//!   machines. [`http_client`]: one request to one server.
 //! - [`demo`], [`demos`]: demo data that the server loads itself, and its progress. [`live_tails`]: open tails of logs.
 
 #![forbid(unsafe_code)]
@@ -38,6 +39,7 @@ pub mod app;
 pub mod backup;
 pub mod backup_manifest;
 pub mod browser;
+pub mod browser_runner;
 pub mod check;
 pub mod config;
 pub mod config_cli;
@@ -47,6 +49,7 @@ pub mod error;
 pub mod export_cli;
 pub mod first_versions;
 pub mod http;
+pub mod http_client;
 pub mod limits_table;
 pub mod listen;
 pub mod live_tails;

@@ -43,9 +43,9 @@ impl BrowserChecks {
             BrowserMode::Embedded => Place::Here(find(settings).await),
             BrowserMode::Remote => {
                 let runner = Arc::new(Runner::new(settings.runner()?));
-                let asked = runner.clone();
+                let greeted = runner.clone();
                 // The server starts without it.
-                tokio::spawn(async move { asked.greet().await });
+                tokio::spawn(async move { greeted.greet().await });
                 Place::Elsewhere(runner)
             }
         };

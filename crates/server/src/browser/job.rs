@@ -7,6 +7,16 @@ use serde::{Deserialize, Serialize};
 
 use super::installation::Installation;
 
+/// The path of checks below the address of a browser runner.
+pub const CHECKS: &str = "checks";
+
+/// The answer of a browser runner to a server that asks who is there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Greeting {
+    /// The version of the runner.
+    pub version: String,
+}
+
 /// One check.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Job {

@@ -2,7 +2,7 @@
 //!
 //! - [`settings`]: what the operator chooses. [`installation`]: Node, Playwright and Chromium of this machine.
 //! - [`checks`]: in the server; makes checks, bounded in number, either on this machine ([`local`]: a worker per check) or
-//!   by a runner elsewhere ([`remote`]). [`runner`]: that runner, `tidewatch browser-runner`.
+//!   by a runner elsewhere ([`remote`]), which is [`crate::browser_runner`].
 //! - [`job`]: what a worker or a runner receives and reports.
 //! - [`worker`]: the worker process; starts Chromium and the process of the script, and connects both. [`devtools`]: what
 //!   a script may send to the browser. [`output`]: what a script prints. [`proxy`]: the only way of the browser to a network. [`processes`]: memory and
@@ -13,12 +13,11 @@ pub mod checks;
 pub mod devtools;
 pub mod installation;
 pub mod job;
-mod local;
+pub mod local;
 mod output;
 mod processes;
 mod proxy;
 mod remote;
-pub mod runner;
 pub mod sandbox;
 pub mod settings;
 pub mod worker;

@@ -3,16 +3,15 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use hyper::Method;
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
-use hyper::{Method, StatusCode};
 use parking_lot::Mutex;
 use serde::Deserialize;
 use tidewatch_limits as limits;
 
-use super::job::{Job, Report};
-use super::runner::{CHECKS, Greeting};
+use super::job::{CHECKS, Greeting, Job, Report};
 use super::settings::RunnerAddress;
-use crate::alerts::monitors::http::{self, Hop};
+use crate::http_client::{self, Hop};
 
 /// A browser runner.
 pub struct Runner {
@@ -67,19 +66,18 @@ impl Runner {
     /// The body of a successful response, or why there is none.
     async fn call(&self, method: Method, body: Bytes, time_max: Duration) -> Result<Vec<u8>, String> {
         let exchange = async {
-            let answer = http::request(&self.request(method, body)?).await?;
+            let answer = http_client::send(&self.request(method, body)?).await?;
             let status = answer.status();
-            Ok((status, http::read(answer).await?.0))
+            Ok((status, answer.read(limits::MONITOR_RESPONSE_BYTES_MAX).await?.0))
         };
-        let answer: Result<(StatusCode, Vec<u8>), String> = tokio::time::timeout(time_max, exchange)
+        let answer: Result<_, String> = tokio::time::timeout(time_max, exchange)
             .await
             .unwrap_or_else(|_| Err(format!("no answer within {} s", time_max.as_secs())));
-        match answer.map_err(|error| format!("the browser runner cannot be reached: {error}"))? {
-            (StatusCode::OK, body) => Ok(body),
-            (StatusCode::UNAUTHORIZED, _) => {
-                Err("the browser runner has another token (SYNTHETICS_BROWSER_TOKEN)".to_owned())
-            }
-            (status, body) => Err(match serde_json::from_slice(&body) {
+        let (status, body) = answer.map_err(|error| format!("the browser runner cannot be reached: {error}"))?;
+        match status.as_u16() {
+            200 => Ok(body),
+            401 => Err("the browser runner has another token (SYNTHETICS_BROWSER_TOKEN)".to_owned()),
+            _ => Err(match serde_json::from_slice(&body) {
                 Ok(Refusal { error }) => format!("the browser runner made no check: {error}"),
                 Err(_) => format!("the browser runner answered with {status}"),
             }),

@@ -111,7 +111,7 @@ impl BrowserSettings {
         let url = self.synthetics_browser_url.as_ref().filter(|url| is_plain_http(url))?;
         (self.synthetics_browser_mode == BrowserMode::Remote).then(|| {
             format!(
-                "SYNTHETICS_BROWSER_URL {url} is not https: whoever is on the way reads scripts and their variables"
+                "SYNTHETICS_BROWSER_URL {url} is not https: scripts and their variables are sent without encryption"
             )
         })
     }

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use tidewatch_alerts::monitors::config::BrowserConfig;
 
-use super::connection::{Observed, Probe};
-use super::probe::Failure;
+use super::connection::{Failure, Observed, Probe};
 use crate::browser::checks::{BrowserCheck, BrowserChecks};
 
 /// Runs the script. The caller has a permit of `checks`.

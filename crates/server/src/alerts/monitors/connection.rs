@@ -1,19 +1,16 @@
 //! Connections to targets: resolved, checked, and made to the checked address, with the duration of each step.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use tidewatch_accounts::MonitorTimings;
 use tidewatch_alerts::outbound::OutboundPolicy;
 use tokio::net::TcpStream;
-use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
-use tokio_rustls::rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use tokio_rustls::rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
-use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use tokio_rustls::rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use tokio_rustls::rustls::pki_types::CertificateDer;
 use x509_cert::Certificate;
 use x509_cert::der::Decode;
+
+use crate::http_client;
 
 /// What a check may contact, and when it is made.
 #[derive(Debug, Clone, Copy)]
@@ -21,6 +18,14 @@ pub(super) struct Probe {
     pub(super) policy: OutboundPolicy,
     /// Nanoseconds since the epoch.
     pub(super) now_ns: i64,
+}
+
+/// Why a check is not up.
+pub(super) enum Failure {
+    /// The target is bad.
+    Bad(String),
+    /// Nothing is known of the target: the check was not made.
+    NotMade(String),
 }
 
 /// What a check has seen so far.
@@ -86,11 +91,7 @@ pub(super) async fn handshake(
     observed: &mut Observed,
 ) -> Result<TlsStream<TcpStream>, String> {
     let start = Instant::now();
-    let name = server_name.trim_start_matches('[').trim_end_matches(']').to_owned();
-    let name = ServerName::try_from(name).map_err(|_| format!("{server_name} is no name of a certificate"))?;
-    let config = client_config(verifies).map_err(|error| format!("TLS is not available: {error}"))?;
-    let connected = TlsConnector::from(Arc::new(config)).connect(name, stream).await;
-    let stream = connected.map_err(|error| format!("the TLS handshake failed: {error}"))?;
+    let stream = http_client::handshake(stream, server_name, verifies).await?;
     add(&mut observed.timings.tls_ns, start);
     let certificates = stream.get_ref().1.peer_certificates().unwrap_or_default();
     observed.tls_expires_ns = certificates.first().and_then(expires_ns);
@@ -102,66 +103,4 @@ fn expires_ns(certificate: &CertificateDer<'_>) -> Option<i64> {
     let certificate = Certificate::from_der(certificate).ok()?;
     let expires = certificate.tbs_certificate().validity().not_after.to_unix_duration();
     Some(i64::try_from(expires.as_nanos()).unwrap_or(i64::MAX))
-}
-
-fn client_config(verifies: bool) -> Result<ClientConfig, Error> {
-    let provider = Arc::new(ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions()?;
-    let mut config = match verifies {
-        true => config.with_root_certificates(roots()),
-        false => config.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate(provider))),
-    }
-    .with_no_client_auth();
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
-    Ok(config)
-}
-
-/// The machine's root certificates. Read once.
-fn roots() -> Arc<RootCertStore> {
-    static ROOTS: std::sync::OnceLock<Arc<RootCertStore>> = std::sync::OnceLock::new();
-    let load = || {
-        let mut roots = RootCertStore::empty();
-        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        Arc::new(roots)
-    };
-    ROOTS.get_or_init(load).clone()
-}
-
-/// Accepts any certificate, as a user has chosen (`skipTlsVerify`). The server proves that it has the key.
-#[derive(Debug)]
-struct AnyCertificate(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for AnyCertificate {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls12_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls13_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
 }

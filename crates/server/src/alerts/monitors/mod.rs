@@ -10,7 +10,7 @@
 mod browser;
 mod connection;
 mod dns;
-pub(crate) mod http;
+mod http;
 pub mod probe;
 mod tcp;
 

@@ -8,17 +8,9 @@ use tidewatch_alerts::outbound::OutboundPolicy;
 use tidewatch_limits as limits;
 use tidewatch_runtime::redact::plain;
 
-use super::connection::{Observed, Probe};
+use super::connection::{Failure, Observed, Probe};
 use super::{browser, dns, http, tcp, unmeasured};
 use crate::app::App;
-
-/// Why a check is not up.
-pub(super) enum Failure {
-    /// The target is bad.
-    Bad(String),
-    /// Nothing is known of the target: the check was not made.
-    NotMade(String),
-}
 
 /// Makes the check of a monitor within its time, and returns the result, which is not stored yet.
 pub async fn probe(app: &App, monitor: &Monitor) -> MonitorResult {

@@ -14,16 +14,15 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use clap::ArgAction;
 use clap::builder::BoolishValueParser;
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use tidewatch_limits as limits;
 use tidewatch_limits::clock::Clock;
 use tokio::sync::{Semaphore, watch};
 
-use super::installation::Installation;
-use super::job::{Job, Report};
-use super::local;
-use super::settings::{ProgramSettings, TokenSettings};
+use crate::browser::installation::Installation;
+use crate::browser::job::{CHECKS, Greeting, Job, Report};
+use crate::browser::local;
+use crate::browser::settings::{ProgramSettings, TokenSettings};
 use crate::error::ApiError;
 use crate::http::connection::listen;
 use crate::http::connection::socket::Socket;
@@ -32,9 +31,6 @@ use crate::http::request_context::RequestContextService;
 use crate::listen::ListenAddress;
 use crate::listen::client_ip::Trust;
 use crate::listen::tls::Tls;
-
-/// The path of checks below the address of a runner.
-pub const CHECKS: &str = "checks";
 
 /// What `tidewatch browser-runner` is started with.
 #[derive(Debug, clap::Args)]
@@ -58,13 +54,6 @@ pub struct RunnerArgs {
     /// The programs.
     #[command(flatten)]
     pub programs: ProgramSettings,
-}
-
-/// The answer to a server that asks who is there.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Greeting {
-    /// The version of the runner.
-    pub version: String,
 }
 
 struct Runner {
