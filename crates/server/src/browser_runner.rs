@@ -119,9 +119,6 @@ async fn greet(State(runner): State<Arc<Runner>>, headers: HeaderMap) -> Result<
 
 async fn check(State(runner): State<Arc<Runner>>, headers: HeaderMap, body: Body) -> Result<Json<Report>, ApiError> {
     runner.admit(&headers)?;
-    let Ok(_permit) = runner.permits.try_acquire() else {
-        return Err(ApiError::Overloaded("too many checks by a browser run now; try again later"));
-    };
     let bytes_max = limits::BROWSER_JOB_BYTES_MAX;
     let body = body::to_bytes(body, bytes_max).await.map_err(|_| ApiError::TooLarge(bytes_max))?;
     let job: Job = serde_json::from_slice(&body).map_err(|error| ApiError::malformed(format!("no check: {error}")))?;
@@ -129,6 +126,9 @@ async fn check(State(runner): State<Arc<Runner>>, headers: HeaderMap, body: Body
     if !i64::try_from(job.timeout_seconds).is_ok_and(|timeout| seconds.contains(&timeout)) {
         return Err(ApiError::unprocessable(format!("a check takes {} to {} s", seconds.start(), seconds.end())));
     }
+    let Ok(_permit) = runner.permits.try_acquire() else {
+        return Err(ApiError::Overloaded("too many checks by a browser run now; try again later"));
+    };
     let allows_private = job.allows_private && runner.allows_private;
     Ok(Json(local::run(Job { allows_private, ..job }, runner.installation.clone()).await))
 }

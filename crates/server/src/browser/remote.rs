@@ -58,7 +58,11 @@ impl Runner {
         let body = serde_json::to_vec(job).map_err(|error| error.to_string())?;
         let time_max = Duration::from_secs(job.timeout_seconds) + 2 * limits::BROWSER_GRACE;
         let report = self.call(Method::POST, body.into(), time_max).await;
-        let report = report.and_then(|body| parsed(&body));
+        let report = report.and_then(|body| parsed::<Report>(&body)).and_then(|report| {
+            // A worker says once that there was more.
+            let is_bounded = report.output.len() <= 2 * limits::BROWSER_OUTPUT_BYTES_MAX;
+            if is_bounded { Ok(report) } else { Err("the output of the browser runner is too large".to_owned()) }
+        });
         *self.problem.lock() = report.as_ref().err().cloned();
         report
     }

@@ -100,6 +100,8 @@ impl BrowserSettings {
         let mut parsed = Url::parse(url).with_context(|| format!("SYNTHETICS_BROWSER_URL {url} is no address"))?;
         let is_web = matches!(parsed.scheme(), "http" | "https");
         ensure!(is_web, "SYNTHETICS_BROWSER_URL {url} is neither http nor https");
+        // It is logged.
+        ensure!(parsed.username().is_empty() && parsed.password().is_none(), "SYNTHETICS_BROWSER_URL has a password");
         if !parsed.path().ends_with('/') {
             parsed.set_path(&format!("{}/", parsed.path()));
         }
@@ -142,6 +144,7 @@ mod tests {
             (None, Some(TOKEN), Err("SYNTHETICS_BROWSER_URL is not set")),
             (Some("a.example:8090"), Some(TOKEN), Err("SYNTHETICS_BROWSER_URL a.example:8090 is neither")),
             (Some("browsers"), Some(TOKEN), Err("SYNTHETICS_BROWSER_URL browsers is no address")),
+            (Some("https://a:b@a.example"), Some(TOKEN), Err("SYNTHETICS_BROWSER_URL has a password")),
             (Some("https://a.example"), None, Err("SYNTHETICS_BROWSER_TOKEN is not set")),
             (Some("https://a.example"), Some("short"), Err("the token of the browser runner is shorter than 32 bytes")),
             (
