@@ -540,6 +540,8 @@ pub const BROWSER_SCRIPT_HEAP_MIB: u64 = 256;
 pub const BROWSER_FILE_BYTES_MAX: u64 = 64 << 20;
 /// Files that a process of a check has open.
 pub const BROWSER_OPEN_FILES_MAX: u64 = 4096;
+/// Open connections of a browser runner.
+pub const BROWSER_RUNNER_CONNECTIONS_MAX: usize = 100;
 /// Connections of a browser.
 pub const BROWSER_CONNECTIONS_MAX: usize = 128;
 /// Size of a message of a script for its browser, which is parsed.

@@ -3,6 +3,8 @@
 //! Numbers that are not finite are read as null, so that none reaches JSON. A column that is not in the plan is a
 //! defect: it is read as null, and fails an assertion in debug builds.
 
+use std::borrow::Cow;
+
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Float64Type, Int16Type, Int64Type, UInt8Type, UInt32Type, UInt64Type};
 use tidewatch_domain::model::{SpanId, TraceId};
@@ -131,7 +133,7 @@ impl<'a> Row<'a> {
 
     /// A list of quantiles, with 0 for values that are null or not finite; `None` when the list is null.
     pub fn numbers(self, column: &str) -> Option<Vec<f64>> {
-        self.column(column).numbers(self.index)
+        self.column(column).numbers(self.index).map(Cow::into_owned)
     }
 
     fn column(self, name: &str) -> Column<'a> {
@@ -167,12 +169,15 @@ impl<'a> Column<'a> {
     }
 
     /// A list of quantiles, with 0 for values that are null or not finite; `None` when the list is null.
-    pub fn numbers(self, row: usize) -> Option<Vec<f64>> {
+    pub fn numbers(self, row: usize) -> Option<Cow<'a, [f64]>> {
         let lists = self.present(row)?.as_list_opt::<i32>()?;
         let values = lists.values().as_primitive_opt::<Float64Type>()?;
         let (from, to) = (lists.value_offsets()[row] as usize, lists.value_offsets()[row + 1] as usize);
-        let number = |place| Some(values.value(place)).filter(|number| values.is_valid(place) && number.is_finite());
-        Some((from..to).map(|place| number(place).unwrap_or(0.0)).collect())
+        let numbers = &values.values()[from..to];
+        let is_known = |place: usize| values.is_valid(from + place) && numbers[place].is_finite();
+        let or_zero = |place| if is_known(place) { numbers[place] } else { 0.0 };
+        let are_known = (0..numbers.len()).all(is_known);
+        Some(if are_known { numbers.into() } else { (0..numbers.len()).map(or_zero).collect() })
     }
 
     fn opt_text(self, row: usize) -> Option<&'a str> {

@@ -15,8 +15,10 @@ use axum::{Json, Router};
 use clap::ArgAction;
 use clap::builder::BoolishValueParser;
 use sha2::{Digest, Sha256};
+use tidewatch_journal::heartbeat::Heartbeat;
 use tidewatch_limits as limits;
 use tidewatch_limits::clock::Clock;
+use tidewatch_runtime::background::HeartbeatGuard;
 use tokio::sync::{Semaphore, watch};
 
 use crate::browser::installation::Installation;
@@ -31,6 +33,7 @@ use crate::http::request_context::RequestContextService;
 use crate::listen::ListenAddress;
 use crate::listen::client_ip::Trust;
 use crate::listen::tls::Tls;
+use crate::serve::{self, Reloaded};
 
 /// What `tidewatch browser-runner` is started with.
 #[derive(Debug, clap::Args)]
@@ -89,8 +92,11 @@ pub async fn run(
     });
     let (_router, current) = watch::channel(router(runner));
     let service = RequestContextService::new(current, Trust::new(None, None)?, tls.is_some(), Clock::system());
+    let (_stopping, stopped) = watch::channel(false);
+    let reloaded = Reloaded::new(tls, None, service.trust());
+    tokio::spawn(serve::reload(reloaded, HeartbeatGuard(Heartbeat::new("reload")), stopped));
     ready(&address);
-    listen::serve(vec![socket], Arc::new(service), limits::METRICS_CONNECTIONS_MAX, stop).await;
+    listen::serve(vec![socket], Arc::new(service), limits::BROWSER_RUNNER_CONNECTIONS_MAX, stop).await;
     Ok(())
 }
 

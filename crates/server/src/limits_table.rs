@@ -278,6 +278,7 @@ pub fn table() -> Vec<[String; 3]> {
         row("the objects of a script", format!("{BROWSER_SCRIPT_HEAP_MIB} MiB"), "our own"),
         row("a file that a browser writes", bytes(BROWSER_FILE_BYTES_MAX as usize), "our own"),
         row("open files of a process of a check", BROWSER_OPEN_FILES_MAX.to_string(), "our own"),
+        row("connections to a browser runner", BROWSER_RUNNER_CONNECTIONS_MAX.to_string(), "our own"),
         row("connections of a browser", BROWSER_CONNECTIONS_MAX.to_string(), "our own"),
         row("a message of a script for its browser", bytes(BROWSER_REQUEST_BYTES_MAX), "our own"),
         row("a message of a browser for a script", bytes(BROWSER_MESSAGE_BYTES_MAX), "our own"),

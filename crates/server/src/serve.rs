@@ -81,7 +81,7 @@ pub async fn serve_routes(
         let _ = stopping.send(true);
     });
     let (clock, traffic) = (environment.clock.clone(), service.traffic());
-    let reloaded = Reloaded { tls, settings: environment.settings.take(), trust: service.trust() };
+    let reloaded = Reloaded::new(tls, environment.settings.take(), service.trust());
     let mut also_stopped = stopped.clone();
     let connections_max = config.connections_max;
     let listening = tokio::spawn(listen::serve(sockets, service, connections_max, async move {
@@ -130,7 +130,7 @@ pub async fn serve_routes(
     app.background.add(&heartbeat);
     tracer.iter().for_each(|tracer| app.background.add(tracer.heartbeat()));
     tokio::spawn(background::watch(app.background.clone(), stopped.clone()));
-    tokio::spawn(reload(Arc::new(Mutex::new(reloaded)), HeartbeatGuard(heartbeat), stopped));
+    tokio::spawn(reload(reloaded, HeartbeatGuard(heartbeat), stopped));
     ready(&address, &app);
     listening.await.context("the listener failed")?;
     app.demos.close().await;
@@ -145,16 +145,18 @@ pub async fn serve_routes(
 }
 
 /// State that a reload may change.
-struct Reloaded {
+pub struct Reloaded {
     tls: Option<Arc<Tls>>,
     settings: Option<Settings>,
     trust: Arc<RwLock<Trust>>,
 }
 
-/// Reloads settings and certificate on SIGHUP, and the certificate every [`limits::TLS_RELOAD_PAUSE`].
-async fn reload(reloaded: Arc<Mutex<Reloaded>>, running: HeartbeatGuard, mut stopped: watch::Receiver<bool>) {
+/// Reloads settings and certificate on SIGHUP, and the certificate every [`limits::TLS_RELOAD_PAUSE`], until `stopped` is
+/// true or its sender is dropped.
+pub async fn reload(reloaded: Reloaded, running: HeartbeatGuard, mut stopped: watch::Receiver<bool>) {
     use tokio::signal::unix::{SignalKind, signal};
     let mut hangups = signal(SignalKind::hangup()).expect("SIGHUP can be listened for");
+    let reloaded = Arc::new(Mutex::new(reloaded));
     loop {
         let is_requested = tokio::select! {
             _ = hangups.recv() => true,
@@ -176,6 +178,11 @@ async fn read_again(reloaded: &Arc<Mutex<Reloaded>>, is_requested: bool) {
 }
 
 impl Reloaded {
+    /// What a server uses now, and where its settings come from.
+    pub fn new(tls: Option<Arc<Tls>>, settings: Option<Settings>, trust: Arc<RwLock<Trust>>) -> Reloaded {
+        Reloaded { tls, settings, trust }
+    }
+
     /// Reloads the certificate, and the settings if requested. Invalid files are logged and change nothing. Blocks.
     fn read(&mut self, is_requested: bool) {
         if let Some(tls) = &self.tls {
@@ -242,7 +249,7 @@ mod tests {
                 Ok((config, Vec::new()))
             }
         });
-        let reloaded = Reloaded { tls: None, settings: Some(settings), trust: trust.clone() };
+        let reloaded = Reloaded::new(None, Some(settings), trust.clone());
         let reloaded = Arc::new(Mutex::new(reloaded));
         for expected in [1, 2] {
             read_again(&reloaded, true).await;

@@ -44,7 +44,7 @@ pub const NONE: Effect = Effect { slower: (1.0, 1.0), failing: 0.0, traffic: 1.0
 /// Consecutive minutes, the first one since the epoch.
 pub struct Minutes {
     pub first: i64,
-    minutes: Vec<Minute>,
+    minutes: Vec<Minute<'static>>,
 }
 
 impl Minutes {
@@ -74,9 +74,9 @@ impl Minutes {
 }
 
 /// These minutes together.
-fn quarter(minutes: &[Minute]) -> Quarter {
+fn quarter(minutes: &[Minute<'_>]) -> Quarter {
     // Each point of a minute stands for as many calls.
-    let each = |minute: &Minute| minute.calls / minute.durations.len() as f64;
+    let each = |minute: &Minute<'_>| minute.calls / minute.durations.len() as f64;
     let mut points: Vec<(f64, f64)> =
         minutes.iter().flat_map(|minute| minute.durations.iter().map(move |ns| (*ns, each(minute)))).collect();
     points.sort_by(|one, other| one.0.total_cmp(&other.0));
@@ -89,7 +89,7 @@ fn quarter(minutes: &[Minute]) -> Quarter {
         };
         points.iter().find(is_there).or(points.last()).map_or(0.0, |(ns, _)| *ns)
     };
-    let sum = |of: fn(&Minute) -> f64| minutes.iter().map(of).sum();
+    let sum = |of: fn(&Minute<'_>) -> f64| minutes.iter().map(of).sum();
     Quarter {
         calls: sum(|minute| minute.calls),
         failed: sum(|minute| minute.failed),
@@ -178,7 +178,13 @@ impl Endpoint {
             durations.sort_by(f64::total_cmp);
             let calls = calls as f64;
             let priced = if self.is_priced { calls } else { 0.0 };
-            minutes.push(Minute { calls, failed: f64::from(failed), durations: points(&durations), priced, cost });
+            minutes.push(Minute {
+                calls,
+                failed: f64::from(failed),
+                durations: points(&durations).into(),
+                priced,
+                cost,
+            });
         }
         Minutes { first, minutes }
     }

@@ -73,19 +73,21 @@ struct Window {
     calls: f64,
     failed: f64,
     priced: f64,
-    /// What is compared, by place: logarithms of durations at [`QUANTILES`], failed share, logarithm of the cost of a call.
-    values: [Option<f64>; 6],
+    /// What is compared, by place: logarithms of durations at [`QUANTILES`], failed share, logarithm of the cost of a
+    /// call; NaN: too few calls.
+    values: [f64; PLACES],
 }
 
 /// Places in [`Window::values`].
-const LONG: usize = 3;
-const FAILED: usize = 4;
-const PRICE: usize = 5;
+const PLACES: usize = QUANTILES.len() + 2;
+const LONG: usize = QUANTILES.len() - 1;
+const FAILED: usize = LONG + 1;
+const PRICE: usize = LONG + 2;
 
 /// A quarter, and the logarithms of its durations, which several windows use.
 struct Logarithms<'a> {
     quarter: &'a Quarter,
-    durations: [f64; 4],
+    durations: [f64; QUANTILES.len()],
 }
 
 impl Logarithms<'_> {
@@ -102,13 +104,15 @@ impl Window {
         let mean = |place: usize| timed().map(|one| one.durations[place] * one.quarter.calls).sum::<f64>() / of_timed;
         let (calls, failed) = (sum(|quarter| quarter.calls), sum(|quarter| quarter.failed));
         let (priced, cost) = (sum(|quarter| quarter.priced), sum(|quarter| quarter.cost));
-        let mut values = [None; 6];
+        let mut values = [f64::NAN; PLACES];
         if calls >= CALLS {
             if of_timed > 0.0 {
-                (0..QUANTILES.len()).for_each(|place| values[place] = Some(mean(place)));
+                (0..=LONG).for_each(|place| values[place] = mean(place));
             }
-            values[FAILED] = Some(failed / calls);
-            values[PRICE] = (priced >= CALLS && cost > 0.0).then(|| (cost / priced).ln());
+            values[FAILED] = failed / calls;
+            if priced >= CALLS && cost > 0.0 {
+                values[PRICE] = (cost / priced).ln();
+            }
         }
         Window { calls, failed, priced, values }
     }
@@ -117,61 +121,62 @@ impl Window {
 /// The windows of one length.
 struct Windows {
     windows: Vec<Window>,
-    /// [`Window::values`] by place; NaN: none.
-    values: [Vec<f64>; 6],
+    /// By place and window, the median of the last hours before it; NaN: too few values.
+    usual: [Vec<f64>; PLACES],
+    /// The place in [`LENGTHS`].
     length: usize,
 }
 
 impl Windows {
     fn of(quarters: &[Logarithms<'_>], length: usize) -> Windows {
-        let windows: Vec<Window> = quarters.windows(length).map(Window::of).collect();
-        let of_place = |place: usize| windows.iter().map(|window| window.values[place].unwrap_or(f64::NAN)).collect();
-        Windows { values: std::array::from_fn(of_place), windows, length }
+        let windows: Vec<Window> = quarters.windows(LENGTHS[length]).map(Window::of).collect();
+        let usual = std::array::from_fn(|place| {
+            let values: Vec<f64> = windows.iter().map(|window| window.values[place]).collect();
+            medians_before(&values, LENGTHS[length])
+        });
+        Windows { usual, windows, length }
     }
 
     /// The values of the last hours before a window.
-    fn before(&self, at: usize, place: usize) -> &[f64] {
-        let end = (at + 1).saturating_sub(self.length);
-        &self.values[place][end.saturating_sub(RECENT)..end]
+    fn recent(&self, at: usize, place: usize) -> impl Iterator<Item = f64> {
+        let end = (at + 1).saturating_sub(LENGTHS[self.length]);
+        let windows = &self.windows[end.saturating_sub(RECENT)..end];
+        windows.iter().map(move |window| window.values[place]).filter(|value| !value.is_nan())
     }
 
-    fn recent(&self, at: usize, place: usize) -> Recent {
-        let mut values: Vec<f64> = self.before(at, place).iter().copied().filter(|value| !value.is_nan()).collect();
-        values.sort_unstable_by(f64::total_cmp);
-        Recent(values)
+    /// The median distance from the usual value, in standard deviations.
+    fn noise(&self, at: usize, place: usize) -> f64 {
+        let usual = self.usual[place][at];
+        let mut distances: Vec<f64> = self.recent(at, place).map(|value| (value - usual).abs()).collect();
+        1.4826 * median(&mut distances).unwrap_or(0.0)
     }
 
-    /// Whether what was usual before a window may be at most `value`: cheaper than the median.
-    fn may_exceed(&self, at: usize, place: usize, value: f64) -> bool {
-        let before = self.before(at, place);
-        // The difference of two values may round.
-        let least = value + 1e-9;
-        let below = before.iter().filter(|one| **one <= least).count();
-        2 * below >= before.iter().filter(|one| !one.is_nan()).count()
+    fn mean(&self, at: usize, place: usize) -> f64 {
+        let (count, sum) = self.recent(at, place).fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
+        sum / f64::max(count, 1.0)
     }
 }
 
-/// What was usual in the last hours: values in ascending order.
-struct Recent(Vec<f64>);
-
-impl Recent {
-    /// The median.
-    fn centre(&self) -> Option<f64> {
-        let middle = self.0.len() / 2;
-        let is_even = self.0.len().is_multiple_of(2);
-        let median = |&value: &f64| if is_even { (self.0[middle - 1] + value) / 2.0 } else { value };
-        if self.0.len() < WINDOWS { None } else { self.0.get(middle).map(median) }
-    }
-
-    fn mean(&self) -> f64 {
-        self.0.iter().sum::<f64>() / self.0.len().max(1) as f64
-    }
-
-    /// The median distance from the centre, in standard deviations.
-    fn noise(&self, centre: f64) -> f64 {
-        let mut distances: Vec<f64> = self.0.iter().map(|value| (value - centre).abs()).collect();
-        1.4826 * median(&mut distances).unwrap_or(0.0)
-    }
+/// For each value, the median of the [`RECENT`] ones whose windows of `length` end before its own begins; NaN with less
+/// than [`WINDOWS`] of them.
+fn medians_before(values: &[f64], length: usize) -> Vec<f64> {
+    let mut recent: Vec<f64> = Vec::with_capacity(RECENT + 1);
+    let value = |at: usize, back: usize| at.checked_sub(back).map(|at| values[at]).filter(|value| !value.is_nan());
+    let median = |at: usize| {
+        if let Some(entering) = value(at, length) {
+            recent.insert(recent.partition_point(|one| *one < entering), entering);
+        }
+        if let Some(leaving) = value(at, length + RECENT) {
+            recent.remove(recent.partition_point(|one| *one < leaving));
+        }
+        let middle = recent.len() / 2;
+        match recent.len() {
+            ..WINDOWS => f64::NAN,
+            length if length.is_multiple_of(2) => recent[middle - 1].midpoint(recent[middle]),
+            _ => recent[middle],
+        }
+    };
+    (0..values.len()).map(median).collect()
 }
 
 /// How many standard deviations the worst window is from what was usual before it; 0: [`super::changes`] probably finds
@@ -202,18 +207,18 @@ pub fn suspicion(quarters: &[Quarter], is_whole: bool) -> Suspicion {
         worst = worst.max(NIGHTLY);
     }
     let logarithms: Vec<Logarithms<'_>> = quarters.iter().map(Logarithms::of).collect();
-    for (place, length) in LENGTHS.into_iter().enumerate() {
+    for length in 0..LENGTHS.len() {
         let windows = Windows::of(&logarithms, length);
-        for at in (first + 1).saturating_sub(length)..windows.windows.len() {
-            worst = worst.max(risen(&windows, at, place));
+        for at in (first + 1).saturating_sub(LENGTHS[length])..windows.windows.len() {
+            worst = worst.max(risen(&windows, at));
         }
     }
     Suspicion { risen: worst, fallen: fallen(quarters, first, is_whole) }
 }
 
-/// Standard deviations of the durations, failures or costs of a window above those before it; 0: not enough. `length` is
-/// the place in [`LENGTHS`].
-fn risen(windows: &Windows, at: usize, length: usize) -> f64 {
+/// Standard deviations of the durations, failures or costs of a window above those before it; 0: not enough.
+fn risen(windows: &Windows, at: usize) -> f64 {
+    let (usual, length) = (&windows.usual, windows.length);
     let window = &windows.windows[at];
     let mut worst = 0.0_f64;
     let mut add = |deviations: f64, wanted: f64| {
@@ -221,54 +226,30 @@ fn risen(windows: &Windows, at: usize, length: usize) -> f64 {
             worst = worst.max(deviations);
         }
     };
+    // Comparisons with values that are not known are false.
     for (place, (by_chance, least_ns)) in OF_QUANTILE.into_iter().enumerate() {
-        let Some(value) = window.values[place] else { continue };
-        if place > 1 && window.calls < CALLS_OF_LONG {
-            continue;
-        }
         // A larger share is slow when a lower quantile is as long as the highest one was.
-        let usual_place = if place == LONG - 1 { LONG } else { place };
-        if !windows.may_exceed(at, usual_place, value - LN_LEAST) {
-            continue;
-        }
-        let centre = |place| windows.recent(at, place).centre();
-        let (recent, usual) = (windows.recent(at, place), centre(usual_place));
-        let (Some(p50), Some(p90), Some(usual), Some(own)) = (centre(0), centre(1), usual, recent.centre()) else {
-            continue;
-        };
-        let spread = ((p90 - p50) / P90_OF_NORMAL).max(0.0);
-        if value - usual >= LN_LEAST && value.exp() - usual.exp() >= least_ns {
+        let (value, exceeded) = (window.values[place], usual[if place == LONG - 1 { LONG } else { place }][at]);
+        let has_calls = place <= 1 || window.calls >= CALLS_OF_LONG;
+        if has_calls && value - exceeded >= LN_LEAST && value.exp() - exceeded.exp() >= least_ns {
+            let spread = ((usual[1][at] - usual[0][at]) / P90_OF_NORMAL).max(0.0);
             let chance = by_chance * spread / window.calls.sqrt();
-            add((value - own) / FLOOR.max(OF_NOISE * recent.noise(own)).hypot(chance), WANTED[length]);
+            let noise = FLOOR.max(OF_NOISE * windows.noise(at, place));
+            add((value - usual[place][at]) / noise.hypot(chance), WANTED[length]);
         }
     }
-    if let Some(share) = window.values[FAILED]
-        && window.failed >= 2.0
-        && windows.may_exceed(at, FAILED, share - ERRORS_LEAST)
-    {
-        let recent = windows.recent(at, FAILED);
-        if let Some(usual) = recent.centre()
-            && share - usual >= ERRORS_LEAST
-            && share >= 1.4 * usual
-        {
-            // Counts of few failures are far from normal; their square roots are not.
-            let root = |count: f64| 2.0 * (count + 0.375).sqrt();
-            let by_chance = root(window.failed) - root(recent.mean() * window.calls);
-            let by_noise = (share - usual) / ERRORS_FLOOR.max(OF_NOISE * recent.noise(usual));
-            add(by_chance.min(by_noise), WANTED_ERRORS);
-        }
+    let (share, failing) = (window.values[FAILED], usual[FAILED][at]);
+    if window.failed >= 2.0 && share - failing >= ERRORS_LEAST && share >= 1.4 * failing {
+        // Counts of few failures are far from normal; their square roots are not.
+        let root = |count: f64| 2.0 * (count + 0.375).sqrt();
+        let by_chance = root(window.failed) - root(windows.mean(at, FAILED) * window.calls);
+        let by_noise = (share - failing) / ERRORS_FLOOR.max(OF_NOISE * windows.noise(at, FAILED));
+        add(by_chance.min(by_noise), WANTED_ERRORS);
     }
-    if let Some(price) = window.values[PRICE]
-        && windows.may_exceed(at, PRICE, price - LN_LEAST)
-    {
-        let recent = windows.recent(at, PRICE);
-        let an_hour = window.priced * 4.0 / LENGTHS[length] as f64;
-        if let Some(usual) = recent.centre()
-            && price - usual >= LN_LEAST
-            && (price.exp() - usual.exp()) * an_hour >= DOLLARS_LEAST
-        {
-            add((price - usual) / FLOOR.max(OF_NOISE * recent.noise(usual)), WANTED_COST[length]);
-        }
+    let (price, cost) = (window.values[PRICE], usual[PRICE][at]);
+    let an_hour = window.priced * 4.0 / LENGTHS[length] as f64;
+    if price - cost >= LN_LEAST && (price.exp() - cost.exp()) * an_hour >= DOLLARS_LEAST {
+        add((price - cost) / FLOOR.max(OF_NOISE * windows.noise(at, PRICE)), WANTED_COST[length]);
     }
     worst
 }
@@ -368,6 +349,25 @@ mod tests {
             ("half the traffic before the last day", with(300.0, (122, 110), half)),
         ] {
             assert_eq!(found, 0.0, "{what}");
+        }
+    }
+
+    #[test]
+    fn medians_follow_the_values() {
+        let mut random = fastrand::Rng::with_seed(3);
+        // Ties, and values that are not known.
+        let mut drawn = |_| if random.u8(..4) == 0 { f64::NAN } else { f64::from(random.u8(..9)) };
+        let values: Vec<f64> = (0..200).map(&mut drawn).collect();
+        for length in LENGTHS {
+            let found = medians_before(&values, length);
+            for (at, found) in found.into_iter().enumerate() {
+                let end = (at + 1).saturating_sub(length);
+                let before = &values[end.saturating_sub(RECENT)..end];
+                let mut before: Vec<f64> = before.iter().copied().filter(|value| !value.is_nan()).collect();
+                let is_known = before.len() >= WINDOWS;
+                let expected = median(&mut before).filter(|_| is_known);
+                assert_eq!(Some(found).filter(|found| !found.is_nan()), expected, "{at}, {length}");
+            }
         }
     }
 

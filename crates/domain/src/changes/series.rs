@@ -1,6 +1,8 @@
 //! The minutes of a subject, and what windows of them show.
 
+use std::borrow::{Borrow, Cow};
 use std::cell::RefCell;
+use std::ops::Range;
 
 /// Minutes between the ends of windows that are measured once.
 pub(super) const STEP: i64 = 5;
@@ -22,13 +24,13 @@ const NS_LONGER: f64 = 10e6;
 
 /// One minute of a subject.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Minute {
+pub struct Minute<'a> {
     /// Requests.
     pub calls: f64,
     /// Failed requests.
     pub failed: f64,
     /// Durations in nanoseconds at evenly spaced quantiles; each stands for as many requests. Empty: none is timed.
-    pub durations: Vec<f64>,
+    pub durations: Cow<'a, [f64]>,
     /// Requests with a cost.
     pub priced: f64,
     /// Sum of their costs, US dollars.
@@ -40,8 +42,10 @@ pub struct Minute {
 pub struct Series {
     first: i64,
     minutes: Vec<Cell>,
-    /// The lowest and the highest bucket of all minutes.
-    buckets: (u16, u16),
+    /// The buckets of the durations of all minutes.
+    buckets: Vec<u16>,
+    /// The lowest and the highest one.
+    bounds: (u16, u16),
     /// Typical logarithm of a duration.
     typical_ln: f64,
     /// Half the width of the logarithm of durations from P16 to P84.
@@ -64,12 +68,13 @@ type Windows = (Metric, i64, usize);
 /// By the end of the window, in steps of [`STEP`] since the first minute: what was measured; `None`: nothing yet.
 type Ends = Vec<Option<Option<Value>>>;
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug)]
 struct Cell {
     calls: f64,
     failed: f64,
     ln_mean: f64,
-    buckets: Vec<u16>,
+    /// Places in [`Series::buckets`].
+    buckets: Range<u32>,
     slow: f64,
     priced: f64,
     cost: f64,
@@ -103,25 +108,27 @@ pub(super) struct Value {
     pub failed: f64,
 }
 
-fn bucket_of(duration_ns: f64) -> u16 {
-    (duration_ns.max(1.0).ln() * PER_UNIT).clamp(0.0, (BUCKETS - 1) as f64) as u16
+fn bucket_of(ln_duration: f64) -> u16 {
+    (ln_duration * PER_UNIT).clamp(0.0, (BUCKETS - 1) as f64) as u16
 }
 
 impl Series {
     /// The minutes from `first` (minutes since the epoch) on, without gaps: a minute without requests is
     /// [`Minute::default`].
-    pub fn new(first: i64, minutes: &[Minute]) -> Series {
-        let minutes: Vec<Cell> = minutes.iter().map(Cell::of).collect();
+    pub fn new<'a>(first: i64, minutes: impl IntoIterator<Item: Borrow<Minute<'a>>>) -> Series {
+        let mut buckets = Vec::new();
+        let minutes: Vec<Cell> = minutes.into_iter().map(|minute| Cell::of(minute.borrow(), &mut buckets)).collect();
         let mut means: Vec<f64> =
             minutes.iter().filter(|cell| !cell.buckets.is_empty()).map(|cell| cell.ln_mean).collect();
         let (calls, failed) =
             minutes.iter().fold((0.0, 0.0), |(calls, failed), cell| (calls + cell.calls, failed + cell.failed));
         let (priced, cost) =
             minutes.iter().fold((0.0, 0.0), |(priced, cost), cell| (priced + cell.priced, cost + cell.cost));
-        let all = || minutes.iter().flat_map(|cell| &cell.buckets).copied();
+        let bounds = (buckets.iter().min(), buckets.iter().max());
         let mut series = Series {
             first,
-            buckets: (all().min().unwrap_or(0), all().max().unwrap_or(0)),
+            bounds: (bounds.0.copied().unwrap_or(0), bounds.1.copied().unwrap_or(0)),
+            buckets,
             typical_ln: median(&mut means).unwrap_or(0.0),
             failed_share: if calls > 0.0 { failed / calls } else { 0.0 },
             slow_ns: f64::INFINITY,
@@ -151,10 +158,9 @@ impl Series {
         let mut usual: Vec<f64> = self.minutes.chunks(PART).filter_map(long).collect();
         let Some(usual) = median(&mut usual) else { return };
         self.slow_ns = (usual + LN_LONGER).exp().max(usual.exp() + NS_LONGER);
-        let edge = bucket_of(self.slow_ns);
-        for cell in &mut self.minutes {
-            cell.slow = cell.longer(edge);
-        }
+        let edge = bucket_of(self.slow_ns.ln());
+        let buckets = &self.buckets;
+        self.minutes.iter_mut().for_each(|cell| cell.slow = cell.longer(buckets, edge));
         self.slow_share = self.minutes.iter().map(|cell| cell.slow).sum::<f64>() / calls.max(1.0);
     }
 
@@ -260,14 +266,16 @@ impl Series {
     }
 
     fn histogram<'a>(&self, cells: impl Iterator<Item = &'a Cell>) -> Histogram {
-        let mut counts = vec![0.0; usize::from(self.buckets.1 - self.buckets.0) + 1];
+        let (lowest, highest) = self.bounds;
+        let mut counts = vec![0.0; usize::from(highest - lowest) + 1];
         for cell in cells {
-            let each = cell.calls / cell.buckets.len().max(1) as f64;
-            for bucket in &cell.buckets {
-                counts[usize::from(bucket - self.buckets.0)] += each;
+            let buckets = cell.buckets(&self.buckets);
+            let each = cell.calls / buckets.len().max(1) as f64;
+            for bucket in buckets {
+                counts[usize::from(bucket - lowest)] += each;
             }
         }
-        Histogram { first: self.buckets.0, counts }
+        Histogram { first: lowest, counts }
     }
 
     /// Requests, and those that failed, of each minute of `from..to`.
@@ -284,8 +292,8 @@ impl Series {
 
     /// Requests, and those longer than `duration_ns`, of each minute of `from..to`.
     pub(super) fn slow(&self, duration_ns: f64, from: i64, to: i64) -> Vec<(f64, f64)> {
-        let edge = bucket_of(duration_ns);
-        self.cells(from, to).iter().map(|cell| (cell.calls, cell.longer(edge))).collect()
+        let edge = bucket_of(duration_ns.max(1.0).ln());
+        self.cells(from, to).iter().map(|cell| (cell.calls, cell.longer(&self.buckets, edge))).collect()
     }
 
     /// The duration that hardly any request of `from..to` exceeds, nanoseconds.
@@ -295,18 +303,30 @@ impl Series {
 }
 
 impl Cell {
-    fn of(minute: &Minute) -> Cell {
-        let points = minute.durations.len() as f64;
-        let ln_mean = minute.durations.iter().map(|ns| ns.max(1.0).ln()).sum::<f64>() / points.max(1.0);
-        let buckets = minute.durations.iter().map(|ns| bucket_of(*ns)).collect();
+    /// Appends the buckets of its durations.
+    fn of(minute: &Minute<'_>, buckets: &mut Vec<u16>) -> Cell {
+        let (from, mut ln_sum) = (buckets.len() as u32, 0.0);
+        buckets.extend(minute.durations.iter().map(|ns| {
+            let ln = ns.max(1.0).ln();
+            ln_sum += ln;
+            bucket_of(ln)
+        }));
+        let ln_mean = ln_sum / minute.durations.len().max(1) as f64;
         let &Minute { calls, failed, priced, cost, .. } = minute;
+        let buckets = from..buckets.len() as u32;
         Cell { calls, failed: failed.min(calls), ln_mean, buckets, slow: 0.0, priced, cost }
     }
 
+    /// Its part of the buckets of all minutes.
+    fn buckets<'a>(&self, all: &'a [u16]) -> &'a [u16] {
+        &all[self.buckets.start as usize..self.buckets.end as usize]
+    }
+
     /// Requests above a bucket.
-    fn longer(&self, edge: u16) -> f64 {
-        let above = self.buckets.iter().filter(|bucket| **bucket > edge).count() as f64;
-        if above > 0.0 { self.calls * above / self.buckets.len() as f64 } else { 0.0 }
+    fn longer(&self, all: &[u16], edge: u16) -> f64 {
+        let buckets = self.buckets(all);
+        let above = buckets.iter().filter(|bucket| **bucket > edge).count() as f64;
+        if above > 0.0 { self.calls * above / buckets.len() as f64 } else { 0.0 }
     }
 }
 

@@ -40,7 +40,7 @@ impl Day {
     }
 
     /// Minutes up to `end`.
-    fn minutes(mut self, end: i64, effect: impl Fn(i64) -> Effect) -> Vec<Minute> {
+    fn minutes(mut self, end: i64, effect: impl Fn(i64) -> Effect) -> Vec<Minute<'static>> {
         let first = end - self.days * DAY - 90;
         let (mut hiccup, mut burst, mut drift) = ((0, 1.0), (0, 0.0), 0.0_f64);
         let minutes = (first..end).map(|minute| {
@@ -66,7 +66,7 @@ impl Day {
                 .collect();
             durations.sort_unstable_by(f64::total_cmp);
             let failed = (0..calls).filter(|_| self.random.f64() < failing).count() as f64;
-            Minute { calls: calls as f64, failed, durations, ..Minute::default() }
+            Minute { calls: calls as f64, failed, durations: durations.into(), ..Minute::default() }
         });
         minutes.collect()
     }
@@ -149,11 +149,11 @@ fn changes_recover() {
 // ANSWERS 4, (13).
 #[test]
 fn little_data_is_no_change() {
-    let minute = |failed| Minute { calls: 50.0, failed, durations: vec![1e9; 20], ..Minute::default() };
+    let minute = |failed| Minute { calls: 50.0, failed, durations: vec![1e9; 20].into(), ..Minute::default() };
     assert!(changes(&Series::new(START, &vec![minute(50.0); 9])).is_empty());
-    assert!(changes(&Series::new(START, &[])).is_empty());
-    let mut minutes = vec![Minute { calls: 0.2, failed: 0.0, durations: vec![1e8], ..Minute::default() }; 3000];
-    minutes.extend(vec![Minute { calls: 0.3, failed: 0.3, durations: vec![1e8], ..Minute::default() }; 10]);
+    assert!(changes(&Series::new(START, &[] as &[Minute<'_>])).is_empty());
+    let mut minutes = vec![Minute { calls: 0.2, failed: 0.0, durations: vec![1e8].into(), ..Minute::default() }; 3000];
+    minutes.extend(vec![Minute { calls: 0.3, failed: 0.3, durations: vec![1e8].into(), ..Minute::default() }; 10]);
     assert!(changes(&Series::new(START, &minutes)).is_empty(), "three errors");
 }
 
@@ -228,9 +228,9 @@ fn dearer_calls_are_found() {
         let mut random = fastrand::Rng::with_seed(5);
         let minutes = (START - 8 * DAY..START + 60).map(|minute| {
             let cost = if minute < START { 0.02 } else { after } * (0.8 + 0.4 * random.f64());
-            Minute { calls, priced: calls, cost: calls * cost, durations: vec![1e9], ..Minute::default() }
+            Minute { calls, priced: calls, cost: calls * cost, durations: vec![1e9].into(), ..Minute::default() }
         });
-        Series::new(START - 8 * DAY, &minutes.collect::<Vec<_>>())
+        Series::new(START - 8 * DAY, minutes)
     };
     let found = changes(&series(0.05, 4.0));
     let change = found.iter().find(|change| change.kind == Kind::Dearer).expect("found");
@@ -262,7 +262,7 @@ fn dearer_calls_are_found_after_a_quiet_night() {
                 let cost: f64 = (0..whole).map(|_| 0.02 * factor * (0.7 * generated.normal()).exp()).sum();
                 Minute { calls: whole as f64, priced: whole as f64, cost, ..Minute::default() }
             });
-            Series::new(START - 26 * 60, &minutes.collect::<Vec<_>>())
+            Series::new(START - 26 * 60, minutes)
         };
         let dearer = |series: &Series| changes(series).into_iter().find(|change| change.kind == Kind::Dearer);
         if let Some(change) = dearer(&series(2.8)) {

@@ -155,8 +155,21 @@ impl<'a> Columns<'a> {
     }
 }
 
-impl Columns<'_> {
-    fn minute(&self, row: usize) -> Minute {
+impl<'a> Columns<'a> {
+    /// The rows of a name: rows ascend by name.
+    fn rows_of(&self, name: &str) -> std::ops::Range<usize> {
+        let first = |is_before: fn(&str, &str) -> bool| {
+            let (mut low, mut high) = (0, self.rows);
+            while low < high {
+                let middle = low.midpoint(high);
+                if is_before(self.name.text(middle), name) { low = middle + 1 } else { high = middle }
+            }
+            low
+        };
+        first(|one, name| one < name)..first(|one, name| one <= name)
+    }
+
+    fn minute(&self, row: usize) -> Minute<'a> {
         let calls = self.calls.number(row);
         let Some(details) = self.details else { return Minute { calls, ..Minute::default() } };
         let (priced, cost) = details.costs(row);
@@ -266,7 +279,7 @@ impl Quarters {
         let Some(details) = columns.details else { return };
         self.weight += details.weight.number(row);
         self.first = Some(self.first.map_or(place, |first| first.min(place)));
-        let durations = details.durations.numbers(row).unwrap_or_default().try_into().unwrap_or_default();
+        let durations = details.durations.numbers(row).unwrap_or_default().as_ref().try_into().unwrap_or_default();
         let (calls, failed) = (columns.calls.number(row), details.failed.number(row));
         let (priced, cost) = details.costs(row);
         self.quarters[place] = Quarter { calls, failed, durations, priced, cost };
@@ -354,7 +367,7 @@ async fn judged_by(
     let (first, middle) = (end - STEPS - LOOKED_BACK, end - LAST_MINUTES);
     let last = minutes(look, executor, project, subjects, middle..end).await?;
     let looked_at = in_halves(executor, last, move |last| {
-        let may_have_changed = look.may_have_changed(&series_of(middle, &last));
+        let may_have_changed = look.may_have_changed(&last.series(middle));
         (may_have_changed, last)
     });
     let looked_at = looked_at.await?;
@@ -362,9 +375,8 @@ async fn judged_by(
     let some: Vec<&Subject> = places.iter().map(|place| subjects[*place]).collect();
     let mut whole = minutes(look, executor, project, &some, first..middle).await?;
     let last = looked_at.into_iter().filter_map(|(may_have_changed, last)| may_have_changed.then_some(last));
-    whole.iter_mut().zip(last).for_each(|(days, last)| days.extend(last));
-    let changed =
-        in_halves(executor, whole, move |minutes: Vec<Minute>| look.changes(&series_of(first, &minutes))).await?;
+    whole.iter_mut().zip(last).for_each(|(days, last)| days.0.extend(last.0));
+    let changed = in_halves(executor, whole, move |minutes: Minutes| look.changes(&minutes.series(first))).await?;
     let mut judged = vec![Vec::new(); subjects.len()];
     for (place, changes) in places.into_iter().zip(changed) {
         judged[place] = changes;
@@ -388,10 +400,40 @@ async fn in_halves<I: Send + 'static, O: Send + 'static>(
     Ok(computed)
 }
 
-/// The series of minutes from `first` on. A subject has no windows before its first call.
-fn series_of(first: i64, minutes: &[Minute]) -> Series {
-    let earliest = minutes.iter().position(|minute| minute.calls > 0.0).unwrap_or(minutes.len());
-    Series::new(first + earliest as i64, &minutes[earliest..])
+/// Consecutive minutes of a subject, from one answer after the other.
+#[derive(Default)]
+struct Minutes(Vec<Piece>);
+
+/// The minutes of a subject in an answer.
+struct Piece {
+    answer: Answer,
+    table: Table,
+    look: Look,
+    /// Ascending by minute; minutes without calls have none.
+    rows: std::ops::Range<usize>,
+    minutes: std::ops::Range<i64>,
+}
+
+impl Minutes {
+    /// The series of the minutes, which begin at `first`. A subject has no windows before its first call.
+    fn series(&self, mut first: i64) -> Series {
+        let mut minutes = self.0.iter().flat_map(Piece::minutes).peekable();
+        while minutes.next_if(|minute| minute.calls == 0.0).is_some() {
+            first += 1;
+        }
+        Series::new(first, minutes)
+    }
+}
+
+impl Piece {
+    fn minutes(&self) -> impl Iterator<Item = Minute<'_>> {
+        let columns = Columns::of(&self.answer, self.table, self.look);
+        let mut rows = self.rows.clone().peekable();
+        self.minutes.clone().map(move |minute| {
+            let is_of = |row: &usize| columns.bucket.int(*row).div_euclid(MINUTE) == minute;
+            rows.next_if(is_of).map_or_else(Minute::default, |row| columns.minute(row))
+        })
+    }
 }
 
 /// The minutes of `range` of the subjects, in their order.
@@ -401,8 +443,8 @@ async fn minutes(
     project: u32,
     subjects: &[&Subject],
     range: std::ops::Range<i64>,
-) -> Result<Vec<Vec<Minute>>, QueryError> {
-    let mut found: Vec<Vec<Minute>> = vec![Vec::new(); subjects.len()];
+) -> Result<Vec<Minutes>, QueryError> {
+    let mut found: Vec<Minutes> = subjects.iter().map(|_| Minutes::default()).collect();
     let of_plan = (MINUTES_OF_PLAN / (range.end - range.start).max(1)).max(1) as usize;
     let middle = range.start.midpoint(range.end);
     for table in TABLES {
@@ -412,9 +454,8 @@ async fn minutes(
             let names: Vec<&str> = places.iter().map(|place| subjects[*place].name.as_str()).collect();
             let of = |minutes| minutes_of(look, executor, project, table, &names, minutes);
             let (early, late) = tokio::try_join!(of(range.start..middle), of(middle..range.end))?;
-            for (place, (mut minutes, late)) in places.iter().zip(early.into_iter().zip(late)) {
-                minutes.extend(late);
-                found[*place] = minutes;
+            for (place, (early, late)) in places.iter().zip(early.into_iter().zip(late)) {
+                found[*place] = Minutes(vec![early, late]);
             }
         }
     }
@@ -429,31 +470,15 @@ async fn minutes_of(
     table: Table,
     names: &[&str],
     minutes: std::ops::Range<i64>,
-) -> Result<Vec<Vec<Minute>>, QueryError> {
+) -> Result<Vec<Piece>, QueryError> {
     let range = Range { from: minutes.start.saturating_mul(MINUTE), to: minutes.end.saturating_mul(MINUTE) };
     let buckets = Buckets::over(range, MINUTE);
     let keys = vec![Key::column("name"), plans::bucket(&buckets)];
     let filter = calls(table).and(filters::strings("name", names));
     let plan = plans::groups(table, &[project], range, filter, keys, look.aggregates(table));
     let answer = executor.run(plan).await?;
-    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-    executor.context.run_queued(move |_| minutes_in(&Columns::of(&answer, table, look), &names, minutes)).await
-}
-
-/// The minutes of names, from rows that ascend by name.
-fn minutes_in(columns: &Columns<'_>, names: &[String], minutes: std::ops::Range<i64>) -> Vec<Vec<Minute>> {
-    let length = (minutes.end - minutes.start).max(0) as usize;
-    let mut found = vec![vec![Minute::default(); length]; names.len()];
-    let mut place = None;
-    for row in 0..columns.rows {
-        let name = columns.name.text(row);
-        if place.is_none_or(|place: usize| names[place] != name) {
-            place = names.iter().position(|one| one == name);
-        }
-        let index = usize::try_from(columns.bucket.int(row).div_euclid(MINUTE) - minutes.start);
-        if let Some(minute) = place.zip(index.ok()).and_then(|(place, index)| found[place].get_mut(index)) {
-            *minute = columns.minute(row);
-        }
-    }
-    found
+    let columns = Columns::of(&answer, table, look);
+    let piece =
+        |name| Piece { answer: answer.clone(), table, look, rows: columns.rows_of(name), minutes: minutes.clone() };
+    Ok(names.iter().copied().map(piece).collect())
 }

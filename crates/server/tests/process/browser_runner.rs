@@ -2,10 +2,17 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use super::browser_checks::{Site, assert_down, assert_printed, call, create, descendants, run, runs};
 use super::ports::free_address;
@@ -98,6 +105,10 @@ fn command(address: &str) -> Command {
 }
 
 fn spawn(address: &str, folder: &Path, allows_private: &str) -> Child {
+    runner(address, folder, allows_private).spawn().expect("the binary runs")
+}
+
+fn runner(address: &str, folder: &Path, allows_private: &str) -> Command {
     let playwright = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web");
     let settings = [
         ("SYNTHETICS_BROWSER_TOKEN", TOKEN),
@@ -106,7 +117,9 @@ fn spawn(address: &str, folder: &Path, allows_private: &str) -> Child {
         ("ALLOW_PRIVATE_MONITOR_TARGETS", allows_private),
         ("TMPDIR", folder.to_str().expect("a path")),
     ];
-    command(address).envs(settings).spawn().expect("the binary runs")
+    let mut command = command(address);
+    command.envs(settings);
+    command
 }
 
 /// A server whose checks a runner at `url` makes; it has neither Node nor Chromium.
@@ -253,6 +266,51 @@ fn a_runner_is_bounded() {
             assert_eq!((status, &report["error"]), (200, &json!("no result within 20 s")));
         }
     });
+}
+
+/// Whether `localhost` at this address shows a certificate that this file verifies.
+async fn shows(address: &str, certificate: &str) -> bool {
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_file(fixture(certificate)).expect("a certificate")).expect("a root");
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let Ok(stream) = TcpStream::connect(address).await else { return false };
+    let name = ServerName::try_from("localhost").expect("a name");
+    TlsConnector::from(Arc::new(config)).connect(name, stream).await.is_ok()
+}
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/tls").join(name)
+}
+
+#[tokio::test]
+async fn a_runner_takes_a_new_certificate() {
+    let (folder, address) = (TempDir::new().expect("a folder"), free_address());
+    let used = |ending: &str| folder.path().join(format!("used.{ending}"));
+    let put = |from: &str| {
+        for ending in ["crt", "key"] {
+            std::fs::copy(fixture(&format!("{from}.{ending}")), used(ending)).expect("a copy");
+        }
+    };
+    put("one");
+    let files = ["crt", "key"].map(|ending| used(ending).to_str().expect("a path").to_owned());
+    let tls = ["--tls-certificate", &files[0], "--tls-key", &files[1]];
+    let process = runner(&format!("tls:{address}"), folder.path(), "false").args(tls).spawn().expect("the binary runs");
+    let runner = Runner { process, address, folder: folder.path().to_owned(), allows_private: "false" };
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !shows(&runner.address, "one.crt").await {
+        assert!(Instant::now() < deadline, "the runner is not ready");
+    }
+    put("two");
+    while !shows(&runner.address, "two.crt").await {
+        assert!(Instant::now() < deadline, "the certificate is not replaced");
+        let id = runner.process.id().to_string();
+        assert!(Command::new("kill").args(["-HUP", &id]).status().expect("kill runs").success());
+    }
+    assert!(!shows(&runner.address, "one.crt").await);
 }
 
 /// What is missing ends the runner at its start, and is said.
