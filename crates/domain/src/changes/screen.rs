@@ -25,15 +25,14 @@ const FALLS: [(usize, f64); 3] = [(1, 26.0), (2, 18.0), (3, 13.0)];
 const FALLEN: f64 = 0.6;
 /// Quarters of the time before a fall of traffic: two hours.
 const BEFORE_FALL: usize = 8;
-/// Lengths of windows, quarters: changes that are short and strong, or long and weak.
-const LENGTHS: [usize; 2] = [1, 4];
+/// Windows: changes that are short and strong, or long and weak. A quarter differs by a hiccup.
+const LENGTHS: [Length; 2] =
+    [Length { quarters: 1, wanted: 7.0, wanted_cost: 9.0 }, Length { quarters: 4, wanted: 5.0, wanted_cost: 7.0 }];
 /// Calls of a window whose durations or errors are compared; whose quantiles above P90 are.
 const CALLS: f64 = 10.0;
 const CALLS_OF_LONG: f64 = 100.0;
-/// Standard deviations from the usual value, by length: a quarter differs by a hiccup.
-const WANTED: [f64; 2] = [7.0, 5.0];
+/// Standard deviations of failures from the usual share.
 const WANTED_ERRORS: f64 = 4.0;
-const WANTED_COST: [f64; 2] = [9.0, 7.0];
 /// The suspicion of a subject with calls in few quarters.
 const NIGHTLY: f64 = 1.0;
 /// Standard deviations of a fall of traffic: with these, 6.7 are no calls at all.
@@ -51,6 +50,14 @@ const DOLLARS_LEAST: f64 = 0.2;
 const OF_QUANTILE: [(f64, f64); 4] = [(1.25, 3e6), (2.2, 6e6), (2.5, 6e6), (2.9, 6e6)];
 /// Half the distance between P10 and P90 of a normal distribution.
 const P90_OF_NORMAL: f64 = 1.281_552;
+
+/// Length of a window, and the standard deviations of durations and of costs from the usual value.
+#[derive(Clone, Copy)]
+struct Length {
+    quarters: usize,
+    wanted: f64,
+    wanted_cost: f64,
+}
 
 /// Fifteen minutes of a subject; the default has no calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -123,23 +130,22 @@ struct Windows {
     windows: Vec<Window>,
     /// By place and window, the median of the last hours before it; NaN: too few values.
     usual: [Vec<f64>; PLACES],
-    /// The place in [`LENGTHS`].
-    length: usize,
+    length: Length,
 }
 
 impl Windows {
-    fn of(quarters: &[Logarithms<'_>], length: usize) -> Windows {
-        let windows: Vec<Window> = quarters.windows(LENGTHS[length]).map(Window::of).collect();
+    fn of(quarters: &[Logarithms<'_>], length: Length) -> Windows {
+        let windows: Vec<Window> = quarters.windows(length.quarters).map(Window::of).collect();
         let usual = std::array::from_fn(|place| {
             let values: Vec<f64> = windows.iter().map(|window| window.values[place]).collect();
-            medians_before(&values, LENGTHS[length])
+            medians_before(&values, length.quarters)
         });
         Windows { usual, windows, length }
     }
 
     /// The values of the last hours before a window.
     fn recent(&self, at: usize, place: usize) -> impl Iterator<Item = f64> {
-        let end = (at + 1).saturating_sub(LENGTHS[self.length]);
+        let end = (at + 1).saturating_sub(self.length.quarters);
         let windows = &self.windows[end.saturating_sub(RECENT)..end];
         windows.iter().map(move |window| window.values[place]).filter(|value| !value.is_nan())
     }
@@ -207,9 +213,9 @@ pub fn suspicion(quarters: &[Quarter], is_whole: bool) -> Suspicion {
         worst = worst.max(NIGHTLY);
     }
     let logarithms: Vec<Logarithms<'_>> = quarters.iter().map(Logarithms::of).collect();
-    for length in 0..LENGTHS.len() {
+    for length in LENGTHS {
         let windows = Windows::of(&logarithms, length);
-        for at in (first + 1).saturating_sub(LENGTHS[length])..windows.windows.len() {
+        for at in (first + 1).saturating_sub(length.quarters)..windows.windows.len() {
             worst = worst.max(risen(&windows, at));
         }
     }
@@ -235,7 +241,7 @@ fn risen(windows: &Windows, at: usize) -> f64 {
             let spread = ((usual[1][at] - usual[0][at]) / P90_OF_NORMAL).max(0.0);
             let chance = by_chance * spread / window.calls.sqrt();
             let noise = FLOOR.max(OF_NOISE * windows.noise(at, place));
-            add((value - usual[place][at]) / noise.hypot(chance), WANTED[length]);
+            add((value - usual[place][at]) / noise.hypot(chance), length.wanted);
         }
     }
     let (share, failing) = (window.values[FAILED], usual[FAILED][at]);
@@ -247,9 +253,9 @@ fn risen(windows: &Windows, at: usize) -> f64 {
         add(by_chance.min(by_noise), WANTED_ERRORS);
     }
     let (price, cost) = (window.values[PRICE], usual[PRICE][at]);
-    let an_hour = window.priced * 4.0 / LENGTHS[length] as f64;
+    let an_hour = window.priced * 4.0 / length.quarters as f64;
     if price - cost >= LN_LEAST && (price.exp() - cost.exp()) * an_hour >= DOLLARS_LEAST {
-        add((price - cost) / FLOOR.max(OF_NOISE * windows.noise(at, PRICE)), WANTED_COST[length]);
+        add((price - cost) / FLOOR.max(OF_NOISE * windows.noise(at, PRICE)), length.wanted_cost);
     }
     worst
 }
@@ -358,7 +364,7 @@ mod tests {
         // Ties, and values that are not known.
         let mut drawn = |_| if random.u8(..4) == 0 { f64::NAN } else { f64::from(random.u8(..9)) };
         let values: Vec<f64> = (0..200).map(&mut drawn).collect();
-        for length in LENGTHS {
+        for length in LENGTHS.map(|length| length.quarters) {
             let found = medians_before(&values, length);
             for (at, found) in found.into_iter().enumerate() {
                 let end = (at + 1).saturating_sub(length);

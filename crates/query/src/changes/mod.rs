@@ -3,7 +3,9 @@
 
 mod callers;
 mod issues;
+mod judge;
 mod read;
+mod screen;
 mod stopped;
 mod versions;
 
@@ -28,10 +30,10 @@ pub async fn read(executor: &Executor, project: &Project, request: ChangesReques
     let now = executor.context.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now)?;
     let end = range.to.min(now.saturating_sub(LATE)).div_euclid(MINUTE);
-    let screened = read::screen(executor, project.number, end).await?;
+    let screened = screen::screen(executor, project.number, end).await?;
     let known = Known::new(&deploys::all(&executor.context, project.number).await?);
     let (judged, new) = tokio::try_join!(
-        read::judged(executor, project.number, &screened.subjects, end),
+        judge::judged(executor, project.number, &screened.subjects, end),
         issues::new(executor, project, screened.data_since, end),
     )?;
     let mut cards = Vec::new();
