@@ -75,17 +75,16 @@ pub struct Quarter {
 }
 
 /// Consecutive quarters together.
-#[derive(Clone, Copy)]
 struct Window {
     calls: f64,
     failed: f64,
     priced: f64,
-    /// What is compared, by place: logarithms of durations at [`QUANTILES`], failed share, logarithm of the cost of a
-    /// call; NaN: too few calls.
-    values: [f64; PLACES],
 }
 
-/// Places in [`Window::values`].
+/// What is compared of a [`Window`], by place: logarithms of durations at [`QUANTILES`], failed share, logarithm of the
+/// cost of a call; NaN: too few calls.
+type Values = [f64; PLACES];
+
 const PLACES: usize = QUANTILES.len() + 2;
 const LONG: usize = QUANTILES.len() - 1;
 const FAILED: usize = LONG + 1;
@@ -104,7 +103,7 @@ impl Logarithms<'_> {
 }
 
 impl Window {
-    fn of(quarters: &[Logarithms<'_>]) -> Window {
+    fn of(quarters: &[Logarithms<'_>]) -> (Window, Values) {
         let sum = |of: fn(&Quarter) -> f64| quarters.iter().map(|one| of(one.quarter)).sum::<f64>();
         let timed = || quarters.iter().filter(|one| one.quarter.durations[0] > 0.0);
         let of_timed: f64 = timed().map(|one| one.quarter.calls).sum();
@@ -121,68 +120,59 @@ impl Window {
                 values[PRICE] = (cost / priced).ln();
             }
         }
-        Window { calls, failed, priced, values }
+        (Window { calls, failed, priced }, values)
     }
 }
 
 /// The windows of one length.
 struct Windows {
     windows: Vec<Window>,
-    /// By place and window, the median of the last hours before it; NaN: too few values.
-    usual: [Vec<f64>; PLACES],
+    /// Of all windows, by place.
+    values: [Vec<f64>; PLACES],
     length: Length,
 }
 
 impl Windows {
     fn of(quarters: &[Logarithms<'_>], length: Length) -> Windows {
-        let windows: Vec<Window> = quarters.windows(length.quarters).map(Window::of).collect();
-        let usual = std::array::from_fn(|place| {
-            let values: Vec<f64> = windows.iter().map(|window| window.values[place]).collect();
-            medians_before(&values, length.quarters)
-        });
-        Windows { usual, windows, length }
+        let (windows, values): (Vec<Window>, Vec<Values>) = quarters.windows(length.quarters).map(Window::of).unzip();
+        let of_place = |place: usize| values.iter().map(|values| values[place]).collect();
+        Windows { values: std::array::from_fn(of_place), windows, length }
     }
 
-    /// The values of the last hours before a window.
-    fn recent(&self, at: usize, place: usize) -> impl Iterator<Item = f64> {
+    /// The values of the last hours before a window, NaN among them.
+    fn before(&self, at: usize, place: usize) -> &[f64] {
         let end = (at + 1).saturating_sub(self.length.quarters);
-        let windows = &self.windows[end.saturating_sub(RECENT)..end];
-        windows.iter().map(move |window| window.values[place]).filter(|value| !value.is_nan())
+        &self.values[place][end.saturating_sub(RECENT)..end]
+    }
+
+    fn known(&self, at: usize, place: usize) -> impl Iterator<Item = f64> {
+        self.before(at, place).iter().copied().filter(|value| !value.is_nan())
+    }
+
+    /// The median of the last hours; NaN: too few values.
+    fn usual(&self, at: usize, place: usize) -> f64 {
+        let mut values: Vec<f64> = self.known(at, place).collect();
+        median(&mut values).filter(|_| values.len() >= WINDOWS).unwrap_or(f64::NAN)
+    }
+
+    /// Whether [`Windows::usual`] may be at most `most`. Most windows end here.
+    fn may_be_usual(&self, at: usize, place: usize, most: f64) -> bool {
+        // Sums and differences of values round.
+        let most = most + 1e-9;
+        let below = self.before(at, place).iter().filter(|value| **value <= most).count();
+        below >= WINDOWS / 2 && 2 * below >= self.known(at, place).count()
     }
 
     /// The median distance from the usual value, in standard deviations.
-    fn noise(&self, at: usize, place: usize) -> f64 {
-        let usual = self.usual[place][at];
-        let mut distances: Vec<f64> = self.recent(at, place).map(|value| (value - usual).abs()).collect();
+    fn noise(&self, at: usize, place: usize, usual: f64) -> f64 {
+        let mut distances: Vec<f64> = self.known(at, place).map(|value| (value - usual).abs()).collect();
         1.4826 * median(&mut distances).unwrap_or(0.0)
     }
 
     fn mean(&self, at: usize, place: usize) -> f64 {
-        let (count, sum) = self.recent(at, place).fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
+        let (count, sum) = self.known(at, place).fold((0.0, 0.0), |(count, sum), value| (count + 1.0, sum + value));
         sum / f64::max(count, 1.0)
     }
-}
-
-/// For each value, the median of the [`RECENT`] ones whose windows of `length` end before its own begins; NaN with less
-/// than [`WINDOWS`] of them.
-fn medians_before(values: &[f64], length: usize) -> Vec<f64> {
-    let mut recent: Vec<f64> = Vec::with_capacity(RECENT + 1);
-    let value = |at: usize, back: usize| at.checked_sub(back).map(|at| values[at]).filter(|value| !value.is_nan());
-    let median = |at: usize| {
-        if let Some(entering) = value(at, length) {
-            recent.insert(recent.partition_point(|one| *one < entering), entering);
-        }
-        if let Some(leaving) = value(at, length + RECENT) {
-            recent.remove(recent.partition_point(|one| *one < leaving));
-        }
-        let middle = recent.len() / 2;
-        match recent.len() {
-            ..WINDOWS => f64::NAN,
-            length if length.is_multiple_of(2) => recent[middle - 1].midpoint(recent[middle]),
-            _ => recent[middle],
-        }
-    };
-    (0..values.len()).map(median).collect()
 }
 
 /// How many standard deviations the worst window is from what was usual before it; 0: [`super::changes`] probably finds
@@ -224,8 +214,10 @@ pub fn suspicion(quarters: &[Quarter], is_whole: bool) -> Suspicion {
 
 /// Standard deviations of the durations, failures or costs of a window above those before it; 0: not enough.
 fn risen(windows: &Windows, at: usize) -> f64 {
-    let (usual, length) = (&windows.usual, windows.length);
-    let window = &windows.windows[at];
+    let (window, length) = (&windows.windows[at], windows.length);
+    let value = |place: usize| windows.values[place][at];
+    let usual = |place| windows.usual(at, place);
+    let noise = |place, usual, floor: f64| floor.max(OF_NOISE * windows.noise(at, place, usual));
     let mut worst = 0.0_f64;
     let mut add = |deviations: f64, wanted: f64| {
         if deviations >= wanted {
@@ -234,28 +226,36 @@ fn risen(windows: &Windows, at: usize) -> f64 {
     };
     // Comparisons with values that are not known are false.
     for (place, (by_chance, least_ns)) in OF_QUANTILE.into_iter().enumerate() {
-        // A larger share is slow when a lower quantile is as long as the highest one was.
-        let (value, exceeded) = (window.values[place], usual[if place == LONG - 1 { LONG } else { place }][at]);
+        let value = value(place);
         let has_calls = place <= 1 || window.calls >= CALLS_OF_LONG;
-        if has_calls && value - exceeded >= LN_LEAST && value.exp() - exceeded.exp() >= least_ns {
-            let spread = ((usual[1][at] - usual[0][at]) / P90_OF_NORMAL).max(0.0);
+        if !has_calls || !windows.may_be_usual(at, place, value - length.wanted * FLOOR) {
+            continue;
+        }
+        // A larger share is slow when a lower quantile is as long as the highest one was.
+        let exceeded = usual(if place == LONG - 1 { LONG } else { place });
+        if value - exceeded >= LN_LEAST && value.exp() - exceeded.exp() >= least_ns {
+            let (own, spread) = (usual(place), ((usual(1) - usual(0)) / P90_OF_NORMAL).max(0.0));
             let chance = by_chance * spread / window.calls.sqrt();
-            let noise = FLOOR.max(OF_NOISE * windows.noise(at, place));
-            add((value - usual[place][at]) / noise.hypot(chance), length.wanted);
+            add((value - own) / noise(place, own, FLOOR).hypot(chance), length.wanted);
         }
     }
-    let (share, failing) = (window.values[FAILED], usual[FAILED][at]);
-    if window.failed >= 2.0 && share - failing >= ERRORS_LEAST && share >= 1.4 * failing {
-        // Counts of few failures are far from normal; their square roots are not.
-        let root = |count: f64| 2.0 * (count + 0.375).sqrt();
-        let by_chance = root(window.failed) - root(windows.mean(at, FAILED) * window.calls);
-        let by_noise = (share - failing) / ERRORS_FLOOR.max(OF_NOISE * windows.noise(at, FAILED));
-        add(by_chance.min(by_noise), WANTED_ERRORS);
+    let share = value(FAILED);
+    if window.failed >= 2.0 && windows.may_be_usual(at, FAILED, share - WANTED_ERRORS * ERRORS_FLOOR) {
+        let failing = usual(FAILED);
+        if share - failing >= ERRORS_LEAST && share >= 1.4 * failing {
+            // Counts of few failures are far from normal; their square roots are not.
+            let root = |count: f64| 2.0 * (count + 0.375).sqrt();
+            let by_chance = root(window.failed) - root(windows.mean(at, FAILED) * window.calls);
+            add(by_chance.min((share - failing) / noise(FAILED, failing, ERRORS_FLOOR)), WANTED_ERRORS);
+        }
     }
-    let (price, cost) = (window.values[PRICE], usual[PRICE][at]);
-    let an_hour = window.priced * 4.0 / length.quarters as f64;
-    if price - cost >= LN_LEAST && (price.exp() - cost.exp()) * an_hour >= DOLLARS_LEAST {
-        add((price - cost) / FLOOR.max(OF_NOISE * windows.noise(at, PRICE)), length.wanted_cost);
+    let price = value(PRICE);
+    if windows.may_be_usual(at, PRICE, price - length.wanted_cost * FLOOR) {
+        let cost = usual(PRICE);
+        let an_hour = window.priced * 4.0 / length.quarters as f64;
+        if price - cost >= LN_LEAST && (price.exp() - cost.exp()) * an_hour >= DOLLARS_LEAST {
+            add((price - cost) / noise(PRICE, cost, FLOOR), length.wanted_cost);
+        }
     }
     worst
 }
@@ -355,25 +355,6 @@ mod tests {
             ("half the traffic before the last day", with(300.0, (122, 110), half)),
         ] {
             assert_eq!(found, 0.0, "{what}");
-        }
-    }
-
-    #[test]
-    fn medians_follow_the_values() {
-        let mut random = fastrand::Rng::with_seed(3);
-        // Ties, and values that are not known.
-        let mut drawn = |_| if random.u8(..4) == 0 { f64::NAN } else { f64::from(random.u8(..9)) };
-        let values: Vec<f64> = (0..200).map(&mut drawn).collect();
-        for length in LENGTHS.map(|length| length.quarters) {
-            let found = medians_before(&values, length);
-            for (at, found) in found.into_iter().enumerate() {
-                let end = (at + 1).saturating_sub(length);
-                let before = &values[end.saturating_sub(RECENT)..end];
-                let mut before: Vec<f64> = before.iter().copied().filter(|value| !value.is_nan()).collect();
-                let is_known = before.len() >= WINDOWS;
-                let expected = median(&mut before).filter(|_| is_known);
-                assert_eq!(Some(found).filter(|found| !found.is_nan()), expected, "{at}, {length}");
-            }
         }
     }
 

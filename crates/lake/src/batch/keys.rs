@@ -1,6 +1,5 @@
 //! Assigns rows to groups: every distinct value of a key has a code, and every distinct list of codes is a group.
 
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 use arrow::array::{
@@ -382,31 +381,42 @@ impl Groups {
         }
     }
 
-    /// By key and code of a value: its place among the values, ascending, from 1. 0 is the place of a null.
-    pub fn ranks(&self) -> Ranks {
-        let of_key = |key: &Distinct| {
-            let mut ascending: Vec<usize> = (0..key.values.len()).collect();
-            ascending.sort_unstable_by(|a, b| key.values[*a].order(&key.values[*b]));
-            let mut ranks = vec![0; ascending.len()];
-            ascending.into_iter().zip(1..).for_each(|(code, rank)| ranks[code] = rank);
-            ranks
-        };
-        Ranks(self.keys.iter().map(of_key).collect())
-    }
-
-    /// Compares two groups by all keys ascending.
-    pub fn compare(&self, ranks: &Ranks, a: usize, b: usize) -> Ordering {
-        let rank = |group: usize, key: usize| match self.codes[group * self.keys.len() + key] {
-            NULL => 0,
-            code => ranks.0[key][code as usize],
-        };
-        let by_key = |key| rank(a, key).cmp(&rank(b, key));
-        (0..self.keys.len()).map(by_key).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+    /// The groups by all keys ascending, nulls first.
+    pub fn ascending(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.len()).collect();
+        // The last key first: a pass keeps the order of groups whose values are equal.
+        for key in (0..self.keys.len()).rev() {
+            let ranks = self.keys[key].ranks();
+            let rank = |group: usize| match self.codes[group * self.keys.len() + key] {
+                NULL => 0,
+                code => ranks[code as usize],
+            };
+            // Many groups have few distinct values: they are counted, not compared.
+            let mut next = vec![0; ranks.len() + 2];
+            order.iter().for_each(|group| next[rank(*group) + 1] += 1);
+            (1..next.len()).for_each(|rank| next[rank] += next[rank - 1]);
+            let mut sorted = vec![0; order.len()];
+            for group in order {
+                let place = &mut next[rank(group)];
+                sorted[*place] = group;
+                *place += 1;
+            }
+            order = sorted;
+        }
+        order
     }
 }
 
-/// The order of the values of the keys: many groups are sorted by few distinct values.
-pub struct Ranks(Vec<Vec<u32>>);
+impl Distinct {
+    /// By code: its place among the values, ascending, from 1.
+    fn ranks(&self) -> Vec<usize> {
+        let mut ascending: Vec<usize> = (0..self.values.len()).collect();
+        ascending.sort_unstable_by(|a, b| self.values[*a].order(&self.values[*b]));
+        let mut ranks = vec![0; ascending.len()];
+        ascending.into_iter().zip(1..).for_each(|(code, rank)| ranks[code] = rank);
+        ranks
+    }
+}
 
 fn signed(bits: u64) -> Datum {
     Datum::I64(bits as i64)

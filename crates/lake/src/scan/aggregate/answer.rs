@@ -27,14 +27,14 @@ pub(super) fn batch(
         state.grow(count);
         columns.push(state.finish(finish, count));
     }
-    let mut order: Vec<usize> = (0..count).collect();
     let groups = &all.groups;
     let end = offset.saturating_add(limit);
+    let mut order: Vec<usize>;
     if grouping.order.is_empty() && end >= count {
-        let ranks = groups.ranks();
-        order.sort_unstable_by(|a, b| groups.compare(&ranks, *a, *b));
+        order = groups.ascending();
     } else {
         let compare = |a: &usize, b: &usize| compare_groups(grouping, groups, &columns, *a, *b);
+        order = (0..count).collect();
         if end < order.len() && end > 0 {
             order.select_nth_unstable_by(end - 1, compare);
         }

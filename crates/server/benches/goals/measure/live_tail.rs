@@ -102,7 +102,8 @@ fn count(stream: TcpStream) -> Tailed {
             tailed.sent += event["data"].as_array().map_or(0, Vec::len) as u64;
             tailed.left_out += number("skipped") + number("missed");
         }
-        tailed.seconds = begun.elapsed().as_secs_f64();
+        // The first event has the records of a pause before it.
+        tailed.seconds = (begun.elapsed() + limits::LIVE_TAIL_PAUSE).as_secs_f64();
     }
     tailed
 }
