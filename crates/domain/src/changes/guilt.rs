@@ -10,7 +10,7 @@ const EXPLAINED: f64 = 0.4;
 pub struct Added {
     /// Change of the mean duration or of the failed share of a request; above 0 when worse.
     pub change: f64,
-    /// Other subjects that it calls, by index, with their calls per request.
+    /// Other subjects that it calls, by index, and the part of the change that they pass on.
     pub callees: Vec<(usize, f64)>,
 }
 
@@ -24,7 +24,7 @@ fn walk(subjects: &[Added], start: usize) -> usize {
     let mut at = start;
     loop {
         let subject = &subjects[at];
-        let passed_on = |(callee, calls): &(usize, f64)| calls * subjects[*callee].change.max(0.0);
+        let passed_on = |(_, part): &(usize, f64)| part.max(0.0);
         let own = subject.change - subject.callees.iter().map(passed_on).sum::<f64>();
         if subject.change <= 0.0 || own >= OWN * subject.change {
             return at;
@@ -54,16 +54,16 @@ mod tests {
     fn the_deepest_subject_that_explains_a_change_is_guilty() {
         for (subjects, expected) in [
             (vec![added(800.0, &[])], vec![0]),
-            (vec![added(800.0, &[(1, 1.0)]), added(780.0, &[])], vec![1, 1]),
-            (vec![added(800.0, &[(1, 1.0)]), added(790.0, &[(2, 2.0)]), added(390.0, &[])], vec![2, 2, 2]),
-            // Twice as many calls of a callee that hardly changed.
-            (vec![added(800.0, &[(1, 2.0)]), added(50.0, &[])], vec![0, 1]),
+            (vec![added(800.0, &[(1, 780.0)]), added(780.0, &[])], vec![1, 1]),
+            (vec![added(800.0, &[(1, 790.0)]), added(790.0, &[(2, 780.0)]), added(390.0, &[])], vec![2, 2, 2]),
+            // A callee that hardly changed.
+            (vec![added(800.0, &[(1, 100.0)]), added(50.0, &[])], vec![0, 1]),
             // Two callees; the greater part decides.
-            (vec![added(900.0, &[(1, 1.0), (2, 1.0)]), added(300.0, &[]), added(500.0, &[])], vec![2, 1, 2]),
+            (vec![added(900.0, &[(1, 300.0), (2, 500.0)]), added(300.0, &[]), added(500.0, &[])], vec![2, 1, 2]),
             // A callee that got faster explains nothing.
-            (vec![added(800.0, &[(1, 1.0)]), added(-100.0, &[])], vec![0, 1]),
+            (vec![added(800.0, &[(1, -100.0)]), added(-100.0, &[])], vec![0, 1]),
             // Calls in a circle end.
-            (vec![added(800.0, &[(1, 1.0)]), added(800.0, &[(0, 1.0)])], vec![1, 0]),
+            (vec![added(800.0, &[(1, 800.0)]), added(800.0, &[(0, 800.0)])], vec![1, 0]),
         ] {
             assert_eq!(guilty(&subjects), expected, "{subjects:?}");
         }

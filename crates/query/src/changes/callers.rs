@@ -1,6 +1,6 @@
 //! Which of the subjects that got worse at one time call each other, read from traces.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use tidewatch_domain::changes::{Added, Change, Kind, guilty};
 use tidewatch_store::plan::Filter;
@@ -36,10 +36,23 @@ pub async fn guilty_of(executor: &Executor, project: u32, worse: &[Worse<'_>]) -
             (0..worse.len()).filter(|index| kind_of(worse[*index].1) == Some(is_failing)).collect();
         for near in clusters(worse, &of_kind) {
             let subjects: Vec<Worse<'_>> = near.iter().map(|index| worse[*index]).collect();
-            let mut added = Vec::new();
+            let mut sampled = Vec::new();
             for index in 0..subjects.len() {
-                added.push(added_by(executor, project, &subjects, index, is_failing).await?);
+                sampled.push(sample(executor, project, &subjects, index).await?);
             }
+            let added: Vec<Added> = match is_failing {
+                // The failed shares of all calls are known. Those of two samples of a hundred calls differ by chance.
+                true => {
+                    let change = |index: usize| subjects[index].1.after - subjects[index].1.before;
+                    let passed_on = |of: &Called| of.calls * change(of.subject);
+                    (0..subjects.len()).map(|index| sampled[index].added(change(index), passed_on)).collect()
+                }
+                // What callees took is of the same traces: which calls are sampled does not change the difference.
+                false => {
+                    let passed_on = |of: &Called| of.took - of.calls * sampled[of.subject].before;
+                    sampled.iter().map(|of| of.added(of.after - of.before, passed_on)).collect()
+                }
+            };
             for (index, found) in guilty(&added).into_iter().enumerate() {
                 guilty_of[near[index]] = near[found];
             }
@@ -73,39 +86,56 @@ fn clusters(worse: &[Worse<'_>], of: &[usize]) -> Vec<Vec<usize>> {
     clusters
 }
 
-/// How a subject changed in a sample of its traces, and which others it calls there.
-async fn added_by(
+/// Calls of a subject before and since its change.
+struct Sampled {
+    /// Mean durations, nanoseconds.
+    before: f64,
+    after: f64,
+    /// The others that it called since, by index.
+    called: Vec<Called>,
+}
+
+/// What a call of a subject does with a callee, on average.
+struct Called {
+    subject: usize,
+    calls: f64,
+    /// Sum of the durations of these calls, nanoseconds.
+    took: f64,
+}
+
+impl Sampled {
+    fn added(&self, change: f64, passed_on: impl Fn(&Called) -> f64) -> Added {
+        Added { change, callees: self.called.iter().map(|of| (of.subject, passed_on(of))).collect() }
+    }
+}
+
+async fn sample(
     executor: &Executor,
     project: u32,
     subjects: &[Worse<'_>],
     index: usize,
-    is_failing: bool,
-) -> Result<Added, QueryError> {
+) -> Result<Sampled, QueryError> {
     let (subject, change) = subjects[index];
     let since = change.since.saturating_mul(MINUTE);
     let end = change.recovered.map_or(i64::MAX, |minute| minute.saturating_mul(MINUTE));
-    let before = Range { from: since.saturating_sub(HOUR), to: since };
-    let after = Range { from: since, to: since.saturating_add(HOUR).min(end) };
-    let mut means = [0.0; 2];
-    let mut calls: HashMap<usize, f64> = HashMap::new();
-    for (place, range) in [before, after].into_iter().enumerate() {
+    let calls_of = async |range: Range| {
         let window = plans::Window::first(limits::CALLERS_SAMPLED / 2);
         let plan = plans::rows(subject.table, &[project], range, subject.rows(), columns(), vec![], window);
-        let own: Vec<Call> = executor.run(plan).await?.rows().map(|row| call(row, index)).collect();
-        means[place] = mean(&own);
-        if place == 0 || own.is_empty() {
-            continue;
-        }
-        let below = others(executor, project, subjects, index, &own).await?;
-        for parent in parents(&own, &below).into_iter().flatten() {
-            *calls.entry(parent).or_default() += 1.0 / own.len() as f64;
-        }
+        let answer = executor.run(plan).await?;
+        Ok::<_, QueryError>(answer.rows().map(|row| call(row, index)).collect::<Vec<Call>>())
+    };
+    let before = calls_of(Range { from: since.saturating_sub(HOUR), to: since }).await?;
+    let own = calls_of(Range { from: since, to: since.saturating_add(HOUR).min(end) }).await?;
+    let below = if own.is_empty() { Vec::new() } else { others(executor, project, subjects, index, &own).await? };
+    let most = longest(&own);
+    let mut called: BTreeMap<usize, Called> = BTreeMap::new();
+    for (call, parent) in below.iter().zip(parents(&own, &below)) {
+        let Some(subject) = parent else { continue };
+        let of = called.entry(subject).or_insert(Called { subject, calls: 0.0, took: 0.0 });
+        of.calls += 1.0 / own.len() as f64;
+        of.took += call.took().min(most) / own.len() as f64;
     }
-    let mut callees: Vec<(usize, f64)> = calls.into_iter().collect();
-    callees.sort_by_key(|(callee, _)| *callee);
-    // The failed shares of all calls are known. Those of two samples of a hundred calls differ by chance alone.
-    let change = if is_failing { change.after - change.before } else { means[1] - means[0] };
-    Ok(Added { change, callees })
+    Ok(Sampled { before: mean(&before), after: mean(&own), called: called.into_values().collect() })
 }
 
 fn columns() -> Vec<&'static str> {
@@ -118,13 +148,24 @@ fn call(row: Row<'_>, subject: usize) -> Call {
     Call { subject, trace: row.id16("trace_id"), start, end }
 }
 
-/// The mean duration of the rows, each limited to four times that of nearly all.
-fn mean(calls: &[Call]) -> f64 {
-    let count = calls.len().max(1) as f64;
-    let mut durations: Vec<f64> = calls.iter().map(|call| (call.end - call.start) as f64).collect();
+impl Call {
+    /// Nanoseconds.
+    fn took(&self) -> f64 {
+        (self.end - self.start) as f64
+    }
+}
+
+/// Four times the duration of nearly all: what is longer counts as this.
+fn longest(calls: &[Call]) -> f64 {
+    let mut durations: Vec<f64> = calls.iter().map(Call::took).collect();
     durations.sort_unstable_by(f64::total_cmp);
-    let most = durations.get(durations.len() * 99 / 100).copied().unwrap_or(0.0) * 4.0;
-    durations.iter().map(|duration| duration.min(most)).sum::<f64>() / count
+    durations.get(durations.len() * 99 / 100).copied().unwrap_or(0.0) * 4.0
+}
+
+/// The mean duration of the rows.
+fn mean(calls: &[Call]) -> f64 {
+    let most = longest(calls);
+    calls.iter().map(|call| call.took().min(most)).sum::<f64>() / calls.len().max(1) as f64
 }
 
 /// The rows of the other subjects in the same traces.
