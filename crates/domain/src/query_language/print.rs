@@ -91,7 +91,9 @@ fn word(f: &mut fmt::Formatter<'_>, literal: &Literal, alone: bool) -> fmt::Resu
     }
     let source = literal.text();
     let brackets_are_part = closes_its_brackets(&source);
-    let is_keyword = ["AND", "OR", "NOT"].contains(&source.as_str());
+    // A bracket ends a keyword.
+    let is_keyword = |rest: &str| rest.is_empty() || rest.starts_with(['(', ')', '{', '}']);
+    let is_keyword = ["AND", "OR", "NOT"].iter().any(|word| source.strip_prefix(word).is_some_and(is_keyword));
     for (place, part) in literal.pattern.parts().iter().enumerate() {
         if place > 0 {
             f.write_str("*")?;

@@ -198,6 +198,8 @@ fn the_printed_form_is_canonical() {
         ("-(a OR b)", "-(a OR b)"),
         (r#""a \"b\"""#, r#""a \"b\"""#),
         (r"\OR", r"\OR"),
+        (r"N\OT(a)", r"\NOT(a)"),
+        (r"ORDER(a)", "ORDER(a)"),
         ("- a", r"\- a"),
         ("render()", "render()"),
         (r"k:\(a\)", r"k:\(a\)"),
@@ -221,6 +223,7 @@ fn traces_have_conditions_on_several_spans() {
         ("{a} AND ({b} OR {c} {d})", "{a} ({b} OR ({c} {d}))"),
         ("NOT ({a} {b})", "!({a} {b})"),
         ("{http.route:/users/{id}}", "{http.route:/users/{id}}"),
+        (r"{\OR{a}}", r"{\OR{a}}"),
     ];
     for (text, printed) in table {
         let expr = parse_trace(text, LIMITS).unwrap_or_else(|error| panic!("{text}: {error} at {}", error.position));
