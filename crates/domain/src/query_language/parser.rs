@@ -119,8 +119,7 @@ impl<'t> Parser<'t> {
 
     /// Takes a keyword that stands alone.
     fn take_keyword(&mut self, keyword: &str) -> bool {
-        let ends = |next: Option<char>| next.is_none_or(|next| next.is_whitespace() || "(){}\"".contains(next));
-        let found = self.rest().strip_prefix(keyword).is_some_and(|rest| ends(rest.chars().next()));
+        let found = begins_with(self.rest(), keyword);
         if found {
             self.at += keyword.len();
         }
@@ -478,4 +477,10 @@ fn field(word: Word) -> Field {
         None => key,
     };
     Field { scope, key, position: position(at) }
+}
+
+/// Whether a text begins with a keyword, which white space, a bracket or a quote ends.
+pub(super) fn begins_with(text: &str, keyword: &str) -> bool {
+    let ends = |next: char| next.is_whitespace() || "(){}\"".contains(next);
+    text.strip_prefix(keyword).is_some_and(|rest| rest.chars().next().is_none_or(ends))
 }

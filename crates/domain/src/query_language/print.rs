@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::ast::{Expr, Field, Literal, Relation, Scope, SpanChain, TraceExpr};
+use super::parser::begins_with;
 
 impl fmt::Display for Expr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -91,9 +92,7 @@ fn word(f: &mut fmt::Formatter<'_>, literal: &Literal, alone: bool) -> fmt::Resu
     }
     let source = literal.text();
     let brackets_are_part = closes_its_brackets(&source);
-    // A bracket ends a keyword.
-    let is_keyword = |rest: &str| rest.is_empty() || rest.starts_with(['(', ')', '{', '}']);
-    let is_keyword = ["AND", "OR", "NOT"].iter().any(|word| source.strip_prefix(word).is_some_and(is_keyword));
+    let is_keyword = ["AND", "OR", "NOT"].iter().any(|keyword| begins_with(&source, keyword));
     for (place, part) in literal.pattern.parts().iter().enumerate() {
         if place > 0 {
             f.write_str("*")?;
