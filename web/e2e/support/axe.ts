@@ -18,9 +18,21 @@ export async function outsideLandmarks(page: Page): Promise<string[]> {
   });
 }
 
+/** Until no animation or transition runs that has an end: what fades in has other colours than it will have. */
+async function still(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    const running = () =>
+      document
+        .getAnimations()
+        .filter((one) => one.playState === "running" && Number.isFinite(one.effect?.getComputedTiming().endTime));
+    for (let now = running(); now.length; now = running()) await Promise.allSettled(now.map((one) => one.finished));
+  });
+}
+
 /** Serious and critical violations of WCAG 2.2 A and AA and of best practice, one line each; of the page, or within the
  * first element of a selector. */
 export async function serious(page: Page, within?: string): Promise<string[]> {
+  await still(page);
   await page.evaluate(AXE);
   const results = await page.evaluate(async (within) => {
     const axe = (
