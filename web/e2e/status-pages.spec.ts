@@ -147,7 +147,8 @@ test("deleting a page asks for its slug", async ({ page, shop }) => {
 test("the page of a slug is the server's, not the app's", async ({ page, shop, problems }) => {
   const answer = await page.goto(`${shop.url}/status/unknown`);
   expect(answer?.status()).toBe(404);
-  expect(await answer?.json()).toEqual({ error: "no such status page" });
+  await expect(page.getByRole("alert")).toHaveText("No such status page.");
+  expect.soft(await serious(page)).toEqual([]);
   expect(answer?.headers()["x-frame-options"]).toBeUndefined();
   problems.length = 0;
 });

@@ -202,6 +202,8 @@ impl IntoResponse for ApiError {
         if self.status() == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
+        // For layers that answer some clients in another form.
+        response.extensions_mut().insert(self);
         response
     }
 }

@@ -29,7 +29,7 @@ const REFRESH_SECONDS: u32 = 60;
 pub fn page(page: &PublicPage, shown: Shown) -> String {
     let mut out = String::with_capacity(16 << 10);
     let refresh = format!("<meta http-equiv=\"refresh\" content=\"{REFRESH_SECONDS}\">");
-    head(&mut out, &page.name, &page.slug, &refresh, shown.is_embedded);
+    head(&mut out, &page.name, Some(&page.slug), &refresh, shown.is_embedded);
     if !shown.is_embedded {
         out.push_str("<header>");
         if let Some(version) = page.logo_ns {
@@ -66,7 +66,8 @@ pub fn page(page: &PublicPage, shown: Shown) -> String {
     out
 }
 
-fn head(out: &mut String, title: &str, slug: &str, extra: &str, is_embedded: bool) {
+/// `slug`: the page whose feed is named.
+fn head(out: &mut String, title: &str, slug: Option<&str>, extra: &str, is_embedded: bool) {
     let title = escaped(title);
     let class = if is_embedded { " class=\"embedded\"" } else { "" };
     let _ = write!(
@@ -75,10 +76,13 @@ fn head(out: &mut String, title: &str, slug: &str, extra: &str, is_embedded: boo
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
          <meta name=\"color-scheme\" content=\"light dark\">{extra}\
          <link rel=\"icon\" href=\"/favicon.svg\" type=\"image/svg+xml\">\
-         <link rel=\"stylesheet\" href=\"{STYLE_PATH}\">\
-         <link rel=\"alternate\" type=\"application/atom+xml\" title=\"{title}\" href=\"/status/{slug}/feed.atom\">\
-         </head><body><main>"
+         <link rel=\"stylesheet\" href=\"{STYLE_PATH}\">"
     );
+    if let Some(slug) = slug {
+        let (kind, href) = ("application/atom+xml", format!("/status/{slug}/feed.atom"));
+        let _ = write!(out, "<link rel=\"alternate\" type=\"{kind}\" title=\"{title}\" href=\"{href}\">");
+    }
+    out.push_str("</head><body><main>");
 }
 
 fn components(out: &mut String, page: &PublicPage) {
@@ -271,7 +275,7 @@ fn capitalized(word: &str) -> String {
 /// A page with a sentence, after a form was sent.
 pub fn notice(page_name: &str, slug: &str, sentence: &str) -> String {
     let mut out = String::new();
-    head(&mut out, page_name, slug, "", false);
+    head(&mut out, page_name, Some(slug), "", false);
     let _ = write!(
         out,
         "<header><h1>{}</h1></header><p class=\"overall none\" role=\"status\">{}</p>\
@@ -282,10 +286,27 @@ pub fn notice(page_name: &str, slug: &str, sentence: &str) -> String {
     out
 }
 
+/// The page of an error; `sentence` has no capital and no full stop. `page_path`: the status page to go back to.
+pub fn problem(sentence: &str, page_path: Option<&str>) -> String {
+    let mut out = String::new();
+    let sentence = capitalized(sentence);
+    head(&mut out, &sentence, None, "", false);
+    let _ = write!(
+        out,
+        "<header><h1>Status page</h1></header><p class=\"overall none\" role=\"alert\">{}.</p>",
+        escaped(&sentence)
+    );
+    if let Some(path) = page_path {
+        let _ = write!(out, "<p><a href=\"{}\">Back to the status page</a></p>", escaped(path));
+    }
+    out.push_str("</main></body></html>");
+    out
+}
+
 /// The page of a subscription: it is confirmed and ended with a button, because mail scanners open links.
 pub fn subscription(page_name: &str, slug: &str, token: &str, subscription: &Subscription) -> String {
     let mut out = String::new();
-    head(&mut out, page_name, slug, "<meta name=\"referrer\" content=\"no-referrer\">", false);
+    head(&mut out, page_name, Some(slug), "<meta name=\"referrer\" content=\"no-referrer\">", false);
     let (address, token) = (escaped(&subscription.address), escaped(token));
     let _ = write!(out, "<header><h1>{}</h1></header>", escaped(page_name));
     let form = |out: &mut String, action: &str, label: &str| {
@@ -382,6 +403,7 @@ mod tests {
             page(&full(HOSTILE), Shown { is_embedded: true }),
             notice(HOSTILE, "acme", HOSTILE),
             subscription(HOSTILE, "acme", HOSTILE, &subscribed),
+            problem(HOSTILE, Some(HOSTILE)),
         ] {
             let lower = html.to_lowercase();
             for banned in ["<script", "<img src=x", "\"javascript:", " style=", "onerror=alert(1)>"] {

@@ -112,6 +112,7 @@ mod sessions;
 mod setup;
 mod sign_ins;
 mod slow;
+mod status_page_members;
 mod status_pages;
 mod symbol_builds;
 mod symbol_files;

@@ -1,4 +1,4 @@
-//! Status pages: `/api/organizations/{id}/status-pages`, `/api/status/{slug}`, `/status/{slug}`. WIRE 6, issue 22 item 5.
+//! What visitors of status pages see: `/api/status/{slug}`, `/status/{slug}`. WIRE 6, issue 22 item 5.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tidewatch_alerts::status_pages::{CheckState, MonitorDay, MonitorSource, Moni
 use crate::client::{self, Answer};
 use crate::engines::On;
 use crate::harness::Harness;
-use crate::mailbox::{Mailbox, member, organization, send_to};
+use crate::mailbox::{Mailbox, organization, send_to};
 
 /// 2026-11-23T09:44:00Z.
 const NOW: i64 = 1_795_427_040_000_000_000;
@@ -19,7 +19,6 @@ const SECOND: i64 = 1_000_000_000;
 const DAY: i64 = 86_400 * SECOND;
 /// What an attacker types.
 const HOSTILE: &str = "<script>alert(1)</script>\"'<img src=x onerror=alert(2)>";
-const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01";
 
 /// Two monitors, and the number of reads.
 #[derive(Default)]
@@ -54,19 +53,19 @@ impl MonitorSource for Monitors {
 }
 
 /// A server with the monitors, its clock, and the path of the organization's status pages.
-struct Site {
-    harness: Harness,
+pub struct Site {
+    pub harness: Harness,
     monitors: Arc<Monitors>,
     clock: Arc<AtomicI64>,
-    admin: String,
+    pub admin: String,
 }
 
 impl Site {
-    async fn open(database: &On) -> Site {
+    pub async fn open(database: &On) -> Site {
         Site::with(database, "", None).await
     }
 
-    async fn with(database: &On, name: &str, mailbox: Option<&Mailbox>) -> Site {
+    pub async fn with(database: &On, name: &str, mailbox: Option<&Mailbox>) -> Site {
         let clock = Arc::new(AtomicI64::new(NOW));
         let address = mailbox.map(|mailbox| mailbox.address);
         let change = move |config: &mut tidewatch_server::config::Config| {
@@ -80,17 +79,17 @@ impl Site {
         Site { harness, monitors, clock, admin }
     }
 
-    async fn create(&self, body: Value) -> Answer {
+    pub async fn create(&self, body: Value) -> Answer {
         self.harness.api("POST", &self.admin, &body).await
     }
 
     /// A visitor with an address of their own.
-    async fn visit(&self, path: &str, visitor: u32) -> Answer {
+    pub async fn visit(&self, path: &str, visitor: u32) -> Answer {
         let address = format!("10.{}.{}.{}", visitor >> 16, visitor >> 8 & 255, visitor & 255);
         client::send(self.harness.address(), "GET", path, &[("X-Forwarded-For", &address)], b"").await
     }
 
-    async fn html(&self, path: &str, visitor: u32) -> String {
+    pub async fn html(&self, path: &str, visitor: u32) -> String {
         String::from_utf8(self.visit(path, visitor).await.expect(200).body).expect("UTF-8")
     }
 
@@ -105,68 +104,17 @@ impl Site {
     }
 }
 
-fn page(slug: &str) -> Value {
+pub fn page(slug: &str) -> Value {
     json!({ "name": "Acme", "slug": slug, "isPublic": true, "checkIds": [2, 1], "description": "All of Acme" })
 }
 
-fn with(slug: &str, field: &str, value: Value) -> Value {
+pub fn with(slug: &str, field: &str, value: Value) -> Value {
     let mut body = page(slug);
     body[field] = value;
     body
 }
 
 on_both! {
-    // WIRE 6: body, limits, unique slug and domain, `{"statusPages":[...]}`.
-    async fn an_owner_manages_status_pages(database) {
-        let site = Site::open(&database).await;
-        let mut body = page("acme");
-        body["customDomain"] = json!("Status.Acme.example");
-        body["groups"] = json!([{ "name": "Core", "checkIds": [1] }]);
-        let created = site.create(body).await.expect(201).json();
-        let id = created["id"].as_i64().expect("an id");
-        let fields = ["name", "slug", "isPublic", "checkIds", "description", "customDomain", "groups", "hasLogo", "subscribers"];
-        let expected = json!([
-            "Acme", "acme", true, [2, 1], "All of Acme", "status.acme.example",
-            [{ "name": "Core", "checkIds": [1] }], false, 0,
-        ]);
-        assert_eq!(json!(fields.map(|field| created[field].clone())), expected);
-        let list = site.harness.api("GET", &site.admin, &Value::Null).await.expect(200).json();
-        assert_eq!(list["statusPages"], json!([created]));
-        assert_eq!(list["checks"][1], json!({ "id": 2, "name": "Search", "checkType": "http", "status": "down" }));
-        for (what, body, status) in [
-            ("slug taken", page("acme"), 422),
-            ("domain taken", with("other", "customDomain", json!("STATUS.acme.example")), 422),
-            ("own host", with("other", "customDomain", json!("tide.example.com")), 422),
-            ("no bare host", with("other", "customDomain", json!("https://x.example")), 422),
-            ("short slug", page("ab"), 422),
-            ("upper case", page("Acme-2"), 422),
-            ("dash at the end", page("acme-"), 422),
-            ("long slug", page(&"a".repeat(61)), 422),
-            ("no name", with("other", "name", json!(" ")), 422),
-            ("long name", with("other", "name", json!("x".repeat(201))), 422),
-            ("long description", with("other", "description", json!("x".repeat(501))), 422),
-            ("no monitor", with("other", "checkIds", json!([])), 422),
-            ("unknown monitor", with("other", "checkIds", json!([1, 3])), 422),
-            ("monitor twice", with("other", "checkIds", json!([1, 1])), 422),
-            ("too many", with("other", "checkIds", json!((1..52).collect::<Vec<i64>>())), 422),
-            ("foreign group", with("other", "groups", json!([{ "name": "a", "checkIds": [9] }])), 422),
-            ("no slug", json!({ "name": "x" }), 400),
-            ("limits", with(&"a".repeat(60), "name", json!("\u{e9}".repeat(200))), 201),
-        ] {
-            assert_eq!(site.create(body).await.status, status, "{what}");
-        }
-        let path = format!("{}/{id}", site.admin);
-        let changed = site.harness.api("PUT", &path, &page("acme")).await.expect(200).json();
-        assert_eq!((&changed["customDomain"], &changed["groups"]), (&Value::Null, &json!([])));
-        let stranger = site.harness.stranger().await;
-        site.harness.api_as(&stranger, "PUT", &path, &page("acme")).await.expect(403);
-        site.visit("/status/acme", 1).await.expect(200);
-        site.harness.api("DELETE", &path, &Value::Null).await.expect(200);
-        site.harness.api("DELETE", &path, &Value::Null).await.expect(404);
-        site.harness.api("PUT", &path, &page("acme")).await.expect(404);
-        site.visit("/status/acme", 1).await.expect(404);
-    }
-
     // WIRE 6: `GET /api/status/:slug`; private and unknown are 404.
     async fn visitors_read_the_state_of_public_pages(database) {
         let site = Site::open(&database).await;
@@ -191,6 +139,34 @@ on_both! {
         for path in ["/api/status/hidden", "/api/status/unknown", "/status/hidden", "/status/unknown",
             "/status/hidden/feed.atom", "/status/hidden/badge.svg", "/api/status/hidden/logo", "/api/status/acme/logo"] {
             assert_eq!(site.visit(path, 2).await.status, 404, "{path}");
+        }
+    }
+
+    // WIRE 6: private and unknown pages are 404. The status is the same for every client, the body is what it accepts.
+    async fn errors_are_pages_for_browsers(database) {
+        let site = Site::open(&database).await;
+        site.create(page("acme")).await.expect(201);
+        site.create(with("hidden", "isPublic", json!(false))).await.expect(201);
+        let unknown = "No such status page.";
+        for (method, path, status, sentence, link) in [
+            ("GET", "/status/hidden", 404, unknown, None),
+            ("GET", "/status/unknown", 404, unknown, None),
+            ("GET", "/status/hidden/feed.atom", 404, unknown, Some("/status/hidden")),
+            ("GET", "/status/acme/subscriptions/tws_x", 404, "This subscription has ended,", Some("/status/acme")),
+            ("POST", "/status/acme/subscribe", 400, "Email or webhook is missing.", Some("/status/acme")),
+        ] {
+            let form = ("Content-Type", "application/x-www-form-urlencoded");
+            let browser = [form, ("Accept", "text/html,application/xhtml+xml,*/*;q=0.8")];
+            let seen = client::send(site.harness.address(), method, path, &browser, b"").await.expect(status);
+            assert_eq!(seen.header("Content-Type"), Some("text/html; charset=utf-8"), "{path}");
+            assert_eq!((seen.header("Vary"), seen.header("Cache-Control")), (Some("Accept"), Some("no-store")), "{path}");
+            let html = String::from_utf8(seen.body).expect("UTF-8");
+            assert!(html.contains(sentence), "{path}: {html}");
+            let back = html.split("<a href=\"").nth(1).and_then(|rest| rest.split('"').next());
+            assert_eq!(back, link, "{path}: {html}");
+            let other = client::send(site.harness.address(), method, path, &[form, ("Accept", "*/*")], b"").await;
+            let error = other.expect(status).json()["error"].as_str().map(str::to_owned).expect("a sentence");
+            assert!(html.to_lowercase().contains(&error.to_lowercase()), "{path}: {error}");
         }
     }
 
@@ -356,40 +332,6 @@ on_both! {
         assert_eq!(site.monitors.reads.load(Ordering::SeqCst), 3, "the next minute");
     }
 
-    // WIRE 6: raw body of at most 1 MB, PNG and JPEG sniffed, 422 else.
-    async fn a_logo_is_a_picture(database) {
-        let site = Site::open(&database).await;
-        let created = site.create(page("acme")).await.expect(201).json();
-        let path = format!("{}/{}/logo", site.admin, created["id"]);
-        let authorization = format!("Bearer {}", site.harness.login);
-        let large = [PNG, &vec![0; (1 << 20) - PNG.len()]].concat();
-        for (what, file, status) in [
-            ("png", PNG.to_vec(), 200),
-            ("jpeg", b"\xff\xd8\xff\xe0\0\x10JFIF".to_vec(), 200),
-            ("svg", b"<svg xmlns=\"http://www.w3.org/2000/svg\" onload=\"alert(1)\"/>".to_vec(), 422),
-            ("html", b"<!doctype html><script>alert(1)</script>".to_vec(), 422),
-            ("nothing", Vec::new(), 422),
-            ("too large", [large.clone(), vec![0]].concat(), 413),
-            ("largest", large, 200),
-        ] {
-            // A declared type means nothing.
-            let headers = [("Authorization", authorization.as_str()), ("Content-Type", "image/png")];
-            let answer = client::send(site.harness.address(), "POST", &path, &headers, &file).await;
-            assert_eq!(answer.status, status, "{what}: {}", String::from_utf8_lossy(&answer.body));
-            if status != 200 {
-                continue;
-            }
-            let logo = site.visit("/api/status/acme/logo", 1).await.expect(200);
-            let expected = if what == "jpeg" { "image/jpeg" } else { "image/png" };
-            assert_eq!((logo.header("Content-Type"), logo.header("X-Content-Type-Options")), (Some(expected), Some("nosniff")), "{what}");
-            assert_eq!(logo.body, file, "{what}");
-        }
-        assert!(site.html("/status/acme", 1).await.contains("<img class=\"logo\" src=\"/api/status/acme/logo?v="));
-        assert_eq!(site.visit("/api/status/acme", 1).await.expect(200).json()["hasLogo"], true);
-        site.harness.api("DELETE", &path, &Value::Null).await.expect(200);
-        site.visit("/api/status/acme/logo", 1).await.expect(404);
-    }
-
     // Issue 22, item 5: double opt-in, one-click unsubscribe.
     async fn mailboxes_confirm_before_they_are_notified(database) {
         let mut mailbox = Mailbox::open().await;
@@ -458,28 +400,6 @@ on_both! {
             assert!(shown.contains("&lt;script&gt;alert(1)"), "{path}");
         }
         assert!(site.html("/status/acme", 1).await.contains("<summary>Post-mortem</summary>"));
-    }
-
-    // Roles: members read, admins change pages, members with Write plan maintenance.
-    async fn readers_change_nothing(database) {
-        let mut mailbox = Mailbox::open().await;
-        let site = Site::with(&database, "", Some(&mailbox)).await;
-        let created = site.create(page("acme")).await.expect(201).json();
-        let (user, _) = member(&site.harness, &mut mailbox, "user", "user").await;
-        let (reader, _) = member(&site.harness, &mut mailbox, "reader", "readonly").await;
-        let window = json!({ "title": "x", "startsAt": "2026-11-24T09:00:00Z", "endsAt": "2026-11-24T10:00:00Z" });
-        let (one, plan) = (format!("{}/{}", site.admin, created["id"]), format!("{}/{}/maintenance", site.admin, created["id"]));
-        for (login, method, path, body, status) in [
-            (&reader, "GET", &site.admin, Value::Null, 200),
-            (&reader, "POST", &site.admin, page("other"), 403),
-            (&user, "POST", &site.admin, page("other"), 403),
-            (&user, "DELETE", &one, Value::Null, 403),
-            (&reader, "POST", &plan, window.clone(), 403),
-            (&user, "POST", &plan, window.clone(), 201),
-        ] {
-            let answer = site.harness.api_as(login, method, path, &body).await;
-            assert_eq!(answer.status, status, "{method} {path}");
-        }
     }
 }
 

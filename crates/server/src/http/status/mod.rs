@@ -1,8 +1,9 @@
 //! Incidents, post-mortems and status pages. WIRE 6.
 //!
 //! - `incidents`, `post_mortems`, `pages`, `maintenance`: for members of an organization.
-//! - [`public`]: for visitors of a page. `subscriptions`: their subscriptions.
+//! - [`public`]: for visitors of a page. `subscriptions`: their subscriptions. `error_page`: their errors.
 
+mod error_page;
 mod incidents;
 mod maintenance;
 mod pages;
@@ -15,6 +16,7 @@ mod view;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::middleware::from_fn;
 use axum::routing::{get, post};
 use tidewatch_accounts::Incident;
 
@@ -36,7 +38,8 @@ pub fn routes<D: Descriptions>() -> Api<D> {
         .route("/status/{slug}/subscribe", post(subscriptions::subscribe))
         .route("/status/{slug}/subscriptions/{token}", get(subscriptions::look_up))
         .route("/status/{slug}/subscriptions/{token}/confirm", post(subscriptions::confirm))
-        .route("/status/{slug}/subscriptions/{token}/unsubscribe", post(subscriptions::unsubscribe));
+        .route("/status/{slug}/subscriptions/{token}/unsubscribe", post(subscriptions::unsubscribe))
+        .route_layer(from_fn(error_page::for_browsers));
     Api::new()
         .routes(routes!(incidents::list, incidents::open))
         .routes(routes!(incidents::detail, incidents::change))

@@ -24,7 +24,8 @@ use crate::http::openapi::{NotFound, TooMany};
 use crate::http::ui;
 use crate::status_pages::{Document, Rendered};
 
-const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
+/// `Content-Type` of pages.
+pub const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 /// Shared caches may keep what is in memory here as long.
 const HALF_A_MINUTE: HeaderValue = HeaderValue::from_static("public, max-age=30");
 const FIVE_MINUTES: HeaderValue = HeaderValue::from_static("public, max-age=300");

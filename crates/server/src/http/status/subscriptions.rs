@@ -4,15 +4,15 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
+use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use tidewatch_accounts::{SubscriberKind, Subscription};
 use tidewatch_alerts::status_pages::{html, settings};
 use tidewatch_limits::per_ip::StatusSubscription;
 
-use super::public;
+use super::public::{self, HTML};
 use crate::alerts::status::announcer;
 use crate::app::App;
 use crate::error::ApiError;
@@ -92,8 +92,6 @@ pub async fn unsubscribe(
     app.control.end_subscription(&token).await?;
     Ok(notice(StatusCode::OK, &rendered, "You are no longer notified, and your address is deleted."))
 }
-
-const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 
 fn notice(status: StatusCode, rendered: &Rendered, sentence: &str) -> Response {
     let body = html::notice(&rendered.page.name, &rendered.page.slug, sentence);
