@@ -3,6 +3,7 @@ import type { Page } from "@playwright/test";
 import { serious } from "./support/axe.ts";
 import { HOSTILE_TRACE, hostileProject, manyProject, singleProject } from "./support/extremes.ts";
 import { at, expect, type Shop, test } from "./support/fixtures.ts";
+import { cutOff } from "./support/layout.ts";
 import { newProject } from "./support/project.ts";
 
 const LISTS: [string, string][] = [
@@ -33,7 +34,7 @@ async function settled(page: Page): Promise<void> {
   await expect(page.locator("[aria-busy=true]")).toHaveCount(0);
 }
 
-/** The page is as wide as the window, and axe finds nothing serious. */
+/** The page is as wide as the window, axe finds nothing serious, and no text is cut off. */
 async function sound(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: `test-results/screens/extreme-${name}.png` });
   expect.soft(await serious(page), `${name}: axe`).toEqual([]);
@@ -46,6 +47,7 @@ async function sound(page: Page, name: string): Promise<void> {
     return ["main", ...past.map((one) => one.outerHTML)].map((one) => one.slice(0, 160)).slice(0, 8);
   });
   expect.soft(wide, `${name}: wider than the window`).toEqual([]);
+  expect.soft(await cutOff(page), `${name}: cut off`).toEqual([]);
 }
 
 /** Pages of single rows, by the first links of the lists. */

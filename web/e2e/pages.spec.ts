@@ -1,7 +1,9 @@
-// Every page in both themes and on a phone: no serious axe violation, no horizontal overflow, and a screenshot.
+// Every page in both themes and on a phone: no serious axe violation, no horizontal overflow, no text that is cut off, and
+// a screenshot.
 import type { Page } from "@playwright/test";
 import { serious } from "./support/axe.ts";
 import { at, expect, type Shop, test } from "./support/fixtures.ts";
+import { cutOff } from "./support/layout.ts";
 import { BIG, CHECKOUT, SPAN } from "./support/seed.ts";
 
 const PAGES: [string, string][] = [
@@ -78,6 +80,7 @@ for (const theme of ["light", "dark"] as const)
         // The browser logs the expected 404 as a console error.
         if (name === "no-such-trace") problems.length = 0;
         expect.soft(overflow, `${name}: overflows sideways`).toBe(false);
+        expect.soft(await cutOff(page), `${name}: cut off`).toEqual([]);
       }
     });
 

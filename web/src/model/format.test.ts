@@ -1,5 +1,16 @@
 import { expect, it } from "vitest";
-import { brief, bytes, count, durationMs, durationRound, percent, usd, usdRound, withUnit } from "./format";
+import {
+  brief,
+  bytes,
+  count,
+  durationMs,
+  durationRound,
+  durationShort,
+  percent,
+  usd,
+  usdRound,
+  withUnit,
+} from "./format";
 import { ago, exactTime, parseNs } from "./time";
 
 it.each([
@@ -26,6 +37,13 @@ it.each([
   [1500, "1.5 s"],
   [2000, "2 s"],
 ])("round duration %s ms -> %s", (ms, want) => expect(durationRound(ms)).toBe(want));
+it.each([
+  [999, "999 ms"],
+  [60_000, "1 min"],
+  [100_000, "1.67 min"],
+  [9_000_000, "2.5 h"],
+  [216_000_000, "2.5 d"],
+])("short duration %s ms -> %s", (ms, want) => expect(durationShort(ms)).toBe(want));
 
 it.each([
   [undefined, "–"],

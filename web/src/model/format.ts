@@ -46,6 +46,13 @@ export function durationRound(ms: number | null | undefined): string {
   return durationOf(ms, trim);
 }
 
+/** Like `durationRound` with one unit: "1.67 min", "2.5 h". For labels of narrow axes whose values are not round. */
+export function durationShort(ms: number): string {
+  if (Math.abs(ms) < 59_950) return durationRound(ms);
+  const [size, unit] = ms < 3_600_000 ? [60_000, "min"] : ms < 86_400_000 ? [3_600_000, "h"] : [86_400_000, "d"];
+  return `${trim(ms / size)} ${unit}`;
+}
+
 function durationOf(ms: number | null | undefined, digits: (value: number) => string): string {
   if (ms === null || ms === undefined || !Number.isFinite(ms)) return NONE;
   const size = Math.abs(ms);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { durationRound } from "./format";
 import { countIn, durationTicks, moved, nearest, type Points, planeOf, selected, xOf, yOf } from "./trace-points";
 
 const span = { fromMs: 1_000_000, toMs: 2_000_000 };
@@ -10,9 +11,11 @@ const points: Points = {
 };
 const plane = planeOf(points, span);
 
-test("axes are whole powers of ten around the durations", () => {
+test("axes are whole powers of ten around the durations, with round ticks", () => {
   expect([plane.least, plane.most]).toEqual([1, 100_000]);
-  expect(durationTicks(plane)).toEqual([1, 10, 100, 1000, 10_000, 100_000]);
+  expect(durationTicks(plane)).toEqual([1, 10, 100, 1000, 10_000, 60_000]);
+  const long = planeOf({ ...points, durations: [2, 150, 300_000_000] }, span);
+  expect(durationTicks(long).slice(4).map(durationRound)).toEqual(["10 s", "1 min", "10 min", "1 h", "10 h", "2 d"]);
   const one = planeOf({ ...points, starts: [0], durations: [10] }, span);
   expect([one.least, one.most]).toEqual([10, 100]);
   const none = planeOf({ traceIds: [], starts: [], durations: [], errors: [] }, span);

@@ -55,10 +55,17 @@ export function yOf(plane: Plane, ms: number): number {
   return clamp(Math.log(Math.max(ms, plane.least) / plane.least) / Math.log(plane.most / plane.least));
 }
 
-/** Powers of ten within the axis, in milliseconds. */
+const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
+
+/** Round durations within the axis, in milliseconds: powers of ten up to 10 s, then minutes, hours and days. */
 export function durationTicks(plane: Plane): number[] {
   const ticks: number[] = [];
-  for (let ms = plane.least; ms <= plane.most * 1.0001; ms *= 10) ticks.push(ms);
+  const add = (ms: number) => {
+    if (plane.least <= ms && ms <= plane.most * 1.0001) ticks.push(ms);
+  };
+  for (let ms = plane.least; ms < MINUTE; ms *= 10) add(ms);
+  for (const ms of [MINUTE, 10 * MINUTE, HOUR, 10 * HOUR]) add(ms);
+  for (let ms = 2 * DAY; ms <= plane.most * 1.0001; ms *= 10) add(ms);
   return ticks;
 }
 

@@ -36,7 +36,7 @@ export function TopBar({ onRail, onPalette, onHelp, onNewProject }: Props) {
         <ProjectSwitcher onNew={onNewProject} />
       </Suspense>
       <Crumbs />
-      <span className="flex-1" />
+      <span className="flex-1 md:hidden" />
       <button
         type="button"
         className="btn text-ink2! max-md:btn-icon"
@@ -84,6 +84,9 @@ export function TopBar({ onRail, onPalette, onHelp, onNewProject }: Props) {
   );
 }
 
+/** Long names take what the controls leave. */
+const CRUMBS = "flex min-w-0 flex-1 basis-20 items-center max-md:hidden";
+
 const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
 function Crumbs() {
@@ -98,10 +101,10 @@ function Crumbs() {
     leaf?.service ??
     (leaf?.traceId ? leaf.traceId.slice(0, 8) : leaf?.hash ? leaf.hash.slice(0, 8) : leaf?.rowId ? "Call" : undefined);
   return (
-    <nav aria-label="Breadcrumb" className="flex min-w-0 items-center max-md:hidden">
+    <nav aria-label="Breadcrumb" className={CRUMBS}>
       <ChevronRight size={14} aria-hidden className="shrink-0 text-ink2" />
       {detail ? (
-        <Link to={item.to} params={{ pid }} className="rounded px-1.5 text-ink2 hover:text-ink">
+        <Link to={item.to} params={{ pid }} className="shrink-0 rounded px-1.5 text-ink2 hover:text-ink">
           {item.label}
         </Link>
       ) : (
@@ -123,7 +126,7 @@ function Crumbs() {
 
 function Crumb({ label }: { label: string }) {
   return (
-    <nav aria-label="Breadcrumb" className="flex min-w-0 items-center max-md:hidden">
+    <nav aria-label="Breadcrumb" className={CRUMBS}>
       <ChevronRight size={14} aria-hidden className="shrink-0 text-ink2" />
       <span aria-current="page" className="px-1.5 font-medium">
         {label}

@@ -105,12 +105,12 @@ interface EmptyProps {
 export function Empty({ title, children, action, heading }: EmptyProps) {
   const Title = heading ? "h1" : "h2";
   return (
-    <div className="flex flex-col items-center px-6 py-12 text-center">
+    <div className="flex flex-col items-center px-6 py-12 text-center [overflow-wrap:anywhere]">
       <Inbox size={22} aria-hidden className="text-ink2" />
       <Title tabIndex={-1} className="mt-2 font-semibold text-section">
         {title}
       </Title>
-      {children && <div className="mt-1 max-w-md text-ink2">{children}</div>}
+      {children && <div className="mt-1 w-full max-w-md text-ink2">{children}</div>}
       {action && <div className="mt-4 flex flex-wrap justify-center gap-2">{action}</div>}
     </div>
   );

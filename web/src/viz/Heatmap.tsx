@@ -1,7 +1,7 @@
 // Counts by time and logarithm of the duration, on one canvas. A box is selected by dragging, or with the keyboard:
 // arrows move the cell, Shift and arrows widen the box, Enter selects it, Escape leaves it.
 import { type KeyboardEvent, type PointerEvent, useEffect, useRef, useState } from "react";
-import { count, durationNs, plural } from "../model/format";
+import { count, durationNs, durationShort, plural } from "../model/format";
 import { type Box, heatStep } from "../model/selection";
 import { clockMinutes, dateTime } from "../model/time";
 import { cssColour, useTheme } from "../ui/theme";
@@ -178,13 +178,13 @@ export function Heatmap({ data, height, box, onSelect }: Props) {
               <span
                 key={row.fromNs}
                 aria-hidden
-                className="absolute text-caption text-ink2"
+                className="absolute whitespace-nowrap text-caption text-ink2"
                 style={{
                   right: width - FRAME.left + 6,
                   top: FRAME.top + (data.rows.length - i) * cellHeight - 14,
                 }}
               >
-                {durationNs(row.fromNs)}
+                {durationShort(row.fromNs / 1e6)}
               </span>
             ) : null,
           )}

@@ -1,6 +1,7 @@
 //! Query threads: a few scoped threads per query, which share a list of work items.
 
 use std::num::NonZero;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
@@ -42,7 +43,9 @@ pub(crate) fn threads() -> usize {
 }
 
 fn cores() -> usize {
-    thread::available_parallelism().map_or(1, NonZero::get)
+    // Linux answers from files of the control group: a query with many scans would read them for each.
+    static CORES: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, NonZero::get));
+    *CORES
 }
 
 fn run_on_threads<T: Sync, S: Send>(

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { usePost, useProjectId } from "../../api/hooks";
 import type { PostRoutes } from "../../api/routes";
-import { count, durationMs, percent, plural } from "../../model/format";
+import { brief, count, durationMs, percent, plural } from "../../model/format";
 import { Section } from "../../parts/Page";
 import { useRange } from "../../parts/range";
 import { QueryView, SkeletonRows } from "../../parts/states";
@@ -107,7 +107,11 @@ function Bars({ answer, by }: { answer: Answer; by: Props["by"] }) {
           <li key={line.key}>
             <p className="flex flex-wrap items-baseline gap-x-3">
               <Name line={line} />
-              {line.sub && <span className="text-dense text-ink2">{line.sub}</span>}
+              {line.sub && (
+                <span className="min-w-0 text-dense text-ink2 [overflow-wrap:anywhere]" title={line.sub}>
+                  {brief(line.sub)}
+                </span>
+              )}
               <span className="num ml-auto text-dense">
                 {durationMs(line.meanMs)} · {percent(line.share)}
                 <span className="text-ink2"> · in {percent(line.rows / answer.measured)} of rows</span>
@@ -137,7 +141,7 @@ function Bars({ answer, by }: { answer: Answer; by: Props["by"] }) {
 /** An operation is a link to the traces in which it ran. */
 function Name({ line }: { line: Line }) {
   const pid = useProjectId();
-  if (!line.query) return <span className="min-w-0 [overflow-wrap:anywhere]">{line.label}</span>;
+  if (!line.query) return <span className="min-w-0 [overflow-wrap:anywhere]">{brief(line.label)}</span>;
   return (
     <Link
       to="/p/$pid/traces"
@@ -146,7 +150,7 @@ function Name({ line }: { line: Line }) {
       className="link min-w-0 font-mono text-dense [overflow-wrap:anywhere]"
       title="Traces with this operation"
     >
-      {line.label}
+      {brief(line.label)}
     </Link>
   );
 }

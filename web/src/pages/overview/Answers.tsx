@@ -3,9 +3,9 @@ import { Link } from "@tanstack/react-router";
 import { usePost, useProjectId } from "../../api/hooks";
 import type { AiSpendOf, Answers, NewThing } from "../../api/types";
 import { changeWords } from "../../model/compare";
-import { brief, count, percent, usd } from "../../model/format";
+import { brief, count, percent, plural, usd } from "../../model/format";
 import { valuesText } from "../../model/global-filter";
-import { exactTime } from "../../model/time";
+import { clockMinutes, dayMonth, exactTime, parseMs } from "../../model/time";
 import { Ago } from "../../parts/Ago";
 import { Estimated } from "../../parts/Estimated";
 import { Section } from "../../parts/Page";
@@ -25,17 +25,26 @@ export function AnswersSections() {
         <div className="space-y-4">
           {answers.dataSince && (
             <p className="text-ink2">
-              Since data began, <time dateTime={answers.dataSince}>{exactTime(answers.dataSince)}</time>.
+              Since data began, <Moment at={answers.dataSince} />.
             </p>
           )}
           <div className="grid items-start gap-4 xl:grid-cols-2">
             <AlwaysBad rows={answers.alwaysBad.filter((row) => !changed.has(row.name))} />
             <New things={answers.new} />
           </div>
-          {answers.aiSpend && <Spend spend={answers.aiSpend} />}
+          {answers.aiSpend && <Spend spend={answers.aiSpend} hasBefore={!answers.dataSince} />}
         </div>
       )}
     </QueryView>
+  );
+}
+
+function Moment({ at }: { at: string }) {
+  const ms = parseMs(at);
+  return (
+    <time dateTime={at} title={exactTime(at)}>
+      {dayMonth(ms)} {clockMinutes(ms)}
+    </time>
   );
 }
 
@@ -55,8 +64,7 @@ function AlwaysBad({ rows }: { rows: Answers["alwaysBad"] }) {
                 {brief(row.name)}
               </Link>
               <p className="text-ink2">
-                {badWords(row.badCount, row.slowCount, row.count)} of <Estimated of={row} /> requests,{" "}
-                {count(Math.round(row.badAnHour))} an hour.
+                <BadRequests of={row} />
               </p>
             </li>
           ))}
@@ -68,13 +76,22 @@ function AlwaysBad({ rows }: { rows: Answers["alwaysBad"] }) {
   );
 }
 
-/** "12 % failed or took over 1.5 s, 4 % 0.75 to 1.5 s"; counts instead of shares on few requests. */
-function badWords(bad: number, slow: number, all: number): string {
-  const part = (value: number) => (all >= 20 ? percent(value / all) : count(value));
-  const words = [];
-  if (bad) words.push(`${part(bad)} failed or took over 1.5 s`);
-  if (slow) words.push(`${part(slow)} took 0.75 to 1.5 s`);
-  return words.join(", ");
+/** "12 % of 300 requests failed or took over 1.5 s, 4 % took 0.75 to 1.5 s: about 9 an hour."; counts instead of shares
+ * on few requests. */
+function BadRequests({ of }: { of: Answers["alwaysBad"][number] }) {
+  const part = (value: number) => (of.count >= 20 ? percent(value / of.count) : count(value));
+  const parts: [number, string][] = [
+    [of.badCount, "failed or took over 1.5 s"],
+    [of.slowCount, "took 0.75 to 1.5 s"],
+  ];
+  const [first, second] = parts.filter(([value]) => value > 0);
+  if (!first) return null;
+  return (
+    <>
+      {part(first[0])} of <Estimated of={of} /> {of.count === 1 ? "request" : "requests"} {first[1]}
+      {second && `, ${part(second[0])} ${second[1]}`}: about {count(Math.round(of.badAnHour))} an hour.
+    </>
+  );
 }
 
 const KINDS: Record<NewThing["kind"], string> = {
@@ -162,7 +179,8 @@ function NewLink({ thing }: { thing: NewThing }) {
   }
 }
 
-function Spend({ spend: { total, names } }: { spend: NonNullable<Answers["aiSpend"]> }) {
+/** `hasBefore`: data is older than the range. */
+function Spend({ spend: { total, names }, hasBefore }: { spend: NonNullable<Answers["aiSpend"]>; hasBefore: boolean }) {
   const pid = useProjectId();
   return (
     <Section
@@ -170,7 +188,7 @@ function Spend({ spend: { total, names } }: { spend: NonNullable<Answers["aiSpen
       flush
       actions={
         <span>
-          <span className="font-semibold">{usd(total.cost)}</span> <Delta of={total} />
+          <span className="font-semibold">{usd(total.cost)}</span> <Delta of={total} hasBefore={hasBefore} />
         </span>
       }
     >
@@ -188,7 +206,7 @@ function Spend({ spend: { total, names } }: { spend: NonNullable<Answers["aiSpen
               {of.name}
             </Link>
             <span>
-              {usd(of.cost)} <Delta of={of} />
+              {usd(of.cost)} <Delta of={of} hasBefore={hasBefore} />
             </span>
           </li>
         ))}
@@ -197,12 +215,13 @@ function Spend({ spend: { total, names } }: { spend: NonNullable<Answers["aiSpen
   );
 }
 
-function Delta({ of }: { of: AiSpendOf }) {
-  const calls = `${count(of.calls)} calls, before ${count(of.previousCalls)}`;
+function Delta({ of, hasBefore }: { of: AiSpendOf; hasBefore: boolean }) {
+  const calls = plural(of.calls, "call");
+  if (!hasBefore) return <span className="text-ink2">{calls}</span>;
   const words = of.change === null ? `before ${usd(of.previousCost)}` : changeWords(of.change);
   return (
     <span className="text-ink2">
-      {words} ({calls})
+      {words} ({calls}, before {count(of.previousCalls)})
     </span>
   );
 }
