@@ -89,7 +89,8 @@ function BadRequests({ of }: { of: Answers["alwaysBad"][number] }) {
   return (
     <>
       {part(first[0])} of <Estimated of={of} /> {of.count === 1 ? "request" : "requests"} {first[1]}
-      {second && `, ${part(second[0])} ${second[1]}`}: about {count(Math.round(of.badAnHour))} an hour.
+      {second && `, ${part(second[0])} ${second[1]}`}:{" "}
+      {of.badAnHour < 0.95 ? "less than 1" : `about ${count(Math.round(of.badAnHour))}`} an hour.
     </>
   );
 }
