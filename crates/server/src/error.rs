@@ -1,7 +1,8 @@
 //! Error responses of the API. The only file that chooses status codes.
 //!
 //! Everywhere but on the OTLP paths the body is `{"error": "<one sentence>"}` (DECISIONS 19); OTLP wraps the same
-//! status and sentence as `google.rpc.Status` (`http/ingest/response.rs`).
+//! status and sentence as `google.rpc.Status` (`http/ingest/response.rs`), and a browser receives them on a status page's
+//! paths as a page (`http/status/error_page.rs`).
 
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -202,7 +203,7 @@ impl IntoResponse for ApiError {
         if self.status() == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        // For layers that answer some clients in another form.
+        // For `http/status/error_page.rs`.
         response.extensions_mut().insert(self);
         response
     }

@@ -1,4 +1,4 @@
-//! Errors for visitors of status pages: a page for browsers, JSON for other clients.
+//! Errors for visitors of status pages: a page for browsers, JSON for other clients (docs/spec-decisions.md, 19b).
 
 use axum::body::Body;
 use axum::extract::Request;
@@ -18,7 +18,7 @@ pub async fn for_browsers(request: Request, next: Next) -> Response {
     let uri = request.uri().clone();
     let mut response = next.run(request).await;
     let Some(error) = response.extensions_mut().remove::<ApiError>() else { return response };
-    // Whether it is a page depends on the request, and so does how long it is true.
+    // Caches keep no error: the page may be public a moment later.
     response.headers_mut().insert(VARY, HeaderValue::from_static("Accept"));
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     if takes_html {
