@@ -1,6 +1,7 @@
 // Sessions of browsers and apps, and the segments of their recordings.
+
+import type { components } from "../model/schema";
 import { ApiError, request, requestBytes } from "./client";
-import type { components } from "./schema";
 
 type Schemas = components["schemas"];
 export type SessionRow = Schemas["SessionRow"];

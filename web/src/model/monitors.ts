@@ -1,5 +1,5 @@
 // Monitors: words of their types and states, and the fields of their form.
-import type { Check, CheckDay, CheckRequest } from "../api/types";
+import type { Check, CheckDay, CheckRequest } from "./types";
 
 export const CHECK_TYPES = ["http", "tcp", "tls", "dns", "heartbeat", "browser"] as const;
 export type CheckType = (typeof CHECK_TYPES)[number];

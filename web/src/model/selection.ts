@@ -1,7 +1,8 @@
 // What is explained: a preset, a version, a time, or a box of the heatmap. One URL parameter.
-import type { ChangeCard } from "../api/types";
+
 import { quoted } from "./query";
 import { parseMs } from "./time";
+import type { ChangeCard } from "./types";
 
 /** A time; its end excluded. */
 export interface TimeBox {

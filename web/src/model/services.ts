@@ -1,5 +1,5 @@
 // Services that send telemetry, their missing signals, and the settings that enable them.
-import type { ServiceSeen } from "../api/types";
+import type { ServiceSeen } from "./types";
 
 export const SIGNALS = ["traces", "metrics", "logs"] as const;
 export type Signal = (typeof SIGNALS)[number];

@@ -5,9 +5,9 @@ import { Search, X } from "lucide-react";
 import { useEffect, useId, useRef, useState } from "react";
 import { ApiError } from "../api/client";
 import { usePost } from "../api/hooks";
-import type { QueryRows } from "../api/types";
 import { count } from "../model/format";
 import { completed, offsetOfByte, remembered, terms, typedAt, withoutTerm } from "../model/query";
+import type { QueryRows } from "../model/types";
 import { useRange } from "./range";
 
 interface Props {

@@ -5,9 +5,9 @@ import { queryText, request, saveAs } from "../api/client";
 import { type Query, useGlobalFilter, withFilter } from "../api/global-filter";
 import { fill, useProjectId } from "../api/hooks";
 import type { PostRoutes } from "../api/routes";
-import type { Pagination } from "../api/types";
 import { count } from "../model/format";
 import { csvOf, curlOf, type ExportedRow } from "../model/table-export";
+import type { Pagination } from "../model/types";
 import { copyText } from "../ui/Copy";
 import { showToast } from "../ui/Toasts";
 

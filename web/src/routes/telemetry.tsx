@@ -1,8 +1,8 @@
 // The pages of telemetry of a project.
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
-import type { AiFlag, AiGrouping } from "../api/types";
 import { STATE_VIEWS, type StateView } from "../model/issue-state";
 import { flag, oneOf, positive, text, whole } from "../model/search";
+import type { AiFlag, AiGrouping } from "../model/types";
 import { project } from "./project";
 import type { Raw } from "./root";
 

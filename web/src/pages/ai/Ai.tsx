@@ -1,10 +1,10 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { Wrench } from "lucide-react";
 import type { GroupOrder } from "../../api/entities";
-import type { AiGroup } from "../../api/types";
 import { flagsOf, type Grouping, groupingOf, queryOf } from "../../model/ai";
 import { count, plural, usd } from "../../model/format";
 import type { Span } from "../../model/range";
+import type { AiGroup } from "../../model/types";
 import type { Column } from "../../parts/DataTable";
 import { NonRootChip } from "../../parts/EntityChips";
 import type { AiSearch } from "../../routes/telemetry";

@@ -2,10 +2,10 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Bot, ChevronRight, Dot, Waypoints, Wrench } from "lucide-react";
 import { usePost, useProjectId } from "../../api/hooks";
-import type { ConversationPage, ConversationTurn, TurnSpan } from "../../api/types";
 import { prettyJson } from "../../model/content";
 import { bytes, count, durationNs, NONE, plural } from "../../model/format";
 import { exactTime } from "../../model/time";
+import type { ConversationPage, ConversationTurn, TurnSpan } from "../../model/types";
 import { LongText } from "../../parts/LongText";
 import { TraceLink } from "../../parts/occurrenceColumns";
 import { PageHead, Stats } from "../../parts/Page";

@@ -2,9 +2,9 @@
 import { Link } from "@tanstack/react-router";
 import type { RowOrder } from "../../api/entities";
 import { useProjectId } from "../../api/hooks";
-import type { AiRow } from "../../api/types";
 import { count, durationNs, NONE, plural } from "../../model/format";
 import { exactTime } from "../../model/time";
+import type { AiRow } from "../../model/types";
 import type { Column } from "../../parts/DataTable";
 import { NonRootChip } from "../../parts/EntityChips";
 import { Chip } from "../../ui/Chip";

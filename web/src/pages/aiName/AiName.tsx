@@ -1,7 +1,7 @@
 import { getRouteApi } from "@tanstack/react-router";
-import type { AiList } from "../../api/types";
 import type { Counted } from "../../model/estimate";
 import { count, durationMs, NONE, percent, usd } from "../../model/format";
+import type { AiList } from "../../model/types";
 import { Estimated } from "../../parts/Estimated";
 import type { StatItem } from "../../parts/Page";
 import { CALL_COLUMNS } from "../ai/callColumns";

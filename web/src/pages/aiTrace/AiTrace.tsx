@@ -1,9 +1,9 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Waypoints } from "lucide-react";
 import { usePost } from "../../api/hooks";
-import type { AiDetail, AiRow } from "../../api/types";
 import { count, durationNs, NONE, usd } from "../../model/format";
 import { exactTime, isoFromMs, parseMs } from "../../model/time";
+import type { AiDetail, AiRow } from "../../model/types";
 import { AttributeTable } from "../../parts/AttributeTable";
 import { NonRootChip } from "../../parts/EntityChips";
 import { TraceLink } from "../../parts/occurrenceColumns";

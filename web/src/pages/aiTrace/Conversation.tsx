@@ -1,8 +1,8 @@
 // A conversation as bubbles by role, with folded tool calls and results and code in boxes. Text only, never HTML.
 import { Bot, ChevronRight, CircleUser, ScrollText, Wrench } from "lucide-react";
-import type { Message, Conversation as Talk, ToolCall } from "../../api/types";
 import { prettyJson, splitFences } from "../../model/content";
 import { count } from "../../model/format";
+import type { Message, Conversation as Talk, ToolCall } from "../../model/types";
 import { LongText } from "../../parts/LongText";
 import { CopyButton } from "../../ui/Copy";
 

@@ -2,9 +2,9 @@
 import { Link } from "@tanstack/react-router";
 import { ExternalLink } from "lucide-react";
 import { usePost, useProjectId } from "../../api/hooks";
-import type { Deploy } from "../../api/types";
 import { NONE } from "../../model/format";
 import { exactTime } from "../../model/time";
+import type { Deploy } from "../../model/types";
 import { Ago } from "../../parts/Ago";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { NoData } from "../../parts/NoData";

@@ -2,10 +2,10 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { ExternalLink } from "lucide-react";
 import { usePost, useProjectId } from "../../api/hooks";
-import type { Difference, NewThing, VersionPage as Page } from "../../api/types";
 import { changeSign } from "../../model/compare";
 import { count, durationNs, percent } from "../../model/format";
 import { dateTime, exactTime, parseMs } from "../../model/time";
+import type { Difference, NewThing, VersionPage as Page } from "../../model/types";
 import { Ago } from "../../parts/Ago";
 import { PageHead, Section } from "../../parts/Page";
 import { ServiceName } from "../../parts/ServiceName";

@@ -1,7 +1,7 @@
 import type { GroupOrder } from "../../api/entities";
-import type { EndpointGroup } from "../../api/types";
 import { score } from "../../model/format";
 import type { Span } from "../../model/range";
+import type { EndpointGroup } from "../../model/types";
 import { APDEX_BANDS, APDEX_WORDS, apdexLevel, SERVER_ERROR_WORDS } from "../../model/words";
 import type { Column } from "../../parts/DataTable";
 import { EndpointChips, ImpactChip } from "../../parts/EntityChips";

@@ -1,9 +1,9 @@
 import { ENTITIES } from "../../api/entities";
 import { usePost } from "../../api/hooks";
-import type { ChartAnswer } from "../../api/types";
 import { align, slots } from "../../model/buckets";
 import { count } from "../../model/format";
 import { dateTime, parseMs } from "../../model/time";
+import type { ChartAnswer } from "../../model/types";
 import { useCompare } from "../../parts/compare";
 import { usePatchSearch } from "../../parts/listSearch";
 import { useRange } from "../../parts/range";

@@ -2,10 +2,10 @@
 import { ENTITIES, type EntityKind } from "../../api/entities";
 import { usePost } from "../../api/hooks";
 import type { PostRoutes } from "../../api/routes";
-import type { AiFlag, AiGrouping, ChartAnswer } from "../../api/types";
 import { align, durationTicks, niceTicks, slots } from "../../model/buckets";
 import { count, durationMs, durationRound, usd, usdRound } from "../../model/format";
 import { dateTime, parseMs } from "../../model/time";
+import type { AiFlag, AiGrouping, ChartAnswer } from "../../model/types";
 import { useCompare } from "../../parts/compare";
 import { useRange } from "../../parts/range";
 import { QueryView, SkeletonBox } from "../../parts/states";

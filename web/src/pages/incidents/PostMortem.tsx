@@ -1,7 +1,7 @@
 // The post-mortem of an incident: read, or written with a preview.
 import { useDeferredValue, useState } from "react";
 import { useDeletePostMortem, useMarkdown, useWritePostMortem } from "../../api/incidents";
-import type { PostMortem } from "../../api/types";
+import type { PostMortem } from "../../model/types";
 import { Ago } from "../../parts/Ago";
 import { Confirm } from "../../parts/Confirm";
 import { Markdown } from "../../parts/Markdown";

@@ -3,9 +3,9 @@ import { ChevronLeft, ChevronRight, SearchCheck, Split, Waypoints } from "lucide
 import { useMayWrite } from "../../api/account";
 import { usePost } from "../../api/hooks";
 import { useSetState, useUnmerge } from "../../api/issues";
-import type { IssueDetail, IssueState } from "../../api/types";
 import { brief, count, NONE, plural } from "../../model/format";
 import { exactTime } from "../../model/time";
+import type { IssueDetail, IssueState } from "../../model/types";
 import { Ago } from "../../parts/Ago";
 import { AlertOnThis } from "../../parts/AlertOnThis";
 import { AttributeTable } from "../../parts/AttributeTable";

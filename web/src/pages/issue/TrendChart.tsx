@@ -1,7 +1,7 @@
-import type { Point } from "../../api/types";
 import { align, slots } from "../../model/buckets";
 import { count } from "../../model/format";
 import { dateTime, parseMs } from "../../model/time";
+import type { Point } from "../../model/types";
 import { ChartFigure } from "../../viz/ChartFigure";
 import { StackedBars } from "../../viz/StackedBars";
 

@@ -1,8 +1,8 @@
 // The summary of one issue in the drawer of the list.
 import { Link } from "@tanstack/react-router";
 import { useProjectId } from "../../api/hooks";
-import type { IssueGroup } from "../../api/types";
 import { count, NONE } from "../../model/format";
+import type { IssueGroup } from "../../model/types";
 import { Ago } from "../../parts/Ago";
 import { Estimated } from "../../parts/Estimated";
 import { OwnerLink } from "../../parts/IssueCells";

@@ -1,7 +1,7 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { useGet } from "../../api/hooks";
-import type { MetricInfo } from "../../api/types";
 import { count, plural } from "../../model/format";
+import type { MetricInfo } from "../../model/types";
 import { usePatchSearch } from "../../parts/listSearch";
 import { NoData } from "../../parts/NoData";
 import { PageHead } from "../../parts/Page";

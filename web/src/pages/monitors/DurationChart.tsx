@@ -1,8 +1,9 @@
 // The average duration of checks over time, stacked by phase.
-import type { CheckPoint, CheckSeries } from "../../api/types";
+
 import { align, durationTicks, slots } from "../../model/buckets";
 import { durationMs, durationRound } from "../../model/format";
 import { dateTime, parseMs } from "../../model/time";
+import type { CheckPoint, CheckSeries } from "../../model/types";
 import { useRange } from "../../parts/range";
 import { ChartFigure } from "../../viz/ChartFigure";
 import { StackedBars } from "../../viz/StackedBars";

@@ -1,9 +1,9 @@
 // The results of a monitor, newest first, with the reason of each failure and a link to its trace.
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { usePost, useProjectId } from "../../api/hooks";
-import type { Check, CheckResult } from "../../api/types";
 import { durationMs, NONE } from "../../model/format";
 import { exactTime } from "../../model/time";
+import type { Check, CheckResult } from "../../model/types";
 import { Ago } from "../../parts/Ago";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { PAGE_SIZE, usePatchSearch } from "../../parts/listSearch";

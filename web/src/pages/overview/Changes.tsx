@@ -2,11 +2,11 @@
 import { Link } from "@tanstack/react-router";
 import { TrendingUp } from "lucide-react";
 import { usePost, useProjectId } from "../../api/hooks";
-import type { ChangeCard } from "../../api/types";
 import { brief, count } from "../../model/format";
 import { valuesText } from "../../model/global-filter";
 import { changeSelection, selectionText } from "../../model/selection";
 import { parseMs } from "../../model/time";
+import type { ChangeCard } from "../../model/types";
 import { Ago } from "../../parts/Ago";
 import { Section } from "../../parts/Page";
 import { useRange } from "../../parts/range";

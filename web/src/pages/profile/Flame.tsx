@@ -2,9 +2,9 @@
 import { X } from "lucide-react";
 import { useCallback, useMemo, useState } from "react";
 import { usePost } from "../../api/hooks";
-import type { FlameGraph, ProfileSelection } from "../../api/types";
 import { count, percent, plural } from "../../model/format";
 import { type Baseline, packageSlots, profileValue } from "../../model/profiles";
+import type { FlameGraph, ProfileSelection } from "../../model/types";
 import { usePatchSearch } from "../../parts/listSearch";
 import { Empty, QueryView, SkeletonBox } from "../../parts/states";
 import type { ProfileSearch } from "../../routes/telemetry";

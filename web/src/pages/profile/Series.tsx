@@ -1,8 +1,8 @@
 import { usePost } from "../../api/hooks";
-import type { ProfileSelection } from "../../api/types";
 import { align, slots } from "../../model/buckets";
 import { profileValue } from "../../model/profiles";
 import { dateTime, parseMs } from "../../model/time";
+import type { ProfileSelection } from "../../model/types";
 import { usePatchSearch } from "../../parts/listSearch";
 import { useRange } from "../../parts/range";
 import { QueryView, SkeletonBox } from "../../parts/states";

@@ -3,6 +3,10 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { usePost, useProjectId } from "../../api/hooks";
+import { count, durationNs, NONE, percent } from "../../model/format";
+import { valuesText } from "../../model/global-filter";
+import { termOf } from "../../model/query";
+import { errorLevel, errorRate, perMinute } from "../../model/service-map";
 import type {
   EndpointGroup,
   IssueGroup,
@@ -10,11 +14,7 @@ import type {
   ServiceInstance,
   ServiceVersion,
   TaskGroup,
-} from "../../api/types";
-import { count, durationNs, NONE, percent } from "../../model/format";
-import { valuesText } from "../../model/global-filter";
-import { termOf } from "../../model/query";
-import { errorLevel, errorRate, perMinute } from "../../model/service-map";
+} from "../../model/types";
 import { Ago } from "../../parts/Ago";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { IssueTitle } from "../../parts/IssueCells";

@@ -1,8 +1,9 @@
 // Calls, errors and durations of one service over time, with the deploys of the project.
-import type { ServiceDetail } from "../../api/types";
+
 import { align, durationTicks, slots } from "../../model/buckets";
 import { count, durationMs, durationRound, percent } from "../../model/format";
 import { dateTime, parseMs } from "../../model/time";
+import type { ServiceDetail } from "../../model/types";
 import { useRange } from "../../parts/range";
 import { ChartFigure } from "../../viz/ChartFigure";
 import { LineChart } from "../../viz/LineChart";

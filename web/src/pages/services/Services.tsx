@@ -1,9 +1,9 @@
 // The services of a project: the map of the calls between them, and the same as sortable tables.
 import { getRouteApi } from "@tanstack/react-router";
 import { usePost } from "../../api/hooks";
-import type { ServiceMap } from "../../api/types";
 import { plural } from "../../model/format";
 import { parseSort, type Sort } from "../../model/search";
+import type { ServiceMap } from "../../model/types";
 import { DataTable } from "../../parts/DataTable";
 import { ordersOf, usePatchSearch } from "../../parts/listSearch";
 import { NoData } from "../../parts/NoData";

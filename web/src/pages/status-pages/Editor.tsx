@@ -1,7 +1,7 @@
 // The settings of a status page beside what visitors will see.
 import { useState } from "react";
 import { usePreview, useSaveStatusPage } from "../../api/status-pages";
-import type { StatusCheckChoice, StatusPage, StatusPageRequest } from "../../api/types";
+import type { StatusCheckChoice, StatusPage, StatusPageRequest } from "../../model/types";
 import { Problem, Submit } from "../../parts/MutationButton";
 import { Section } from "../../parts/Page";
 import { Field } from "../../ui/Field";

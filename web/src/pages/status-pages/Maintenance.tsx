@@ -1,8 +1,8 @@
 // Maintenance windows of a status page.
 import { useState } from "react";
 import { useDeleteMaintenance, usePlanMaintenance } from "../../api/status-pages";
-import type { Maintenance, StatusPage } from "../../api/types";
 import { exactTime } from "../../model/time";
+import type { Maintenance, StatusPage } from "../../model/types";
 import { MutationButton, Problem, Submit } from "../../parts/MutationButton";
 import { Section } from "../../parts/Page";
 import { Field } from "../../ui/Field";

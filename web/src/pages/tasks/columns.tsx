@@ -1,7 +1,7 @@
 import type { GroupOrder } from "../../api/entities";
-import type { TaskGroup } from "../../api/types";
 import { durationNs } from "../../model/format";
 import type { Span } from "../../model/range";
+import type { TaskGroup } from "../../model/types";
 import type { Column } from "../../parts/DataTable";
 import { NonRootChip } from "../../parts/EntityChips";
 import { countColumn, ErrorRate, lastColumn, NameLink, percentileColumn, trendColumn } from "../entities/columns";

@@ -2,12 +2,12 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp, CircleAlert } from "lucide-react";
 import { useMemo, useRef } from "react";
-import type { Span } from "../../api/types";
 import type { CriticalPath } from "../../model/critical-path";
 import { ownMs } from "../../model/critical-path";
 import { durationMs, NONE, percent, plural } from "../../model/format";
 import { parseSort, sortText } from "../../model/search";
 import { type SpanOrder, sortedSpans } from "../../model/trace-parts";
+import type { Span } from "../../model/types";
 import type { Trace } from "../../model/waterfall";
 import { spanKind } from "../../model/words";
 import { ServiceName } from "../../parts/ServiceName";

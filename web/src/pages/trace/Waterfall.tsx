@@ -1,9 +1,9 @@
 // The virtualised waterfall: only visible rows are rendered. Arrow keys move in the tree, w a s d zoom and pan.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type CSSProperties, type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
-import type { Span } from "../../api/types";
 import type { CriticalPath, Interval } from "../../model/critical-path";
 import { plural } from "../../model/format";
+import type { Span } from "../../model/types";
 import { type Trace, visibleRows } from "../../model/waterfall";
 import { useKeys } from "../../parts/keys";
 import { Empty } from "../../parts/states";

@@ -1,8 +1,8 @@
 // Filters and view switches above the waterfall.
 import { ChevronsDownUp, ChevronsUpDown, CircleAlert, Route, ZoomOut } from "lucide-react";
-import type { Span } from "../../api/types";
 import { type CriticalPath, ownMs } from "../../model/critical-path";
 import { brief, count, durationMs, durationRound, percent } from "../../model/format";
+import type { Span } from "../../model/types";
 import type { Trace } from "../../model/waterfall";
 import { usePatchSearch } from "../../parts/listSearch";
 import type { TraceSearch } from "../../routes/telemetry";
