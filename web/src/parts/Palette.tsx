@@ -24,6 +24,7 @@ import {
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useBundle } from "../api/account";
 import { useGet, usePost, useProjectId } from "../api/hooks";
+import { useRange } from "../api/range";
 import { useSavedViews } from "../api/saved-views";
 import { valuesText } from "../model/global-filter";
 import { mayCreateProject } from "../model/roles";
@@ -33,7 +34,6 @@ import { copyText } from "../ui/Copy";
 import { showToast } from "../ui/Toasts";
 import { setTheme } from "../ui/theme";
 import { NAV, NAV_LOW } from "./nav";
-import { useRange } from "./range";
 
 /** Pages of the user and the organization. */
 const PLACES = [

@@ -2,6 +2,7 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Bot, ChevronRight, Dot, Waypoints, Wrench } from "lucide-react";
 import { usePost, useProjectId } from "../../api/hooks";
+import { useRange } from "../../api/range";
 import { prettyJson } from "../../model/content";
 import { bytes, count, durationNs, NONE, plural } from "../../model/format";
 import { exactTime } from "../../model/time";
@@ -10,7 +11,6 @@ import { LongText } from "../../parts/LongText";
 import { TraceLink } from "../../parts/occurrenceColumns";
 import { PageHead, Stats } from "../../parts/Page";
 import { Pager } from "../../parts/Pager";
-import { useRange } from "../../parts/range";
 import { QueryView, SkeletonRows } from "../../parts/states";
 import { Chip } from "../../ui/Chip";
 import { Bubble } from "../aiTrace/Conversation";

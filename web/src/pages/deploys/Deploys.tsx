@@ -2,6 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { ExternalLink } from "lucide-react";
 import { usePost, useProjectId } from "../../api/hooks";
+import { useRange } from "../../api/range";
 import { NONE } from "../../model/format";
 import { exactTime } from "../../model/time";
 import type { Deploy } from "../../model/types";
@@ -9,7 +10,6 @@ import { Ago } from "../../parts/Ago";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { NoData } from "../../parts/NoData";
 import { PageHead } from "../../parts/Page";
-import { useRange } from "../../parts/range";
 import { ServiceName } from "../../parts/ServiceName";
 import { QueryView } from "../../parts/states";
 import { Chip } from "../../ui/Chip";

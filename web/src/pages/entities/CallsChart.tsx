@@ -1,12 +1,12 @@
 import { ENTITIES } from "../../api/entities";
 import { usePost } from "../../api/hooks";
+import { useRange } from "../../api/range";
 import { align, slots } from "../../model/buckets";
 import { count } from "../../model/format";
 import { dateTime, parseMs } from "../../model/time";
 import type { ChartAnswer } from "../../model/types";
 import { useCompare } from "../../parts/compare";
 import { usePatchSearch } from "../../parts/listSearch";
-import { useRange } from "../../parts/range";
 import { QueryView, SkeletonBox } from "../../parts/states";
 import type { NameSearch } from "../../routes/telemetry";
 import { Select } from "../../ui/Select";

@@ -1,13 +1,13 @@
 // The chart above a ranking: top five names and "Other". Sums are stacked bars, percentiles are lines.
 import { ENTITIES, type EntityKind } from "../../api/entities";
 import { usePost } from "../../api/hooks";
+import { useRange } from "../../api/range";
 import type { PostRoutes } from "../../api/routes";
 import { align, durationTicks, niceTicks, slots } from "../../model/buckets";
 import { count, durationMs, durationRound, usd, usdRound } from "../../model/format";
 import { dateTime, parseMs } from "../../model/time";
 import type { AiFlag, AiGrouping, ChartAnswer } from "../../model/types";
 import { useCompare } from "../../parts/compare";
-import { useRange } from "../../parts/range";
 import { QueryView, SkeletonBox } from "../../parts/states";
 import { Segmented } from "../../ui/Segmented";
 import { ChartFigure } from "../../viz/ChartFigure";

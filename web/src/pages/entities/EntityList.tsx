@@ -2,6 +2,7 @@
 import type { ReactNode } from "react";
 import { ENTITIES, type EntityKind, type GroupOrder } from "../../api/entities";
 import { usePost } from "../../api/hooks";
+import { useRange } from "../../api/range";
 import type { PostRoutes } from "../../api/routes";
 import { plural } from "../../model/format";
 import type { Span } from "../../model/range";
@@ -15,7 +16,6 @@ import { NoData } from "../../parts/NoData";
 import { Pager } from "../../parts/Pager";
 import { QueryList } from "../../parts/QueryList";
 import { OPEN_ROW, RowDrawer, useOpenRow } from "../../parts/RowDrawer";
-import { useRange } from "../../parts/range";
 import { QueryView } from "../../parts/states";
 import type { ListSearch } from "../../routes/telemetry";
 import { useCompared, withDeltas } from "./deltas";

@@ -1,10 +1,10 @@
 // What distinguishes the selected rows, and where their time went.
 import { useState } from "react";
 import { usePost } from "../../api/hooks";
+import { useRange } from "../../api/range";
 import type { PostRoutes } from "../../api/routes";
 import { durationMs, percent, plural } from "../../model/format";
 import { Section } from "../../parts/Page";
-import { useRange } from "../../parts/range";
 import { QueryView, SkeletonRows } from "../../parts/states";
 import { Breakable } from "../../ui/Breakable";
 

@@ -1,5 +1,6 @@
 // The heatmap of an entity, and the explanation of what is selected in it.
 import { usePost } from "../../api/hooks";
+import { useRange } from "../../api/range";
 import type { PostRoutes } from "../../api/routes";
 import { count, durationNs, plural } from "../../model/format";
 import {
@@ -13,7 +14,6 @@ import {
 } from "../../model/selection";
 import { dateTime, parseMs } from "../../model/time";
 import { usePatchSearch } from "../../parts/listSearch";
-import { useRange } from "../../parts/range";
 import { QueryView, SkeletonBox } from "../../parts/states";
 import { ChartFigure } from "../../viz/ChartFigure";
 import { Heatmap } from "../../viz/Heatmap";

@@ -1,10 +1,10 @@
 // The average duration of checks over time, stacked by phase.
 
+import { useRange } from "../../api/range";
 import { align, durationTicks, slots } from "../../model/buckets";
 import { durationMs, durationRound } from "../../model/format";
 import { dateTime, parseMs } from "../../model/time";
 import type { CheckPoint, CheckSeries } from "../../model/types";
-import { useRange } from "../../parts/range";
 import { ChartFigure } from "../../viz/ChartFigure";
 import { StackedBars } from "../../viz/StackedBars";
 

@@ -1,6 +1,7 @@
 // The results of a monitor, newest first, with the reason of each failure and a link to its trace.
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { usePost, useProjectId } from "../../api/hooks";
+import { useRange } from "../../api/range";
 import { durationMs, NONE } from "../../model/format";
 import { exactTime } from "../../model/time";
 import type { Check, CheckResult } from "../../model/types";
@@ -9,7 +10,6 @@ import { type Column, DataTable } from "../../parts/DataTable";
 import { PAGE_SIZE, usePatchSearch } from "../../parts/listSearch";
 import { Section } from "../../parts/Page";
 import { Pager } from "../../parts/Pager";
-import { useRange } from "../../parts/range";
 import { Empty, QueryView } from "../../parts/states";
 import { Chip } from "../../ui/Chip";
 import { Segmented } from "../../ui/Segmented";

@@ -1,6 +1,7 @@
 // What is always bad, what is new, and what AI costs.
 import { Link } from "@tanstack/react-router";
 import { usePost, useProjectId } from "../../api/hooks";
+import { useRange } from "../../api/range";
 import { changeWords } from "../../model/compare";
 import { brief, count, percent, plural, usd } from "../../model/format";
 import { valuesText } from "../../model/global-filter";
@@ -9,7 +10,6 @@ import type { AiSpendOf, Answers, NewThing } from "../../model/types";
 import { Ago } from "../../parts/Ago";
 import { Estimated } from "../../parts/Estimated";
 import { Section } from "../../parts/Page";
-import { useRange } from "../../parts/range";
 import { QueryView, SkeletonRows } from "../../parts/states";
 import { Chip } from "../../ui/Chip";
 

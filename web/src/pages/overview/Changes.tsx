@@ -2,6 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { TrendingUp } from "lucide-react";
 import { usePost, useProjectId } from "../../api/hooks";
+import { useRange } from "../../api/range";
 import { brief, count } from "../../model/format";
 import { valuesText } from "../../model/global-filter";
 import { changeSelection, selectionText } from "../../model/selection";
@@ -9,7 +10,6 @@ import { parseMs } from "../../model/time";
 import type { ChangeCard } from "../../model/types";
 import { Ago } from "../../parts/Ago";
 import { Section } from "../../parts/Page";
-import { useRange } from "../../parts/range";
 import { QueryView, SkeletonRows } from "../../parts/states";
 
 export function ChangesSection() {

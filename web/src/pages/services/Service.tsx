@@ -3,6 +3,7 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { usePost, useProjectId } from "../../api/hooks";
+import { useRange } from "../../api/range";
 import { count, durationNs, NONE, percent } from "../../model/format";
 import { valuesText } from "../../model/global-filter";
 import { termOf } from "../../model/query";
@@ -19,7 +20,6 @@ import { Ago } from "../../parts/Ago";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { IssueTitle } from "../../parts/IssueCells";
 import { PageHead, Section, Stats } from "../../parts/Page";
-import { useRange } from "../../parts/range";
 import { QueryView, SkeletonBox } from "../../parts/states";
 import { endpointColumns } from "../endpoints/columns";
 import { taskColumns } from "../tasks/columns";

@@ -1,7 +1,7 @@
 import { usePost } from "../../api/hooks";
+import { useRange } from "../../api/range";
 import type { PostRoutes } from "../../api/routes";
 import { parseFilters } from "../../model/search";
-import { useRange } from "../../parts/range";
 import type { SessionsSearch } from "../../routes/telemetry";
 
 type Body = PostRoutes["/api/sessions"]["body"];

@@ -4,7 +4,7 @@ import { durationMs, percent, plural } from "../../model/format";
 import { traceFlame } from "../../model/trace-parts";
 import type { Span } from "../../model/types";
 import type { Trace } from "../../model/waterfall";
-import { FlameCanvas } from "../../viz/flame/FlameCanvas";
+import { FlameCanvas } from "../../viz/FlameCanvas";
 import { useServiceColours } from "../../viz/useServiceColours";
 
 export function TraceFlame({ trace, onOpen }: { trace: Trace<Span>; onOpen: (spanId: string) => void }) {

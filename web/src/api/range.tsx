@@ -3,11 +3,11 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useLocation, useNavigate, useSearch } from "@tanstack/react-router";
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from "react";
-import { request } from "../api/client";
-import { useProjectId } from "../api/hooks";
-import type { GetRoutes, RangeBody } from "../api/routes";
 import { absolute, DEFAULT_RANGE, isLive, type Range, resolveRange, type Span } from "../model/range";
 import { isoFromMs, parseMs } from "../model/time";
+import { request } from "./client";
+import { useProjectId } from "./hooks";
+import type { GetRoutes, RangeBody } from "./routes";
 
 interface RangeState {
   range: Range;

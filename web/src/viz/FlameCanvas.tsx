@@ -1,9 +1,9 @@
 // A flame graph on canvas: only boxes in sight are drawn. Click or Enter zooms in; arrow keys move between functions.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
-import { cssColour, useTheme } from "../../ui/theme";
-import { slotVariable } from "../palette";
-import { useWidth } from "../useWidth";
-import { type FlameBox, type FlameTree, flameBoxes, leftEdges } from "./tree";
+import { type FlameBox, type FlameTree, flameBoxes, leftEdges } from "../model/flame-tree";
+import { cssColour, useTheme } from "../ui/theme";
+import { slotVariable } from "./palette";
+import { useWidth } from "./useWidth";
 
 const ROW = 19;
 const VIEW_ROWS_MAX = 34;

@@ -1,5 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { callees, callers, type FlameTree, flameBoxes, flameTree, leftEdges, matchedShare, shareChange } from "./tree";
+import {
+  callees,
+  callers,
+  type FlameTree,
+  flameBoxes,
+  flameTree,
+  leftEdges,
+  matchedShare,
+  shareChange,
+} from "./flame-tree";
 
 type Sample = { stack: number[]; value: number };
 const NAMES = ["total", "a", "b", "c", "d"];
