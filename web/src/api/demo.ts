@@ -2,8 +2,8 @@
 import { type QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { asRole, mayManage } from "../model/roles";
+import { showToast } from "../model/toasts";
 import type { DemoView } from "../model/types";
-import { showToast } from "../ui/Toasts";
 import { bundleQuery, useBundle } from "./account";
 import { deleteProject, useCacheProject } from "./account-project";
 import type { ProjectExtra } from "./account-types";

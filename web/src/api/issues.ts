@@ -2,8 +2,8 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { plural } from "../model/format";
 import { type Mute, STATE_WORDS } from "../model/issue-state";
+import { showToast } from "../model/toasts";
 import type { IssueGroup, IssueState, Page } from "../model/types";
-import { showToast } from "../ui/Toasts";
 import { useProject } from "./account";
 import { membersQuery } from "./account-organization";
 import { request } from "./client";

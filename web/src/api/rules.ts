@@ -1,8 +1,8 @@
 // Notification rules of the project, their preview, and what people were notified of.
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { RuleConfig } from "../model/rule-types";
+import { showToast } from "../model/toasts";
 import type { Pagination } from "../model/types";
-import { showToast } from "../ui/Toasts";
 import { request } from "./client";
 import { useProjectId } from "./hooks";
 

@@ -1,7 +1,7 @@
 // Saved views of the project. Changes show their error as a toast, then load the views again.
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { showToast } from "../model/toasts";
 import type { SavedView, SavedViewChange, SavedViewRequest } from "../model/types";
-import { showToast } from "../ui/Toasts";
 import { request } from "./client";
 import { useGet, useProjectId } from "./hooks";
 

@@ -26,13 +26,13 @@ import { useBundle } from "../api/account";
 import { useGet, usePost, useProjectId } from "../api/hooks";
 import { useRange } from "../api/range";
 import { useSavedViews } from "../api/saved-views";
+import { setTheme } from "../api/theme";
 import { valuesText } from "../model/global-filter";
 import { mayCreateProject } from "../model/roles";
 import { openedSearch, VIEW_PAGES } from "../model/saved-views";
+import { showToast } from "../model/toasts";
 import { asTraceId } from "../model/traceid";
 import { copyText } from "../ui/Copy";
-import { showToast } from "../ui/Toasts";
-import { setTheme } from "../ui/theme";
 import { NAV, NAV_LOW } from "./nav";
 
 /** Pages of the user and the organization. */

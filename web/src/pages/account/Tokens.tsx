@@ -3,6 +3,7 @@ import { useState } from "react";
 import { createToken, revokeToken, tokensQuery } from "../../api/account-me";
 import type { AccessToken } from "../../api/account-types";
 import { contained, scopeWords } from "../../model/scopes";
+import { showToast } from "../../model/toasts";
 import { Ago } from "../../parts/Ago";
 import { Confirm } from "../../parts/Confirm";
 import { type Column, DataTable } from "../../parts/DataTable";
@@ -13,7 +14,6 @@ import { type Choice, ProjectNames, ScopeChoice } from "../../parts/ScopeChoice"
 import { Empty, QueryView } from "../../parts/states";
 import { Field } from "../../ui/Field";
 import { SelectField } from "../../ui/SelectField";
-import { showToast } from "../../ui/Toasts";
 import { ExpiryLabel } from "./ExpiryLabel";
 
 const LIFETIMES = [

@@ -4,6 +4,7 @@ import { invitationsQuery, invite, revokeInvitation } from "../../api/account-or
 import type { PendingInvitation } from "../../api/account-types";
 import { ROLE_WORDS } from "../../model/role-words";
 import { asRole, rolesToInvite } from "../../model/roles";
+import { showToast } from "../../model/toasts";
 import { Ago } from "../../parts/Ago";
 import { DataTable } from "../../parts/DataTable";
 import { MutationButton, Problem, Submit } from "../../parts/MutationButton";
@@ -11,7 +12,6 @@ import { Section } from "../../parts/Page";
 import { Empty, QueryView } from "../../parts/states";
 import { Field } from "../../ui/Field";
 import { SelectField } from "../../ui/SelectField";
-import { showToast } from "../../ui/Toasts";
 import { ExpiryLabel } from "../account/ExpiryLabel";
 import type { Organization } from "./Organization";
 

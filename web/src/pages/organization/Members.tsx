@@ -7,6 +7,7 @@ import type { Member } from "../../api/account-types";
 import { plural } from "../../model/format";
 import { ROLE_WORDS } from "../../model/role-words";
 import { asRole, mayLeave, mayOverride, mayRemove, ROLES, rolesToGive } from "../../model/roles";
+import { showToast } from "../../model/toasts";
 import { Ago } from "../../parts/Ago";
 import { Confirm } from "../../parts/Confirm";
 import { type Column, DataTable } from "../../parts/DataTable";
@@ -15,7 +16,6 @@ import { Section } from "../../parts/Page";
 import { QueryView } from "../../parts/states";
 import { Chip } from "../../ui/Chip";
 import { Select } from "../../ui/Select";
-import { showToast } from "../../ui/Toasts";
 import type { Organization } from "./Organization";
 import { ProjectRoles } from "./ProjectRoles";
 

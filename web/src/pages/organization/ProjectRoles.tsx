@@ -5,10 +5,10 @@ import { changeProjectRoles, membersQuery } from "../../api/account-organization
 import type { Member, ProjectRole } from "../../api/account-types";
 import { ROLE_WORDS } from "../../model/role-words";
 import { asRole } from "../../model/roles";
+import { showToast } from "../../model/toasts";
 import { Problem, Submit } from "../../parts/MutationButton";
 import { Dialog } from "../../ui/Dialog";
 import { Select } from "../../ui/Select";
-import { showToast } from "../../ui/Toasts";
 import type { Organization } from "./Organization";
 
 /** Overrides of the organization role per project. */

@@ -6,6 +6,7 @@ import { useBundle, useProject } from "../../api/account";
 import { useDeleteStatusPage, useStatusPages } from "../../api/status-pages";
 import { count, NONE } from "../../model/format";
 import { asRole, mayManage } from "../../model/roles";
+import { showToast } from "../../model/toasts";
 import type { StatusCheckChoice, StatusPage } from "../../model/types";
 import { Confirm } from "../../parts/Confirm";
 import { type Column, DataTable } from "../../parts/DataTable";
@@ -15,7 +16,6 @@ import { PageHead } from "../../parts/Page";
 import { Empty, QueryView } from "../../parts/states";
 import { Chip } from "../../ui/Chip";
 import { SearchLink } from "../../ui/SearchLink";
-import { showToast } from "../../ui/Toasts";
 import { Editor } from "./Editor";
 
 const route = getRouteApi("/p/$pid/status-pages");

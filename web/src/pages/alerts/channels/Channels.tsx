@@ -7,13 +7,13 @@ import { type Channel, useChannels, useDeleteChannel, useTestChannel } from "../
 import { CHANNEL_TYPES } from "../../../model/channel-types";
 import { problemWords, sentence } from "../../../model/problem";
 import { asRole, mayWrite } from "../../../model/roles";
+import { showToast } from "../../../model/toasts";
 import { Ago } from "../../../parts/Ago";
 import { Confirm } from "../../../parts/Confirm";
 import { type Column, DataTable } from "../../../parts/DataTable";
 import { PageHead } from "../../../parts/Page";
 import { Empty, QueryView } from "../../../parts/states";
 import { Chip } from "../../../ui/Chip";
-import { showToast } from "../../../ui/Toasts";
 import { AlertsTabs } from "../AlertsTabs";
 import { ChannelForm } from "./ChannelForm";
 
