@@ -97,6 +97,12 @@ export interface Grant {
   lastUsedAt?: string | null;
 }
 
+/** One organization and the role of the signed-in user in it. */
+export interface Organization {
+  id: number;
+  name: string;
+  role: Role;
+}
 export interface Member {
   userId: number;
   email: string;

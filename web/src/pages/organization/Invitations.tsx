@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { invitationsQuery, invite, revokeInvitation } from "../../api/account-organization";
-import type { PendingInvitation } from "../../api/account-types";
+import type { Organization, PendingInvitation } from "../../api/account-types";
 import { ROLE_WORDS } from "../../model/role-words";
 import { asRole, rolesToInvite } from "../../model/roles";
 import { showToast } from "../../model/toasts";
@@ -13,7 +13,6 @@ import { Empty, QueryView } from "../../parts/states";
 import { Field } from "../../ui/Field";
 import { SelectField } from "../../ui/SelectField";
 import { ExpiryLabel } from "../account/ExpiryLabel";
-import type { Organization } from "./Organization";
 
 export function Invitations({ organization }: { organization: Organization }) {
   const list = useQuery(invitationsQuery(organization.id));

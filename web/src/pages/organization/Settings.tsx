@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { bundleQuery } from "../../api/account";
 import { changeOrganization, organizationQuery } from "../../api/account-organization";
-import type { OrganizationSettings } from "../../api/account-types";
+import type { Organization, OrganizationSettings } from "../../api/account-types";
 import { mayManage } from "../../model/roles";
 import { showToast } from "../../model/toasts";
 import { Problem, Submit } from "../../parts/MutationButton";
@@ -11,7 +11,6 @@ import { QueryView } from "../../parts/states";
 import { ZoneSelect } from "../../parts/ZoneSelect";
 import { Field } from "../../ui/Field";
 import { Switch } from "../../ui/Switch";
-import type { Organization } from "./Organization";
 
 export function Settings({ organization }: { organization: Organization }) {
   const query = useQuery(organizationQuery(organization.id));
