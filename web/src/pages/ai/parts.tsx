@@ -6,8 +6,8 @@ import { useProjectId } from "../../api/hooks";
 import { FLAGS } from "../../model/ai";
 import { count } from "../../model/format";
 import { termOf } from "../../model/query";
+import type { AiSearch } from "../../model/telemetry-search";
 import type { AiFlag } from "../../model/types";
-import type { AiSearch } from "../../routes/telemetry";
 import { Chip } from "../../ui/Chip";
 import { Tip } from "../../ui/Tip";
 

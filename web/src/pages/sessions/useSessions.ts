@@ -2,7 +2,7 @@ import { usePost } from "../../api/hooks";
 import { useRange } from "../../api/range";
 import type { PostRoutes } from "../../api/routes";
 import { parseFilters } from "../../model/search";
-import type { SessionsSearch } from "../../routes/telemetry";
+import type { SessionsSearch } from "../../model/telemetry-search";
 
 type Body = PostRoutes["/api/sessions"]["body"];
 
