@@ -7,6 +7,7 @@ import { showToast } from "../../model/toasts";
 import { Ago } from "../../parts/Ago";
 import { Confirm } from "../../parts/Confirm";
 import { type Column, DataTable } from "../../parts/DataTable";
+import { ExpiryLabel } from "../../parts/ExpiryLabel";
 import { MutationButton, Problem, Submit } from "../../parts/MutationButton";
 import { OnceSecret } from "../../parts/OnceSecret";
 import { Section } from "../../parts/Page";
@@ -14,7 +15,6 @@ import { type Choice, ProjectNames, ScopeChoice } from "../../parts/ScopeChoice"
 import { Empty, QueryView } from "../../parts/states";
 import { Field } from "../../ui/Field";
 import { SelectField } from "../../ui/SelectField";
-import { ExpiryLabel } from "./ExpiryLabel";
 
 const LIFETIMES = [
   { value: "7", label: "7 days" },

@@ -6,6 +6,7 @@ import { count, plural, usd } from "../../model/format";
 import type { Span } from "../../model/range";
 import type { AiSearch } from "../../model/telemetry-search";
 import type { AiGroup } from "../../model/types";
+import { Cost } from "../../parts/ai/Cost";
 import type { Column } from "../../parts/DataTable";
 import { NonRootChip } from "../../parts/EntityChips";
 import { Breakable } from "../../ui/Breakable";
@@ -14,8 +15,7 @@ import { countColumn, ErrorRate, lastColumn, NameLink, percentileColumn, trendCo
 import { EntityList } from "../entities/EntityList";
 import { AiFilters } from "./AiFilters";
 import { ConversationTurns } from "./ConversationTurns";
-import { Cost } from "./Cost";
-import { FlaggedChip, GroupLink, TokenKinds } from "./parts";
+import { FlaggedChip, GroupLink, TokenKinds } from "./cells";
 import { ConversationList, UserList } from "./TotalsLists";
 
 const route = getRouteApi("/p/$pid/ai");

@@ -8,6 +8,7 @@ import { count, durationNs } from "../../model/format";
 import type { AiSearch } from "../../model/telemetry-search";
 import type { AiConversation, AiTotals, AiUser, Page } from "../../model/types";
 import { Ago } from "../../parts/Ago";
+import { Cost } from "../../parts/ai/Cost";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { EstimatedNote } from "../../parts/Estimated";
 import { useListBody, usePatchSearch } from "../../parts/listSearch";
@@ -18,8 +19,7 @@ import { QueryView } from "../../parts/states";
 import { countColumn, ErrorRate } from "../entities/columns";
 import { EntityChart } from "../entities/EntityChart";
 import { AiFilters } from "./AiFilters";
-import { Cost } from "./Cost";
-import { FlaggedChip, GroupLink, TokenKinds } from "./parts";
+import { FlaggedChip, GroupLink, TokenKinds } from "./cells";
 
 type Order = OrderOf<"/api/ai-conversations/grouped"> & OrderOf<"/api/ai-users/grouped">;
 

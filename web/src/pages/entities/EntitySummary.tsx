@@ -8,12 +8,12 @@ import type { Counted } from "../../model/estimate";
 import { durationMs, percent, usd } from "../../model/format";
 import { allOf, equals } from "../../model/query";
 import type { AiRow, Occurrence } from "../../model/types";
+import { CALL_COLUMNS } from "../../parts/ai/callColumns";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { Estimated } from "../../parts/Estimated";
 import { occurrenceColumns, statusColumn } from "../../parts/occurrenceColumns";
 import { Section, type StatItem, Stats } from "../../parts/Page";
 import { QueryView, SkeletonRows } from "../../parts/states";
-import { CALL_COLUMNS } from "../ai/callColumns";
 import { ENTITY_PAGES } from "./columns";
 import { EntityChart } from "./EntityChart";
 

@@ -12,6 +12,7 @@ import { AttributeTable } from "../../parts/AttributeTable";
 import { Estimated, EstimatedNote } from "../../parts/Estimated";
 import { AssignSelect, StateActions, StateChip } from "../../parts/IssueActions";
 import { OwnerLink } from "../../parts/IssueCells";
+import { IssueTrend } from "../../parts/IssueTrend";
 import { usePatchSearch } from "../../parts/listSearch";
 import { TraceLink } from "../../parts/occurrenceColumns";
 import { PageHead, Section } from "../../parts/Page";
@@ -24,7 +25,6 @@ import { Recording } from "./Recording";
 import { Similar } from "./Similar";
 import { Stack } from "./Stack";
 import { Tags } from "./Tags";
-import { TrendChart } from "./TrendChart";
 
 const route = getRouteApi("/p/$pid/issues/$hash");
 
@@ -105,7 +105,7 @@ function Detail({ detail, event }: { detail: IssueDetail; event: number }) {
           <Facts detail={detail} />
           {group.mergedHashes.length > 0 && <Merged hashes={group.mergedHashes} />}
           <Similar hash={group.exceptionHash} />
-          <TrendChart points={group.hourlyTrend} />
+          <IssueTrend points={group.hourlyTrend} />
           <AllTags hash={group.exceptionHash} />
         </aside>
       </div>

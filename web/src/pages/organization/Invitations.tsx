@@ -7,12 +7,12 @@ import { asRole, rolesToInvite } from "../../model/roles";
 import { showToast } from "../../model/toasts";
 import { Ago } from "../../parts/Ago";
 import { DataTable } from "../../parts/DataTable";
+import { ExpiryLabel } from "../../parts/ExpiryLabel";
 import { MutationButton, Problem, Submit } from "../../parts/MutationButton";
 import { Section } from "../../parts/Page";
 import { Empty, QueryView } from "../../parts/states";
 import { Field } from "../../ui/Field";
 import { SelectField } from "../../ui/SelectField";
-import { ExpiryLabel } from "../account/ExpiryLabel";
 
 export function Invitations({ organization }: { organization: Organization }) {
   const list = useQuery(invitationsQuery(organization.id));

@@ -13,7 +13,7 @@ import { NAV, type NavItem } from "../../parts/nav";
 import { PageHead, Section } from "../../parts/Page";
 import { Empty, QueryView, SkeletonRows } from "../../parts/states";
 import { Sparkline } from "../../viz/Sparkline";
-import { endpointColumns } from "../endpoints/columns";
+import { endpointColumns } from "../entities/endpointColumns";
 import { AnswersSections } from "./Answers";
 import { ChangesSection } from "./Changes";
 

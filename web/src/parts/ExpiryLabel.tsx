@@ -1,5 +1,5 @@
-import { exactTime, parseMs } from "../../model/time";
-import { Chip } from "../../ui/Chip";
+import { exactTime, parseMs } from "../model/time";
+import { Chip } from "../ui/Chip";
 
 /** Time until expiry: "never", "in 12 d", "ended". */
 export function ExpiryLabel({ at }: { at: string | null | undefined }) {

@@ -3,8 +3,8 @@ import { Bot, ChevronRight, CircleUser, ScrollText, Wrench } from "lucide-react"
 import { prettyJson, splitFences } from "../../model/content";
 import { count } from "../../model/format";
 import type { Message, Conversation as Talk, ToolCall } from "../../model/types";
-import { LongText } from "../../parts/LongText";
 import { CopyButton } from "../../ui/Copy";
+import { LongText } from "../LongText";
 
 const ROLES: Record<string, { word: string; icon: typeof Bot; look: string }> = {
   system: { word: "System", icon: ScrollText, look: "bg-panel border-line" },

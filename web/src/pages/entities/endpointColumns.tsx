@@ -5,7 +5,7 @@ import type { EndpointGroup } from "../../model/types";
 import { APDEX_BANDS, APDEX_WORDS, apdexLevel, SERVER_ERROR_WORDS } from "../../model/words";
 import type { Column } from "../../parts/DataTable";
 import { EndpointChips, ImpactChip } from "../../parts/EntityChips";
-import { countColumn, ErrorRate, lastColumn, NameLink, percentileColumn, trendColumn } from "../entities/columns";
+import { countColumn, ErrorRate, lastColumn, NameLink, percentileColumn, trendColumn } from "./columns";
 
 export function Apdex({ value }: { value: number | null }) {
   if (value === null || value === undefined) return <span className="text-ink2">–</span>;

@@ -4,7 +4,7 @@ import type { Span } from "../../model/range";
 import type { TaskGroup } from "../../model/types";
 import type { Column } from "../../parts/DataTable";
 import { NonRootChip } from "../../parts/EntityChips";
-import { countColumn, ErrorRate, lastColumn, NameLink, percentileColumn, trendColumn } from "../entities/columns";
+import { countColumn, ErrorRate, lastColumn, NameLink, percentileColumn, trendColumn } from "./columns";
 
 export function taskColumns(span: Span): Column<TaskGroup, GroupOrder<"task">>[] {
   return [

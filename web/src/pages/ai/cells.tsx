@@ -1,41 +1,12 @@
-// Cells that the lists of AI traces, conversations and users share.
+// Cells that the lists of names, conversations and users share.
 import { Link } from "@tanstack/react-router";
 import { Flag } from "lucide-react";
 import type { ReactNode } from "react";
 import { useProjectId } from "../../api/hooks";
-import { FLAGS } from "../../model/ai";
 import { count } from "../../model/format";
-import { termOf } from "../../model/query";
 import type { AiSearch } from "../../model/telemetry-search";
-import type { AiFlag } from "../../model/types";
 import { Chip } from "../../ui/Chip";
 import { Tip } from "../../ui/Tip";
-
-/** The flags of one AI trace. */
-export function FlagChips({ flags }: { flags: AiFlag[] }) {
-  return flags.map((flag) => (
-    <Chip key={flag} tone={FLAGS[flag].tone} icon={<Flag size={11} aria-hidden />} tip={FLAGS[flag].tip}>
-      {FLAGS[flag].word}
-    </Chip>
-  ));
-}
-
-/** The terms of the word lists in one conversation, as links to the AI traces with each. */
-export function TermChips({ terms }: { terms: string[] }) {
-  const pid = useProjectId();
-  return terms.map((term) => (
-    <Link
-      key={term}
-      to="/p/$pid/ai"
-      params={{ pid }}
-      search={{ q: termOf("flagged_term", term), calls: "all" }}
-      title={`AI traces with “${term}”`}
-      className="rounded-full border border-line px-2 text-caption hover:bg-hover"
-    >
-      {term}
-    </Link>
-  ));
-}
 
 /** How many AI traces of a group have a flag; nothing without any. */
 export function FlaggedChip({ count: flagged }: { count: number }) {

@@ -4,9 +4,9 @@ import { usePost } from "../../api/hooks";
 import { useRange } from "../../api/range";
 import type { PostRoutes } from "../../api/routes";
 import { durationMs, percent, plural } from "../../model/format";
-import { Section } from "../../parts/Page";
-import { QueryView, SkeletonRows } from "../../parts/states";
 import { Breakable } from "../../ui/Breakable";
+import { Section } from "../Page";
+import { QueryView, SkeletonRows } from "../states";
 
 type Answer = PostRoutes["/api/explain"]["answer"];
 type Row = Answer["data"][number];

@@ -13,10 +13,10 @@ import {
   type TimeBox,
 } from "../../model/selection";
 import { dateTime, parseMs } from "../../model/time";
-import { usePatchSearch } from "../../parts/listSearch";
-import { QueryView, SkeletonBox } from "../../parts/states";
 import { ChartFigure } from "../../viz/ChartFigure";
 import { Heatmap } from "../../viz/Heatmap";
+import { usePatchSearch } from "../listSearch";
+import { QueryView, SkeletonBox } from "../states";
 import { Explain } from "./Explain";
 
 type ExplainedEntity = "endpoint" | "task" | "ai_trace" | "trace";

@@ -1,14 +1,14 @@
-import { align, slots } from "../../model/buckets";
-import { count } from "../../model/format";
-import { dateTime, parseMs } from "../../model/time";
-import type { Point } from "../../model/types";
-import { ChartFigure } from "../../viz/ChartFigure";
-import { StackedBars } from "../../viz/StackedBars";
+import { align, slots } from "../model/buckets";
+import { count } from "../model/format";
+import { dateTime, parseMs } from "../model/time";
+import type { Point } from "../model/types";
+import { ChartFigure } from "../viz/ChartFigure";
+import { StackedBars } from "../viz/StackedBars";
 
 const HOUR = 3_600_000;
 
 /** Events per hour over the period with data, at least one day. */
-export function TrendChart({ points }: { points: Point[] | null }) {
+export function IssueTrend({ points }: { points: Point[] | null }) {
   const data = (points ?? []).map((point) => ({ ms: parseMs(point.timestamp), value: point.count }));
   if (!data.length) return null;
   const last = Math.max(...data.map((point) => point.ms)) + 1;

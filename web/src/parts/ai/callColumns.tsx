@@ -5,11 +5,11 @@ import { useProjectId } from "../../api/hooks";
 import { count, durationNs, NONE, plural } from "../../model/format";
 import { exactTime } from "../../model/time";
 import type { AiRow } from "../../model/types";
-import type { Column } from "../../parts/DataTable";
-import { NonRootChip } from "../../parts/EntityChips";
 import { Chip } from "../../ui/Chip";
+import type { Column } from "../DataTable";
+import { NonRootChip } from "../EntityChips";
+import { FlagChips, TermChips } from "./Chips";
 import { Cost } from "./Cost";
-import { FlagChips, TermChips } from "./parts";
 
 /** Values of `gen_ai.operation.name` that are not model calls. */
 export const isTool = (row: AiRow) => row.operation === "execute_tool";
