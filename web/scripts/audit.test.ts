@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-const script = new URL("../../scripts/audit.mjs", import.meta.url).pathname;
+const script = new URL("./audit.mjs", import.meta.url).pathname;
 const { verdict } = await import(/* @vite-ignore */ script);
 
 const report = (...found: { name: string; severity: string }[]) =>
