@@ -8,7 +8,7 @@ import type { AiSearch } from "../../model/telemetry-search";
 import { Chip } from "../../ui/Chip";
 import { Tip } from "../../ui/Tip";
 
-/** How many AI traces of a group have a flag; nothing without any. */
+/** Number of AI traces of a group with a flag; nothing without any. */
 export function FlaggedChip({ count: flagged }: { count: number }) {
   if (!flagged) return null;
   return (
