@@ -37,7 +37,7 @@ export interface ClipDocuments {
 }
 
 /**
- * What shows the time from `beforeMs` before an event to `afterMs` after it. A recorder of sessions keeps what it has
+ * Recordings of the time from `beforeMs` before an event to `afterMs` after it. A recorder of sessions keeps what it has
  * sent in a segment out of the event's own recording, so both are needed.
  */
 export async function fetchClip(

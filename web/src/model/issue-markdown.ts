@@ -1,5 +1,4 @@
 // An issue as Markdown, to paste into a ticket or a chat.
-
 import { count, plural } from "./format";
 import { STATE_WORDS } from "./issue-state";
 import type { IssueDetail } from "./types";

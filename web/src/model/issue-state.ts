@@ -1,5 +1,4 @@
 // States of issues: display strings, and the choices of lists and buttons.
-
 import { count, plural } from "./format";
 import { exactTime } from "./time";
 import type { IssueActivity, IssueGroup, IssueState } from "./types";

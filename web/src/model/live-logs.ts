@@ -1,5 +1,4 @@
 // The rows of a live tail: the latest ones, and the number of those left out.
-
 import { quoted, quotedKey } from "./query";
 import { type AttributeFilter, scoped } from "./search";
 import type { LogRow } from "./types";

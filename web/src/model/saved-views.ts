@@ -1,6 +1,5 @@
 // Saved views: the pages that have them, and their query strings. A query string is compared by its parameters, so that
 // their order does not matter.
-
 import { parseSearch, type SearchText, stringifySearch } from "./search";
 import type { SavedView, SavedViewPage } from "./types";
 

@@ -1,5 +1,4 @@
-// What is explained: a preset, a version, a time, or a box of the heatmap. One URL parameter.
-
+// Selection that is explained: a preset, a version, a time, or a box of the heatmap. One URL parameter.
 import { quoted } from "./query";
 import { parseMs } from "./time";
 import type { ChangeCard } from "./types";

@@ -1,6 +1,5 @@
 // Shell commands that upload symbols. Names and ids come from stack traces and are untrusted: only plain names are
 // inserted into a command.
-
 import type { RawForm } from "./raw-stack";
 import type { Platform } from "./symbol-kinds";
 import type { MissingSymbols } from "./types";

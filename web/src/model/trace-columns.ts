@@ -1,5 +1,4 @@
 // The trace of an answer in columns: spans as the page's parts take them, and the tree of the waterfall.
-
 import { isoFromNs, parseNs } from "./time";
 import type { Span, TraceColumns } from "./types";
 import type { Node, Trace } from "./waterfall";

@@ -1,4 +1,4 @@
-// What a page is compared with: `cmp` in the URL.
+// Baseline of a page's comparison: `cmp` in the URL.
 import { useSearch } from "@tanstack/react-router";
 import { usePost } from "../api/hooks";
 import { useRange } from "../api/range";

@@ -1,4 +1,4 @@
-// What one version changed: worse, better, new, fixed.
+// Changes with one version: worse, better, new, fixed.
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { ExternalLink } from "lucide-react";
 import { usePost, useProjectId } from "../../api/hooks";

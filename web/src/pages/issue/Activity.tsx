@@ -1,4 +1,4 @@
-// What users did with the issue, and comments.
+// Actions of users on the issue, and comments.
 import { MessageSquare, Pencil, Trash2 } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { useBundle, useMayWrite } from "../../api/account";

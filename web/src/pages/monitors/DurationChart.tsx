@@ -1,5 +1,4 @@
 // The average duration of checks over time, stacked by phase.
-
 import { useRange } from "../../api/range";
 import { align, durationTicks, slots } from "../../model/buckets";
 import { durationMs, durationRound } from "../../model/format";

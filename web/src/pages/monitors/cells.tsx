@@ -1,5 +1,4 @@
 // The state of a monitor, its days and its latest durations.
-
 import { durationMs } from "../../model/format";
 import { type DayBar, dayBars, stateWords, uptimeText } from "../../model/monitors";
 import { exactTime } from "../../model/time";

@@ -1,4 +1,4 @@
-// What is always bad, what is new, and what AI costs.
+// Answers of the Overview: problems that stay, new ones, and the cost of AI.
 import { Link } from "@tanstack/react-router";
 import { usePost, useProjectId } from "../../api/hooks";
 import { useRange } from "../../api/range";

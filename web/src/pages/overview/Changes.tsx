@@ -1,4 +1,4 @@
-// What changed for the worse, one sentence each, the most harmful first. The words are the server's.
+// Changes for the worse, one sentence each, the most harmful first. The words are the server's.
 import { Link } from "@tanstack/react-router";
 import { TrendingUp } from "lucide-react";
 import { usePost, useProjectId } from "../../api/hooks";

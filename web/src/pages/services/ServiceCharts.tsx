@@ -1,5 +1,4 @@
 // Calls, errors and durations of one service over time, with the deploys of the project.
-
 import { useRange } from "../../api/range";
 import { align, durationTicks, slots } from "../../model/buckets";
 import { count, durationMs, durationRound, percent } from "../../model/format";

@@ -1,4 +1,4 @@
-// What visitors of a status page see: a picture of it, without its links and forms.
+// Preview of a status page as visitors see it, without its links and forms.
 
 import { ApiError } from "../../api/client";
 import { problemWords } from "../../model/problem";

@@ -1,4 +1,4 @@
-// What distinguishes the selected rows, and where their time went.
+// Conditions that distinguish the selected rows, and the operations that took their time.
 import { useState } from "react";
 import { usePost } from "../../api/hooks";
 import { useRange } from "../../api/range";
