@@ -8,7 +8,7 @@
 //!
 //! - [`demo`]: the traffic of a fictional shop. Its command is `tidewatch demo`.
 //!
-//! docs/benchmarks.md describes how to use it and what its numbers mean.
+//! docs/develop/benchmarks.md describes how to use it and what its numbers mean.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

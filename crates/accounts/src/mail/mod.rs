@@ -71,7 +71,7 @@ impl Mailer {
     pub fn send_alert(&self, alert: &AlertMail) -> Result<(), SendError> {
         match &self.transport {
             Some(transport) => transport.send_alert(alert),
-            None => Err(SendError::Later("this server has no mail server (docs/accounts.md, Mail)".to_owned())),
+            None => Err(SendError::Later("this server has no mail server (docs/operate/accounts.md, Mail)".to_owned())),
         }
     }
 

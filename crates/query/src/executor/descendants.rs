@@ -188,7 +188,7 @@ mod tests {
         [byte; 8]
     }
 
-    // docs/query-language.md: `child.` is any span below.
+    // docs/use/query-language.md: `child.` is any span below.
     #[test]
     fn rows_above_a_span_are_found_in_circles_and_with_shared_ids() {
         let trace = [1; 16];

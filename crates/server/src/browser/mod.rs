@@ -1,4 +1,5 @@
-//! Checks of monitors by a browser: scripts for Playwright, in processes of their own. Decision 0017; `docs/monitors.md`.
+//! Checks of monitors by a browser: scripts for Playwright, in processes of their own. Decision 0017;
+//! `docs/use/monitors.md`.
 //!
 //! - [`settings`]: what the operator chooses. [`installation`]: Node, Playwright and Chromium of this machine.
 //! - [`checks`]: in the server; makes checks, bounded in number, either on this machine ([`local`]: a worker per check) or
