@@ -5,6 +5,8 @@
 //! - [`templates`]: the content of the mails.
 //! - [`transport`]: delivery of one mail.
 //! - this module: the thread.
+//!
+//! A mail stays in the database until the mail server has accepted it.
 
 pub mod settings;
 pub mod templates;

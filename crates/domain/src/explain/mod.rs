@@ -4,6 +4,8 @@
 //! before. A [`Table`] holds their attributes, dictionary-encoded; [`explain`] ranks conditions on them, and
 //! [`own_time`] says in which operations the added time was spent. Everything is deterministic: the same rows give the
 //! same answer in any order.
+//!
+//! Invariant: a row is in at most one of the four sets.
 
 mod cause_order;
 mod conjunction;

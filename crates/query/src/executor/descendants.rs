@@ -8,6 +8,8 @@
 //!
 //! The latest [`limits::TRACE_MATCHES_MAX`] spans that pass are considered, and at most [`limits::EXPLAIN_SPANS_MAX`]
 //! spans of their traces are read. Answers that looked at fewer than all say so ([`incomplete::mark_spans`]).
+//!
+//! Invariant: the result equals that of a walk over the trees (`tests/it/child_conditions.rs`).
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
