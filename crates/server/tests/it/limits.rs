@@ -20,7 +20,7 @@ fn snapshot_of_the_limits() {
          [spec.md](spec.md), \"Limits\".\nWhat an operator may change is in [configuration.md](configuration.md).\n\n\
          | Limit | Value | Source |\n|---|---|---|\n",
     );
-    for [name, value, source] in tidewatch_server::limits_table::table() {
+    for [name, value, source] in tidewatch_server::process::limits_table::table() {
         writeln!(text, "| {name} | {value} | {source} |").expect("writing to a string");
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/limits.md");

@@ -1,7 +1,7 @@
 //! Progress of the demo data of an organization, and whether it has any other telemetry.
 
-use crate::demos::Demos;
 use crate::error::ApiError;
+use crate::state::demos::Demos;
 use tidewatch_accounts::Demo;
 use tidewatch_query::demo::is_empty;
 use tidewatch_query::executor::Executor;
