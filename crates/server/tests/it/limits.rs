@@ -16,7 +16,7 @@ use crate::otlp::{PROTOBUF, gzip, span, traces, traces_of_bytes, zlib, zstd};
 #[test]
 fn snapshot_of_the_limits() {
     let mut text = String::from(
-        "# Limits\n\nGenerated from `crates/limits/src/lib.rs` by a test (`make snapshots`). Rows in quotes are those of \
+        "# Limits\n\nGenerated from `crates/limits/src` by a test (`make snapshots`). Rows in quotes are those of \
          [spec.md](spec.md), \"Limits\".\nWhat an operator may change is in [configuration.md](configuration.md).\n\n\
          | Limit | Value | Source |\n|---|---|---|\n",
     );
