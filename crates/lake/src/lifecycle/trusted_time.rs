@@ -3,7 +3,7 @@
 //! Retention and the expiry of retry keys delete data for good, and a wall clock can be wrong: a faulty real-time
 //! clock, a resumed virtual machine, a typo in `date`. [`TrustedTime`] follows the wall clock while it agrees with the
 //! monotonic clock. A jump ahead of more than [`JUMP_MAX`] is followed after it has lasted for [`CONFIRMED_AFTER`] of
-//! uptime, or at once if the operator configures it ([`super::LakeOptions::trusts_clock`]). A jump back is followed at
+//! uptime, or at once if the operator configures it ([`crate::LakeOptions::trusts_clock`]). A jump back is followed at
 //! once, because it deletes nothing. In every case the day advances by at most [`DAYS_PER_HOUR`] within an hour.
 //!
 //! The last trusted time is stored in the catalog, so that a clock that is wrong at the start of the process is
@@ -27,7 +27,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 pub const NOTE_INTERVAL_NS: u64 = 3600 * 1_000_000_000;
 pub const TIME_NOTE: &str = "trusted_time";
 
-/// See the module. Times are nanoseconds since the epoch; uptimes come from [`super::Clock::uptime`].
+/// See the module. Times are nanoseconds since the epoch; uptimes come from [`crate::Clock::uptime`].
 #[derive(Debug)]
 pub struct TrustedTime {
     /// Wall-clock time and uptime when they last agreed.

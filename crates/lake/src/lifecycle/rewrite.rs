@@ -12,13 +12,13 @@ use arrow::array::RecordBatch;
 use arrow::compute::{filter_record_batch, not};
 use parquet::arrow::ProjectionMask;
 
-use super::added_columns;
-use super::attr_columns::AttrColumns;
-use super::maintenance;
-use super::merge;
-use super::part::{Part, PartFacts};
-use super::sort::{self, BATCH_ROWS};
-use super::state::Shared;
+use crate::attr_columns::AttrColumns;
+use crate::lifecycle::maintenance;
+use crate::lifecycle::state::Shared;
+use crate::merge;
+use crate::part::added_columns;
+use crate::part::{Part, PartFacts};
+use crate::sort::{self, BATCH_ROWS};
 use tidewatch_store::tables::Table;
 use tidewatch_store::{Change, Changed, Rewrite, StoreError};
 
@@ -158,12 +158,12 @@ impl Shared {
 }
 
 /// The level of a rewritten part: at least 1, because parts of level 0 are written from the memory layout of rows.
-pub(super) fn level(part: &Part) -> u8 {
+pub(crate) fn level(part: &Part) -> u8 {
     part.facts.level.max(1)
 }
 
 /// All rows of a part, with every column of its table.
-pub(super) fn rows<'p>(
+pub(crate) fn rows<'p>(
     part: &'p Part,
     columns: &'p AttrColumns,
 ) -> Result<impl Iterator<Item = Result<RecordBatch, StoreError>> + 'p, StoreError> {

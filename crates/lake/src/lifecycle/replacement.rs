@@ -6,9 +6,9 @@
 
 use std::sync::Arc;
 
-use super::dedup::file::{DedupFile, DedupFileFacts};
-use super::part::{Part, PartFacts};
-use super::state::{InDoubt, Shared};
+use crate::dedup::file::{DedupFile, DedupFileFacts};
+use crate::lifecycle::state::{InDoubt, Shared};
+use crate::part::{Part, PartFacts};
 use tidewatch_store::StoreError;
 
 impl Shared {

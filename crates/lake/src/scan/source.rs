@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 
-use super::part::Part;
+use crate::part::Part;
 
 /// A batch or a part. A list of sources has every row exactly once.
 #[derive(Debug, Clone)]

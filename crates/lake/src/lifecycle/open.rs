@@ -18,17 +18,17 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::{Condvar, Mutex};
 use tidewatch_journal::disk::Disk;
 
-use super::calls::Calls;
-use super::catalog::{self, Catalog};
-use super::dedup::DedupSet;
-use super::dedup::file::DedupFile;
-use super::lost::Lost;
-use super::names::Names;
-use super::options::LakeOptions;
-use super::part::Part;
-use super::state::{Shared, State};
-use super::trusted_time::TIME_NOTE;
+use crate::catalog::{self, Catalog};
+use crate::dedup::DedupSet;
+use crate::dedup::file::DedupFile;
+use crate::ingest::calls::Calls;
+use crate::ingest::names::Names;
+use crate::lifecycle::state::{Shared, State};
+use crate::lifecycle::trusted_time::TIME_NOTE;
+use crate::lost::Lost;
 use crate::memtable::buffer_pool::BufferPool;
+use crate::options::LakeOptions;
+use crate::part::Part;
 use crate::write::flush::Layout;
 use tidewatch_store::StoreError;
 use tidewatch_store::days::day_of;
@@ -141,7 +141,7 @@ fn open_catalog(options: &LakeOptions, may_be_new: bool) -> Result<catalog::Open
 }
 
 /// Every part and key file with its length, complete or not, listed or not.
-pub(super) fn files(disk: &dyn Disk, dir: &Path) -> Result<Vec<(PathBuf, u64)>, StoreError> {
+pub(crate) fn files(disk: &dyn Disk, dir: &Path) -> Result<Vec<(PathBuf, u64)>, StoreError> {
     let mut files = Vec::new();
     for folder in folders(disk, dir)? {
         files.extend(list(disk, &folder)?);
@@ -207,7 +207,7 @@ fn remove_unlisted(
 }
 
 /// The id of a part or key file, whatever its extension.
-pub(super) fn id_of(path: &Path) -> Option<u64> {
+pub(crate) fn id_of(path: &Path) -> Option<u64> {
     path.file_name()?.to_str()?.split('.').next()?.parse().ok()
 }
 

@@ -7,8 +7,8 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use super::part::Part;
-use super::state::Shared;
+use crate::lifecycle::state::Shared;
+use crate::part::Part;
 use tidewatch_store::rollup::spec::Spec;
 
 /// Maximum bytes read in total, and bytes per read.

@@ -4,10 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::catalog::{Catalog, Opened};
-use super::lost::Lost;
-use super::options::LakeOptions;
 use crate::catalog::gaps::gap_of;
+use crate::catalog::{Catalog, Opened};
+use crate::lost::Lost;
+use crate::options::LakeOptions;
 use tidewatch_store::StoreError;
 
 /// Removes the part at `path` from the catalog, records the gap in the same transaction, and moves the file to `lost/`.

@@ -5,11 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::dedup::file::{self as dedup_file, DedupFile, DedupFileFacts, DedupFileKeys, Generation};
-use super::merge;
-use super::part::Part;
-use super::state::Shared;
+use crate::dedup::file::{self as dedup_file, DedupFile, DedupFileFacts, DedupFileKeys, Generation};
+use crate::lifecycle::state::Shared;
+use crate::merge;
 use crate::merge::policy;
+use crate::part::Part;
 use tidewatch_store::StoreError;
 use tidewatch_store::days::day_of;
 use tidewatch_store::{CompletedWork, Work};
@@ -136,7 +136,7 @@ struct MergeFailed {
 
 /// Marks the parts that caused an error: the part that the error names, or all of them when rows that were read cannot
 /// be merged. False when no part caused it.
-pub(super) fn suspect(parts: &[Arc<Part>], error: &StoreError) -> bool {
+pub(crate) fn suspect(parts: &[Arc<Part>], error: &StoreError) -> bool {
     let is_cause = |part: &&Arc<Part>| match error {
         StoreError::Internal { .. } => true,
         _ => error.faulty_file() == Some(part.path()),

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use parking_lot::MutexGuard;
 use tidewatch_journal::heartbeat::Heartbeat;
 
-use super::state::{Shared, State};
-use super::warm::warm_up;
+use crate::lifecycle::state::{Shared, State};
+use crate::lifecycle::warm::warm_up;
 use crate::schedule::thread_priority::background;
 use crate::schedule::yielding::set_throttle;
 
@@ -96,7 +96,7 @@ impl Drop for Workers {
 }
 
 /// Runs steps until the lake stops, also after a panic. Too many consecutive panics call
-/// [`super::LakeOptions::on_fatal`].
+/// [`crate::LakeOptions::on_fatal`].
 fn run_steps(shared: &Shared, heartbeat: &Heartbeat, mut step: impl FnMut() -> Step) {
     let mut panics = 0;
     loop {

@@ -13,12 +13,12 @@ use parquet::file::reader::ChunkReader;
 use tidewatch_journal::Position;
 use tidewatch_journal::disk::Disk;
 
-use super::catalog::{self, Catalog};
-use super::dedup::file::{DedupFile, DedupFileFacts};
-use super::open;
-use super::part::{Part, PartFacts};
-use super::rewrite::rows;
+use crate::catalog::{self, Catalog};
+use crate::dedup::file::{DedupFile, DedupFileFacts};
+use crate::lifecycle::open;
+use crate::lifecycle::rewrite::rows;
 use crate::part::temporary::temporary;
+use crate::part::{Part, PartFacts};
 use crate::rollup::verify;
 use tidewatch_store::StoreError;
 
