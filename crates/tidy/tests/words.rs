@@ -1,11 +1,13 @@
 //! The vocabulary of code, comments and documents: the field's terms, and in the glossary what is coined here.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use tidewatch_tidy::root;
 
 /// Files that state the terms themselves, that are generated, that quote the specification, or that never change.
 const EXEMPT: &[&str] =
-    &["crates/accounts/src/migrations", "crates/server/tests/it/words.rs", "docs/spec.md", "web/src/api/schema.d.ts"];
+    &["crates/accounts/src/migrations", "crates/tidy/tests/words.rs", "docs/spec.md", "web/src/api/schema.d.ts"];
 
 /// Private terms and what to write instead: in names, comments and documents. Case, plural `s` of the last word, camel
 /// case and underscores do not matter: "give way" finds `give_way`, `GivesWay` is "gives way".
@@ -168,10 +170,6 @@ fn find<'a>(words: &[Word], banned: &[(&'a str, &'a str)]) -> Vec<(usize, &'a st
         }
     }
     found
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// Source files and documents of the repository by their path in it.

@@ -2,28 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
 
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+use tidewatch_tidy::{Reading, Source, crates, root, without_tests};
 
 /// Every Rust file under a folder of the repository: path and content.
 fn sources(folder: &str) -> Vec<(String, String)> {
-    fn find(folder: &Path, found: &mut Vec<(String, String)>) {
-        for entry in fs::read_dir(folder).expect("a folder") {
-            let path = entry.expect("a readable folder").path();
-            if path.is_dir() {
-                find(&path, found);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                found.push((path.display().to_string(), fs::read_to_string(&path).expect("text")));
-            }
-        }
-    }
-    let mut found = Vec::new();
-    find(&root().join(folder), &mut found);
-    assert!(!found.is_empty(), "{folder} holds no sources");
-    found
+    Reading::of(folder, &["rs"]).sources.into_iter().map(|source| (source.path, source.text)).collect()
+}
+
+/// Lines of code with their numbers: comments may contain banned words.
+fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    (1..).zip(text.lines()).filter(|(_, line)| !line.trim_start().starts_with("//"))
 }
 
 /// The crates under `[dependencies]` of a manifest.
@@ -39,17 +28,13 @@ fn dependencies(manifest: &str) -> Vec<String> {
         .collect()
 }
 
-/// Lines of code with their indexes: comments may contain banned words.
-fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"))
-}
-
 #[track_caller]
 fn assert_absent(folder: &str, banned: &[&str], except: impl Fn(&str) -> bool) {
-    for (path, text) in sources(folder) {
-        for (number, line) in code(&text) {
+    for source in Reading::of(folder, &["rs"]).sources {
+        for (number, line) in source.code() {
             for word in banned {
-                assert!(except(&path) || !line.contains(word), "{path}:{}: {word} has no place here", number + 1);
+                let path = &source.path;
+                assert!(except(path) || !line.contains(word), "{path}:{number}: {word} has no place here");
             }
         }
     }
@@ -121,14 +106,8 @@ const ARROWS: &[(&str, &[&str])] = &[
             "runtime", "store", "symbols",
         ],
     ),
+    ("tidy", &[]),
 ];
-
-/// The names of the folders in `crates/`.
-fn crates() -> Vec<String> {
-    let folders = std::fs::read_dir(root().join("crates")).expect("the crates");
-    let name = |entry: std::io::Result<std::fs::DirEntry>| entry.expect("a readable folder").file_name();
-    folders.map(|entry| name(entry).into_string().expect("a name in UTF-8")).collect()
-}
 
 /// `accounts` uses SQL for its database, `lake` for its catalog.
 #[test]
@@ -148,18 +127,16 @@ fn sql_stays_where_its_library_is_named() {
 
 #[test]
 fn gates_hold_no_numbers() {
-    for (path, text) in sources("crates/server/src/http/gate") {
-        // Tests may contain numbers, in the file and in `tests.rs`.
-        if path.ends_with("/tests.rs") {
-            continue;
-        }
-        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
-        for (number, line) in code(text) {
+    // Tests may contain numbers, in the file and in `tests.rs`.
+    let reading = Reading::of("crates/server/src/http/gate", &["rs"]);
+    for source in reading.only("tests", |source| !source.path.ends_with("/tests.rs")).sources {
+        let path = &source.path;
+        for (number, line) in code(without_tests(&source.text)) {
             let line = line.split("//").next().unwrap_or_default();
             for word in line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.') {
                 let digits = word.replace('_', "");
                 let is_limit = digits.parse::<f64>().is_ok_and(|value| value > 1.0 && value != 1e9);
-                assert!(!is_limit, "{path}:{}: {word} belongs into limits.rs", number + 1);
+                assert!(!is_limit, "{path}:{number}: {word} belongs into limits.rs");
             }
         }
     }
@@ -190,12 +167,12 @@ fn the_clock_is_read_in_one_file() {
 /// Arrow's `cast` supports every pair of types: one use makes the binary megabytes larger.
 #[test]
 fn nothing_casts_arrays_of_any_type() {
-    let files = sources("crates").into_iter().filter(|(path, _)| path.contains("/src/") && !path.contains("/tests"));
-    for (path, text) in files {
-        let code_only = text.split("#[cfg(test)]").next().unwrap_or_default();
-        for (number, line) in code(code_only) {
+    let is_product = |source: &Source| source.path.contains("/src/") && !source.path.contains("/tests");
+    for source in Reading::of("crates", &["rs"]).only("tests", is_product).sources {
+        let path = &source.path;
+        for (number, line) in code(without_tests(&source.text)) {
             let names_cast = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == "cast");
-            assert!(!(names_cast && line.contains("arrow::compute")), "{path}:{}: build the type", number + 1);
+            assert!(!(names_cast && line.contains("arrow::compute")), "{path}:{number}: build the type");
         }
     }
 }
@@ -235,7 +212,7 @@ fn servers_of_tests_keep_everything() {
     for (path, text) in sources("crates/server/tests") {
         let starts = text.contains("Config::new(") || text.contains("\"serve\"");
         let says_how_long = ["retention_days = 0", "TIDEWATCH_RETENTION_DAYS", "--retention-days"];
-        let needs_no_data = ["/tidy.rs", "/configuration.rs", "/refused.rs", "/outside_bytes.rs"];
+        let needs_no_data = ["/configuration.rs", "/refused.rs", "/outside_bytes.rs"];
         if starts && !needs_no_data.iter().any(|file| path.ends_with(file)) {
             assert!(says_how_long.iter().any(|words| text.contains(words)), "{path}: servers of tests keep everything");
         }
@@ -284,7 +261,7 @@ const LINES_MAX: usize = 500;
 #[test]
 fn no_file_is_too_long_to_read_at_once() {
     let long = sources("crates").into_iter().filter(|(_, text)| text.lines().count() > LINES_MAX);
-    let long: BTreeSet<String> = long.filter_map(|(path, _)| Some(path.rsplit_once("../../")?.1.to_owned())).collect();
+    let long: BTreeSet<String> = long.map(|(path, _)| path).collect();
     let known = FLAT_LISTS.iter().map(|path| (*path).to_owned()).collect();
     assert_eq!(long, known);
 }

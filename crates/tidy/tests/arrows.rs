@@ -9,6 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use syn::visit::Visit;
+use tidewatch_tidy::root;
 
 /// The path of a module from the root of the crate.
 type Module = Vec<String>;
@@ -26,10 +27,6 @@ fn folders_point_one_way() {
             panic!("{name}: modules import each other in a circle:\n{}", lines.join("\n"));
         }
     }
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// Every arrow between siblings of a crate, with one source location of each.
