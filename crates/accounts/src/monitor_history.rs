@@ -1,4 +1,4 @@
-//! What pages and status pages read of monitors: days, states, changes of states, results, and sums over time.
+//! Reads of monitors for pages and status pages: days, states, changes of states, results, and sums over time.
 
 use std::collections::HashMap;
 
@@ -51,7 +51,7 @@ pub struct MonitorTransition {
     pub from: MonitorState,
     /// The state since.
     pub to: MonitorState,
-    /// Why; empty for a recovery.
+    /// Reason of the change; empty for a recovery.
     pub reason: String,
     /// Hexadecimal; empty without a trace.
     pub trace_id: String,

@@ -1,4 +1,4 @@
-//! What people change about incidents: opening them, updates, status pages, post-mortems.
+//! Changes of incidents by people: opening, updates, status pages, post-mortems.
 
 use serde_json::json;
 
@@ -16,7 +16,7 @@ pub struct NewIncident {
     pub project: Option<u32>,
     /// One line.
     pub title: String,
-    /// How bad it is.
+    /// Severity of the incident.
     pub severity: Severity,
     /// The first status.
     pub status: IncidentStatus,

@@ -1,4 +1,4 @@
-//! What a notification to a channel of type `escalation` does: it opens a page, counts one up, or resolves it.
+//! Delivery of a notification to a channel of type `escalation`: opens a page, counts one up, or resolves it.
 
 use super::pages::resolve;
 use super::policies::policy_of;
@@ -9,7 +9,7 @@ use crate::tokens::random_uuid;
 use crate::{AlertStatus, Control, ControlError, Notification, Project, Severity};
 use tidewatch_limits as limits;
 
-/// What happened to a page.
+/// An event in the life of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageEvent {
     /// It was opened.
@@ -31,7 +31,7 @@ pub struct NewPage {
     pub subject: String,
     /// Sentences; may be empty.
     pub body: String,
-    /// How bad it is.
+    /// Severity of the alert.
     pub severity: Severity,
 }
 

@@ -1,4 +1,4 @@
-//! What visitors of status pages read.
+//! Reads of status pages for their visitors.
 
 use crate::incidents::{Incident, IncidentUpdate};
 use crate::{Control, ControlError};

@@ -57,7 +57,7 @@ pub struct Registration {
     pub credential: Credential,
 }
 
-/// What a response must match.
+/// Values that a response must match.
 #[derive(Debug, Clone, Copy)]
 pub struct Expected<'a> {
     /// The challenge of the request, base64url.
@@ -88,7 +88,7 @@ pub struct Assertion<'a> {
     pub signature: &'a str,
 }
 
-/// Why a registration or an assertion is not valid.
+/// Reasons for which a registration or an assertion is not valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// The response cannot be decoded.
