@@ -1,4 +1,4 @@
-//! What Explain and Changes find in generated incidents, and what they claim where nothing happened: the tables of
+//! Answers of Explain and Changes in generated incidents, and their claims where nothing happened: the tables of
 //! docs/answers.md. Everything is drawn from seeds: the same code prints the same tables.
 //!
 //! `--only explain`, `--only incidents` or `--only quiet` prints one part. `--seeds N`: runs of each kind of incident.

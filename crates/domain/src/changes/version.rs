@@ -1,4 +1,4 @@
-//! How a version of a service relates to a change.
+//! Relation of a version of a service to a change.
 
 /// Requests of each side that a comparison needs.
 const REQUESTS: f64 = 20.0;
@@ -12,7 +12,7 @@ pub struct Served {
     pub bad: f64,
 }
 
-/// How a version relates to a change.
+/// Relation of a version to a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Relation {
     /// It is worse than the older versions in the same minutes.

@@ -35,7 +35,7 @@ pub enum Encoding {
     Json,
 }
 
-/// Why a body was refused.
+/// Refusal of a body, with its reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct DecodeError {

@@ -1,4 +1,4 @@
-//! What distinguishes some requests from others: attributes ranked by how much of the difference they explain.
+//! Distinguishes some requests from others: attributes, ranked by how much of the difference they explain.
 //!
 //! A selection in some minutes divides requests into four sets: in the band of the selection or not, in its minutes or
 //! before. A [`Table`] holds their attributes, dictionary-encoded; [`explain`] ranks conditions on them, and

@@ -33,7 +33,7 @@ use crate::rules::session;
 pub struct ReportProjection<'a> {
     /// Root spans of runs, their spans, and one entry per exception.
     pub traces: TraceBatch<'a>,
-    /// What identifies each entry of `traces.spans` in a retry: the span's id, or the row id of an exception.
+    /// Identity of each entry of `traces.spans` in a retry: the span's id, or the row id of an exception.
     pub records: Vec<NativeId>,
     /// Rows of `traces`.
     pub rows: TraceProjection<'a>,
@@ -49,7 +49,7 @@ pub struct ReportProjection<'a> {
     pub sessions: Vec<SessionRow<'a>>,
     /// Segments of recordings to store.
     pub segments: Vec<SegmentRow<'a>>,
-    /// What identifies each session and then each segment of the report in a retry; 0 if it is not stored.
+    /// Identity of each session and then each segment of the report in a retry; 0 if it is not stored.
     pub session_records: Vec<u128>,
     /// Sessions and segments that are not stored, by index into `session_records`.
     pub sessions_dropped: Vec<Dropped>,
@@ -96,7 +96,7 @@ struct Projector<'b, 'a> {
     out: ReportProjection<'a>,
 }
 
-/// What the spans of a run share.
+/// Values that the spans of a run share.
 #[derive(Clone, Copy)]
 struct RunContext {
     id: NativeId,

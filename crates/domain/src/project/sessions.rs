@@ -39,7 +39,7 @@ pub struct SessionRow<'a> {
     pub version: i64,
     /// The trace of the page.
     pub trace_id: TraceId,
-    /// What the attributes say.
+    /// Facts from the attributes.
     pub facts: SessionFacts<'a>,
     /// Name and version of the browser; empty when unknown.
     pub browser: &'a str,
@@ -122,7 +122,7 @@ pub(super) fn project<'a>(
     }
 }
 
-/// What is not stored does not make a later record a duplicate.
+/// Drops a record. It makes no later record a duplicate.
 fn drop_record(record: u32, reason: DropReason, out: &mut ReportProjection<'_>) {
     out.session_records[record as usize] = 0;
     out.sessions_dropped.push(Dropped { record, reason });
