@@ -1,4 +1,4 @@
-//! What a version changed: `POST /api/deploys/version`; and the first version of a name: `POST /api/first-version`.
+//! Effect of a version: `POST /api/deploys/version`; and the first version of a name: `POST /api/first-version`.
 
 use std::collections::HashMap;
 

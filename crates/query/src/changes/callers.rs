@@ -95,7 +95,7 @@ struct Sampled {
     called: Vec<Called>,
 }
 
-/// What a call of a subject does with a callee, on average.
+/// Calls of a subject to a callee, averages per call.
 struct Called {
     subject: usize,
     calls: f64,

@@ -50,7 +50,7 @@ pub struct NewIssue {
     back: Option<Back>,
 }
 
-/// Why an Issue is back.
+/// Reasons for which an Issue is back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Back {
     /// It did not occur for this many days.

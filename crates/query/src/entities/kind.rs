@@ -158,7 +158,7 @@ pub trait ListBody<O> {
     /// Splits the body into the fields that every list has, and a filter from the other fields.
     fn split(self) -> (ListRequest<O>, Filter);
 
-    /// What groups are formed by; the name of the entity unless the body says otherwise.
+    /// Key that forms the groups; the name of the entity unless the body says otherwise.
     fn grouping(&self) -> KeySource {
         KeySource::Column("name")
     }
@@ -182,11 +182,11 @@ pub struct ChartBody<M> {
     pub query: Option<String>,
     /// Draws only this name.
     pub only: Option<String>,
-    /// What the chart shows.
+    /// Metric of the chart.
     pub metric: M,
     /// Condition on the rows.
     pub filter: Filter,
-    /// What the lines are formed by.
+    /// Key that forms the lines.
     pub grouping: KeySource,
 }
 

@@ -64,7 +64,7 @@ struct Building {
     values: Vec<String>,
     cells: Vec<(u32, u32)>,
     numbers: Vec<(u32, f64)>,
-    /// Why it is not compared; it has no values then.
+    /// Reason for which it is not compared; it has no values then.
     left_out: Option<ExplainLeftOutReason>,
 }
 

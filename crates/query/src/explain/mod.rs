@@ -1,4 +1,4 @@
-//! What distinguishes some rows from others: `POST /api/explain`.
+//! Distinguishes some rows from others: `POST /api/explain`.
 //!
 //! ```text
 //! request ─> sets (four filters) ─> sample (rows) ─> spans (those below each row) ─> columns ─> domain::explain ─> view
@@ -47,7 +47,7 @@ struct Evidence {
     is_named: bool,
 }
 
-/// What the engine found.
+/// Result of the engine.
 struct Found {
     compared: Compared,
     explanation: engine::Explanation,

@@ -1,4 +1,4 @@
-//! What a script may send to the browser: messages of the Chrome DevTools Protocol.
+//! Filter of a script's messages to the browser: messages of the Chrome DevTools Protocol.
 //!
 //! The protocol can read files of the machine, open sockets beside the proxy, and pass messages on unseen. Such methods
 //! are refused. What passes is written anew from what was parsed, so that the browser reads nothing else.
@@ -68,7 +68,7 @@ const METHODS: [&str; 26] = [
 /// Chromium contacts loopback without a proxy unless a list says otherwise.
 pub const BYPASSES_NOTHING: &str = "<-loopback>";
 
-/// What becomes of a message of the script.
+/// Destination of a message of the script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Passed {
     /// It is sent to the browser in this form.

@@ -1,4 +1,4 @@
-//! What is wrong with settings, and what is probably not as intended.
+//! Checks of settings: those that are wrong, and those that are probably not as intended.
 
 use anyhow::ensure;
 

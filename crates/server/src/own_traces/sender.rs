@@ -18,7 +18,7 @@ use tidewatch_runtime::outbound;
 /// Content type of exports.
 const PROTOBUF: &str = "application/x-protobuf";
 
-/// Why a batch was not accepted.
+/// Reasons for which a batch was not accepted.
 enum Failed {
     /// It can be retried, after this delay if there is one.
     Temporary {
