@@ -1,4 +1,4 @@
-//! What is wrong with a configuration.
+//! Checks of a configuration, each with the sentence that refuses it.
 
 use tidewatch_limits as limits;
 use url::Url;
