@@ -32,7 +32,7 @@ pub struct Bounds {
     last_page: Vec<u32>,
 }
 
-/// How a column's values compare.
+/// Comparison of a column's values.
 #[derive(Clone, Copy)]
 enum Compare {
     Bytes,

@@ -43,11 +43,11 @@ use crate::tables::Table;
 pub struct Rows {
     /// Number of the project in the control database.
     pub project: u32,
-    /// What the request contains.
+    /// Kind of the request.
     pub kind: RequestKind,
     /// The rows by table; tables without rows are absent.
     pub tables: Vec<TableRows>,
-    /// What the rules decided about every record of the request, by record.
+    /// Decision of the rules about every record of the request, by record.
     pub fates: Vec<Fate>,
     /// The dedup key of every record, by record; [`NO_KEY`] when it has none.
     /// Empty for signals whose duplicates are detected by the whole request only.
@@ -69,7 +69,7 @@ pub struct Rows {
     pub names_max: Option<usize>,
 }
 
-/// What the rules decided about a record.
+/// Decision of the rules about a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// It is stored, unless it is a duplicate.

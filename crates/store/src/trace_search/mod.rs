@@ -55,7 +55,7 @@ pub struct TraceSearch {
     pub condition: TraceCondition,
     /// Duration from the first start to the last end, nanoseconds.
     pub duration: RangeInclusive<i64>,
-    /// How much is read.
+    /// Bounds of the read.
     pub bounds: TraceSearchBounds,
 }
 

@@ -9,7 +9,7 @@ use tidewatch_domain::waterfall::{Node, waterfall};
 use super::SpanKey;
 use crate::{Answer, StoreError};
 
-/// What lists show of a trace.
+/// Summary of a trace in lists.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TraceSummary {
     /// Trace id.

@@ -111,7 +111,7 @@ impl Grouping {
         if is_whole { None } else { passes::partition_key(&self.keys) }
     }
 
-    /// How roll-ups answer the plan; `None` when they cannot.
+    /// Plan by which roll-ups answer; `None` when they cannot.
     pub fn rollup_plan(&self, plan: &CheckedPlan) -> Option<RollupPlan> {
         RollupPlan::of(plan, &self.keys, &self.measures, &self.tests)
     }

@@ -32,7 +32,7 @@ use total::Total;
 const DELTA: u64 = 1;
 const CUMULATIVE: u64 = 2;
 
-/// What an aggregate collects. Aggregates that differ only in [`finish::Finish`] share a measure.
+/// Values that an aggregate collects. Aggregates that differ only in [`finish::Finish`] share a measure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Measure {
     Count,
