@@ -1,4 +1,4 @@
-//! What arrived that notification rules are about: the Issues of stored exceptions, and rows of AI Traces.
+//! Arrivals for notification rules: the Issues of stored exceptions, and rows of AI Traces.
 //!
 //! Collecting it costs a request without such rows nothing, and storing never waits for a rule. What is collected is
 //! lost in a crash; after the next start the replay of the journal collects it again, and the evaluation catches up
@@ -12,7 +12,7 @@ use tidewatch_store::columns::Rows;
 use tidewatch_store::tables::Table;
 use tokio::sync::Notify;
 
-/// What arrived for a project and was not evaluated yet.
+/// Arrivals of a project that were not evaluated yet.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProjectArrivals {
     /// Hashes of Issues.
@@ -23,7 +23,7 @@ pub struct ProjectArrivals {
     pub ai_times: Option<(i64, i64)>,
 }
 
-/// What arrived, by project.
+/// Arrivals, by project.
 #[derive(Debug, Default)]
 pub struct RuleArrivals {
     pending: Mutex<Pending>,

@@ -1,5 +1,5 @@
-//! Who sends a request: tenant, user, client and flags. They correlate as in real traffic: a user has one tenant, device
-//! and region; a tenant has one plan and shard.
+//! Senders of requests: tenant, user, client and flags. They correlate as in real traffic: a user has one tenant,
+//! device and region; a tenant has one plan and shard.
 
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ const CLIENT_VERSIONS: [(&str, u64); 4] = [("5.0", 35), (FAILING_CLIENT, 25), ("
 const SYSTEMS: [(&str, &str, u64); 4] =
     [("iOS", "phone", 30), ("Android", "phone", 25), ("Windows", "desktop", 25), ("macOS", "desktop", 20)];
 
-/// Who sends a request, and its body.
+/// Sender of a request, and its body.
 #[derive(Debug, Clone)]
 pub struct Visitor {
     /// The tenant.

@@ -46,13 +46,13 @@ impl Kind {
         }
     }
 
-    /// What its records are called, as a plural.
+    /// Name of its records, as a plural.
     pub fn unit(self) -> &'static str {
         unit(self.signal())
     }
 }
 
-/// What the records of a signal are called, as a plural.
+/// Name of the records of a signal, as a plural.
 pub fn unit(signal: Signal) -> &'static str {
     match signal {
         Signal::Traces => "spans",
