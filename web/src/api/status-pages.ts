@@ -17,7 +17,7 @@ export function useStatusPages() {
   });
 }
 
-/** What visitors would see; `null`: nothing to show yet. */
+/** Visitors' view of the page; `null`: nothing to show yet. */
 export function usePreview(body: StatusPageRequest | null) {
   const organization = useOrganizationId();
   return useQuery({

@@ -28,7 +28,7 @@ export function stateWords(check: Pick<Check, "enabled" | "state" | "checkType">
   return { word: check.checkType === "heartbeat" ? "no report yet" : "not checked yet", tone: "plain" };
 }
 
-/** What a monitor checks, in one line. */
+/** Target of a monitor, in one line. */
 export function targetOf(check: Pick<Check, "checkType" | "config">): string {
   const config = check.config as Record<string, unknown>;
   switch (check.checkType) {

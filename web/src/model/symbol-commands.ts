@@ -93,7 +93,7 @@ export interface UploadGuide {
   cli: string;
 }
 
-/** How the symbols of each platform are produced and uploaded. */
+/** Commands that produce and upload the symbols of each platform. */
 export function uploadGuides(address: string): UploadGuide[] {
   const at = `${address}/api/symbols/upload`;
   const cli = (what: string) =>

@@ -41,7 +41,7 @@ const PLACES = [
   { to: "/organization", label: "Organization", icon: Building2 },
 ] as const;
 
-/** What the palette does without leaving the page. */
+/** Actions of the palette that do not leave the page. */
 const ACTIONS = [
   { id: "light", label: "Use the light theme", icon: Sun, run: () => setTheme("light") },
   { id: "dark", label: "Use the dark theme", icon: Moon, run: () => setTheme("dark") },

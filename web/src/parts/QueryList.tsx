@@ -10,7 +10,7 @@ interface Props {
   title: string;
   sub: string;
   rows: QueryRows;
-  /** What is searched: "Search" and this noun. */
+  /** Noun of the search: "Search" and this noun. */
   what: string;
   placeholder: string;
   /** The query in effect. */

@@ -11,7 +11,7 @@ import { useRange } from "./range";
 
 interface Compare {
   comparison: Comparison | undefined;
-  /** How far back the compared time is, in milliseconds. */
+  /** Distance of the compared time, in milliseconds. */
   shiftMs: number;
   /** Fields for request bodies about the compared time. */
   before: RangeBody;

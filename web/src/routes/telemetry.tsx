@@ -19,7 +19,7 @@ export interface ListSearch {
   /** Key of the row whose drawer is open. */
   sel?: string;
 }
-/** What is explained, and within which condition. */
+/** Subject of the explanation, and the condition around it. */
 interface ExplainSearch {
   explain?: string;
   where?: string;
@@ -29,9 +29,9 @@ function explainSearch(raw: Raw): ExplainSearch {
 }
 /** Search of the page of one entity. */
 export interface NameSearch extends ListSearch, ExplainSearch {
-  /** What the chart of calls is split by. */
+  /** Key that splits the chart of calls. */
   split?: (typeof SPLITS)[number];
-  /** What own times are summed by; by operation when absent. */
+  /** Key by which own times are summed; the operation when absent. */
   time?: "service";
   /** Which samples are listed; the first kind when absent. */
   tab?: (typeof SAMPLES)[number];

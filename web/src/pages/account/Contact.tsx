@@ -48,7 +48,7 @@ const TYPES = {
 } as const;
 type Type = keyof typeof TYPES;
 
-/** How pages reach the user: contact methods, chains, and the calendar of shifts. */
+/** Ways to reach the user: contact methods, chains, and the calendar of shifts. */
 export function Contact() {
   const query = useQuery(contactsQuery);
   return (

@@ -37,7 +37,7 @@ export function TermChips({ terms }: { terms: string[] }) {
   ));
 }
 
-/** How many AI traces of a group have a flag; nothing without any. */
+/** Number of AI traces of a group with a flag; nothing without any. */
 export function FlaggedChip({ count: flagged }: { count: number }) {
   if (!flagged) return null;
   return (

@@ -57,7 +57,7 @@ export function EntityChart({
   metric?: string;
   /** Selects AI traces: all, model calls or tool runs. */
   calls?: "all" | "model" | "tool";
-  /** What the lines of AI traces are formed by; by name when absent. */
+  /** Key that forms the lines of AI traces; the name when absent. */
   groupBy?: AiGrouping;
   /** Only AI traces with at least one of these flags. */
   flags?: AiFlag[];

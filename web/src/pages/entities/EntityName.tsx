@@ -204,7 +204,7 @@ interface Sample<Order extends string> {
   value: string;
   label: string;
   by: Order;
-  /** What the samples meet. */
+  /** Condition that the samples meet. */
   query?: (medianMs: number | null) => string;
 }
 

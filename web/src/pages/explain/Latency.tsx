@@ -28,7 +28,7 @@ interface Props {
   search: { explain?: string; where?: string };
 }
 
-/** What one click explains. */
+/** Selections that one click explains. */
 function presetsOf(map: PostRoutes["/api/heatmap"]["answer"]): { label: string; of: Selection }[] {
   const spike = spikeOf({ ...map, startMs: parseMs(map.fromDate), slowNs: map.slowNs ?? null });
   const newest = map.marks.at(-1)?.version;

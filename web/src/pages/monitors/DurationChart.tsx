@@ -17,7 +17,7 @@ const PHASES: { label: string; colour: string; of: (point: CheckPoint) => number
 
 const SCRIPT: typeof PHASES = [{ label: "Script", colour: "var(--c1)", of: (point) => point.totalMs ?? 0 }];
 
-/** What is left of the duration: reading the body. */
+/** Rest of the duration: reading the body. */
 function read(point: CheckPoint): number {
   return Math.max(0, (point.totalMs ?? 0) - point.dnsMs - point.connectMs - point.tlsMs - point.waitMs);
 }

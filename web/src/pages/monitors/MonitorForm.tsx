@@ -33,7 +33,7 @@ export function MonitorForm({
 }: {
   /** The monitor to change; a new one without it. */
   check?: Check;
-  /** Why the server makes no checks by a browser. */
+  /** Reason for which the server makes no checks by a browser. */
   browserProblem?: string | null;
   onClose: () => void;
   onSaved: (check: Check) => void;

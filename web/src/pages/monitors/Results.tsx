@@ -92,7 +92,7 @@ function Reason({ row }: { row: CheckResult }) {
   );
 }
 
-/** What the script of a check printed. */
+/** Output of the script of a check. */
 export function Output({ result }: { result: CheckResult }) {
   return (
     <pre className="max-h-72 overflow-auto whitespace-pre-wrap font-mono text-dense" tabIndex={0}>

@@ -100,7 +100,7 @@ function Body({ map }: { map: ServiceMap }) {
   );
 }
 
-/** What the bounded answer lacks. */
+/** Parts that the bounded answer lacks. */
 function LeftOut({ map }: { map: ServiceMap }) {
   const { nodesLeftOut, edgesLeftOut, truncated } = map;
   if (!nodesLeftOut && !edgesLeftOut && !truncated) return null;

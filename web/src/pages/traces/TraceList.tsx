@@ -96,7 +96,7 @@ export function TraceList({ query, question, sort, filtered, hasPoints, onClear 
   );
 }
 
-/** What a search has not looked at. */
+/** Bounds of a search that it did not look beyond. */
 function Bounded({ page }: { page: TraceSearchPage }) {
   return (
     <p role="note" className="border-line border-b bg-warnsoft px-3 py-1.5">

@@ -105,7 +105,7 @@ function consequences({ ruleCount, waiting }: Channel): string {
 
 type Test = ReturnType<typeof useTestChannel>;
 
-/** What the latest test answered. */
+/** Answer to the latest test. */
 function TestAnswer({ test, channels }: { test: Test; channels: Channel[] }) {
   const name = channels.find((one) => one.id === test.variables)?.name ?? "";
   if (test.isPending || (!test.isSuccess && !test.error)) return <div role="status" className="sr-only" />;
