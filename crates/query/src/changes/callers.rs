@@ -6,7 +6,7 @@ use tidewatch_domain::changes::{Added, Change, Kind, guilty};
 use tidewatch_store::plan::Filter;
 use tidewatch_store::tables::Table;
 
-use super::NEAR_MINUTES;
+use super::found::NEAR_MINUTES;
 use super::read::Subject;
 use crate::answer::Row;
 use crate::error::QueryError;

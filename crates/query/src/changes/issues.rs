@@ -7,7 +7,7 @@ use tidewatch_domain::rules::issue_state::Decision;
 use tidewatch_store::plan::{Filter, Function, Key};
 use tidewatch_store::tables::Table;
 
-use super::{Found, NEAR_MINUTES, minute, time_of_day};
+use super::found::{Found, NEAR_MINUTES, minute, time_of_day};
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::issues::Families;

@@ -7,6 +7,7 @@
 //! Without states in the request, a list has the open and regressed Issues.
 
 pub mod activity;
+mod columns;
 mod extent;
 mod family;
 pub mod onsets;
@@ -25,6 +26,7 @@ use tidewatch_domain::rules::issue_state::State;
 use tidewatch_store::plan::{Filter, Function, Key, Value};
 use tidewatch_store::tables::Table;
 
+use self::columns::{COUNT, FIRST_SEEN, GROUP, LAST_SEEN, LATEST, ROWS};
 use self::extent::{History, Users};
 pub use self::family::Families;
 pub use self::standing::Standing;
@@ -44,14 +46,6 @@ use tidewatch_accounts::Project;
 
 /// Maximum points of a trend: a week of hours.
 const TREND_POINTS_MAX: i64 = 168;
-/// The column with the hash of the Issue.
-const GROUP: &str = "group";
-/// Output columns of the plans.
-const COUNT: &str = "count";
-const FIRST_SEEN: &str = "first_seen";
-const LAST_SEEN: &str = "last_seen";
-const LATEST: &str = "latest";
-const ROWS: &str = "rows";
 /// The statistics of an Issue in a range.
 #[derive(Debug, Clone, PartialEq)]
 struct Group {
