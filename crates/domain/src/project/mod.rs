@@ -8,6 +8,7 @@ mod logs;
 mod metrics;
 mod profiles;
 mod report;
+mod report_rows;
 mod sessions;
 mod traces;
 
@@ -17,8 +18,8 @@ pub use profiles::{
     ENDPOINT_LABEL, LABEL_VALUES_MAX, ProfileProjection, ProfileRow, ProfileSource, SampleRow, StackRow, TRUNCATED,
     profiles,
 };
-pub use report::{ReportProjection, report};
-pub use sessions::{SegmentRow, SessionRow};
+pub use report::report;
+pub use report_rows::{ReportProjection, SegmentRow, SessionRow};
 pub use traces::{traces, traces_with};
 
 use std::sync::Arc;
