@@ -8,8 +8,8 @@ use anyhow::{Context, bail};
 use serde_json::{Value, json};
 use tidewatch_domain::model::Signal;
 
+use super::digits::grouped;
 use super::generate::{self, Generator, Kind, Period};
-use super::grouped;
 use super::http::{self, Request, Target};
 use super::load::{self, Outcome, Pace, Plan};
 use super::payload::Payload;

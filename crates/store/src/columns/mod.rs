@@ -29,6 +29,7 @@ use tidewatch_domain::model::{RequestKind, Slice};
 use tidewatch_domain::project::{DropReason, Dropped};
 
 pub use buffer::TableBuffer;
+use buffer_pool::PooledRows;
 pub use dictionary_cells::DictionaryCells;
 pub use keys::{ExceptionKeys, NO_KEY, keys_without_side, span_key};
 pub use pick::Pick;
@@ -91,7 +92,10 @@ pub struct TableRows {
 
 impl TableRows {
     fn new(table: Table) -> TableRows {
-        buffer_pool::take(table).unwrap_or_else(|| TableRows::with(TableBuffer::new(table), Vec::new()))
+        match buffer_pool::take(table) {
+            Some(PooledRows { buffer, records, exception_keys }) => TableRows { buffer, records, exception_keys },
+            None => TableRows::with(TableBuffer::new(table), Vec::new()),
+        }
     }
 
     fn with(buffer: TableBuffer, records: Vec<u32>) -> TableRows {
@@ -138,7 +142,7 @@ impl TableRows {
 
 impl Drop for TableRows {
     fn drop(&mut self) {
-        buffer_pool::put_back(self);
+        buffer_pool::put_back(&mut self.buffer, &mut self.records, &mut self.exception_keys);
     }
 }
 

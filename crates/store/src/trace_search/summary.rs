@@ -6,7 +6,7 @@ use tidewatch_domain::explain::{self, own_times};
 use tidewatch_domain::model::SpanId;
 use tidewatch_domain::waterfall::{Node, waterfall};
 
-use super::SpanKey;
+use super::span_key::SpanKey;
 use crate::{Answer, StoreError};
 
 /// Summary of a trace in lists.
