@@ -1,4 +1,4 @@
-//! Reads of status pages for their visitors.
+//! Reads for visitors of status pages.
 
 use crate::incidents::{Incident, IncidentUpdate};
 use crate::{Control, ControlError};

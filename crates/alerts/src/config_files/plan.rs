@@ -1,4 +1,4 @@
-//! Plan of the requests that make a server as files say.
+//! Plans the requests after which a server equals the files.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Answers of services.
+//! The answer of a service.
 
 use tidewatch_limits as limits;
 use tidewatch_runtime::outbound::guarded::{CallError, OutboundResponse};

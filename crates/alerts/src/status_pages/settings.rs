@@ -1,4 +1,4 @@
-//! Settings of a status page by its owner. WIRE 6. A message is one sentence for the owner.
+//! Settings of a status page. WIRE 6. A message is one sentence for the owner.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Faults of the shop: their kind, start and strength.
+//! Incidents of the shop: their kind, start and strength.
 
 mod expected;
 

@@ -1,4 +1,4 @@
-//! Senders of requests: tenant, user, client and flags. They correlate as in real traffic: a user has one tenant,
+//! The sender of a request: tenant, user, client, flags. They correlate as in real traffic: a user has one tenant,
 //! device and region; a tenant has one plan and shard.
 
 use serde_json::{Value, json};

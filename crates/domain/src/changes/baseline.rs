@@ -1,4 +1,4 @@
-//! Usual values of a subject at a time: of the last day, and of the same time of other days.
+//! Baselines of a subject at a time: the last day, and the same time of other days.
 
 use super::series::{Metric, Series, Value, median};
 

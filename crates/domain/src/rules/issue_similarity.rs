@@ -1,4 +1,4 @@
-//! Similarity of two Issues. Issues: similar issues.
+//! The similarity of two Issues. Issues: similar issues.
 
 use std::collections::BTreeSet;
 

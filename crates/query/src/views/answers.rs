@@ -1,4 +1,4 @@
-//! Bodies of Overview's answers: errors that repeat, new names, and the cost of AI.
+//! Permanent problems, new subjects, and costs of AI.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -1,4 +1,4 @@
-//! Bodies of changes for the worse.
+//! Changes for the worse.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -1,4 +1,4 @@
-//! Bodies of the effect of a version, and of the first version of a name.
+//! Changes by a version, and the first version of a name.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

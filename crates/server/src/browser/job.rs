@@ -1,4 +1,5 @@
-//! Assignment and report of a worker, each one line of JSON. A browser runner receives the job without the programs.
+//! The job and the report of a worker, each one line of JSON. A browser runner receives the job without the
+//! programs.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Checks of settings: those that are wrong, and those that are probably not as intended.
+//! Errors of settings, and settings that are probably not as intended.
 
 use anyhow::ensure;
 

@@ -1,4 +1,4 @@
-//! Members of an organization and its status pages: `/api/organizations/{id}/status-pages`. WIRE 6.
+//! Status pages for members of an organization: `/api/organizations/{id}/status-pages`. WIRE 6.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Visitors of status pages: `/api/status/{slug}`, `/status/{slug}`. WIRE 6, issue 22 item 5.
+//! Status pages for visitors: `/api/status/{slug}`, `/status/{slug}`. WIRE 6, issue 22 item 5.
 
 use std::io::Read;
 use std::sync::Arc;

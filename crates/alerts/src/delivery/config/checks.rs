@@ -1,4 +1,4 @@
-//! Checks of a configuration, each with the sentence that refuses it.
+//! Errors of a configuration.
 
 use tidewatch_limits as limits;
 use url::Url;

@@ -1,4 +1,4 @@
-//! Expected answers of the product about an incident.
+//! The expected answers of the product about an incident.
 
 use std::fmt;
 
