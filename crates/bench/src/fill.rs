@@ -19,8 +19,8 @@ use tidewatch_store::columns::NO_KEY;
 use tidewatch_store::retention::Retention;
 use tidewatch_store::tables::Table;
 
+use super::digits::grouped;
 use super::generate::{self, Generator, Kind, Period, SERIES};
-use super::grouped;
 use super::reads::{self, Sample};
 use tidewatch_accounts::secrets;
 use tidewatch_accounts::secrets::password;

@@ -60,7 +60,7 @@ pub struct Accepted {
 pub struct Export<'a> {
     /// The project it is stored in.
     pub project: &'a Project,
-    /// What the body contains.
+    /// Kind of the body.
     pub kind: RequestKind,
     /// Protobuf or JSON.
     pub encoding: Encoding,

@@ -204,7 +204,7 @@ impl DurableStore {
         &self.live_logs
     }
 
-    /// What arrived that notification rules are about.
+    /// Arrivals for notification rules.
     pub fn rule_arrivals(&self) -> &Arc<RuleArrivals> {
         &self.rule_arrivals
     }

@@ -54,7 +54,7 @@ pub struct Replayed<T> {
     pub lake: Arc<Lake>,
     /// The journal, open for appends.
     pub journal: Journal<T>,
-    /// What the journal found.
+    /// Report of the journal's replay.
     pub report: ReplayReport,
     /// Counts of what was set aside, by reason.
     pub set_aside: BTreeMap<Reason, u64>,

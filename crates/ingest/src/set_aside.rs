@@ -14,7 +14,7 @@ use tidewatch_store::StoreError;
 
 use tidewatch_limits::LOST_FILE_BYTES;
 
-/// Why data was set aside.
+/// Reasons for setting data aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
     /// A record that cannot be decoded.

@@ -30,7 +30,7 @@ pub const ONCALL_OVERRIDE_MAX: Duration = minutes(30 * 24 * 60);
 pub const ONCALL_OVERRIDES_MAX: i64 = 500;
 /// Range of a timeline.
 pub const ONCALL_TIMELINE_MAX: Duration = minutes(62 * 24 * 60);
-/// How far back an iCalendar feed reaches.
+/// Time that an iCalendar feed reaches back.
 pub const ONCALL_CALENDAR_PAST: Duration = minutes(7 * 24 * 60);
 /// Steps of an escalation policy.
 pub const ONCALL_STEPS_MAX: usize = 10;
@@ -38,7 +38,7 @@ pub const ONCALL_STEPS_MAX: usize = 10;
 pub const ONCALL_STEP_TARGETS_MAX: usize = 10;
 /// Minutes between two steps.
 pub const ONCALL_STEP_MINUTES_MAX: i64 = 1440;
-/// How often the steps of a policy run again.
+/// Number of times that the steps of a policy run again.
 pub const ONCALL_REPEAT_MAX: i64 = 5;
 /// Pages of a project that are stored; resolved ones beyond are deleted, oldest first.
 pub const ONCALL_PAGES_MAX: i64 = 10_000;

@@ -34,7 +34,7 @@ macro_rules! windows {
                 match self { $(Window::$word => $most),* }
             }
 
-            /// What is limited, and its source in the specification.
+            /// Subject of the limit, and its source in the specification.
             pub const fn about(self) -> (&'static str, &'static str) {
                 match self { $(Window::$word => ($what, $source)),* }
             }

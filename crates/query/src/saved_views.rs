@@ -10,8 +10,8 @@ use crate::error::QueryError;
 use crate::time;
 use crate::views::saved_view::*;
 
-/// What a role permits with saved views: every member saves private views; sharing needs [`Permission::Write`]; an
-/// admin changes every shared view.
+/// Rights of a role on saved views: every member saves private views; sharing needs [`Permission::Write`]; an admin
+/// changes every shared view.
 pub fn rights(role: Role) -> ViewRights {
     ViewRights { may_share: role.permits(Permission::Write), is_admin: role.permits(Permission::Admin) }
 }

@@ -35,7 +35,7 @@ use crate::listen::client_ip::Trust;
 use crate::listen::tls::Tls;
 use crate::serve::{self, Reloaded};
 
-/// What `tidewatch browser-runner` is started with.
+/// Arguments of `tidewatch browser-runner`.
 #[derive(Debug, clap::Args)]
 pub struct RunnerArgs {
     /// Address to listen on: `127.0.0.1:8090`, `tls:0.0.0.0:8443` or `unix:/run/browsers.sock`.

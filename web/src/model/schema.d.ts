@@ -557,7 +557,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What a version of a service made worse and better, what is new with it, and which Issues it fixed. */
+        /**
+         * Compares a version of a service with others: metrics that got worse and better, names that are new with it, and the
+         *     Issues that it fixed.
+         */
         post: operations["getVersion"];
         delete?: never;
         options?: never;
@@ -968,7 +971,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What users did with an Issue, its regressions, and comments. */
+        /** Lists the decisions of users about an Issue, its regressions, and comments. */
         get: operations["listIssueActivity"];
         put?: never;
         post?: never;
@@ -1022,7 +1025,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What distinguishes some requests, runs, AI Traces, traces or log records from the others of the same minutes, and
+         * Distinguishes some requests, runs, AI Traces, traces or log records from the others of the same minutes, and shows
          *     where their time went.
          */
         post: operations["explain"];
@@ -1964,7 +1967,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What people were notified of, the latest first. */
+        /** Lists the notifications of people, the latest first. */
         post: operations["listNotifications"];
         delete?: never;
         options?: never;
@@ -2480,7 +2483,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who is on call now and who is next, by team and schedule. */
+        /** Lists the people who are on call now and next, by team and schedule. */
         get: operations["oncallNow"];
         put?: never;
         post?: never;
@@ -2619,7 +2622,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who is on call in a range, by layer and together. */
+        /** Lists the people who are on call in a range, by layer and together. */
         get: operations["scheduleTimeline"];
         put?: never;
         post?: never;
@@ -2691,7 +2694,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What visitors would see with these settings. Nothing is stored. */
+        /** Shows visitors' view of these settings. Nothing is stored. */
         post: operations["previewStatusPage"];
         delete?: never;
         options?: never;
@@ -2884,7 +2887,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What is always bad, what is new, and what model calls cost. */
+        /** Lists errors that always occur, new names, and the cost of model calls. */
         post: operations["getAnswers"];
         delete?: never;
         options?: never;
@@ -2902,7 +2905,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What changed for the worse in Endpoints, Tasks, AI calls and Issues, the most harmful first. Evaluates the 24 hours
+         * Lists changes for the worse in Endpoints, Tasks, AI calls and Issues, the most harmful first. Evaluates the 24 hours
          *     before `toDate`, up to the minute that ended 90 seconds ago, against the seven days before.
          */
         post: operations["listChanges"];
@@ -4300,7 +4303,7 @@ export interface components {
         };
         /** @description A page, as its acknowledgement link shows it. */
         AckPage: {
-            /** @description Who acknowledged it. */
+            /** @description Name of the user who acknowledged it. */
             acknowledgedByName?: string | null;
             /** @description Sentences. */
             body: string;
@@ -4311,7 +4314,7 @@ export interface components {
             createdAt: string;
             /**
              * Format: int64
-             * @description How often the cause has fired.
+             * @description Number of times that the cause has fired.
              */
             eventCount: number;
             /**
@@ -4337,11 +4340,11 @@ export interface components {
             acknowledgedAt?: string | null;
             /** @description `open` or `acknowledged`. */
             status: string;
-            /** @description What is acknowledged. */
+            /** @description Subject of the page or alert that is acknowledged. */
             subject: string;
         };
         /**
-         * @description How the points of a bucket are combined.
+         * @description Function that combines the points of a bucket.
          * @enum {string}
          */
         Aggregation: "avg" | "sum" | "count" | "min" | "max" | "last" | "rate" | "p50" | "p95" | "p99";
@@ -4401,7 +4404,7 @@ export interface components {
              */
             fromDate: string | null;
             /**
-             * @description What lines are formed by; `name` when absent. Ignored by the metric `token_kinds`.
+             * @description Key that forms the lines; `name` when absent. Ignored by the metric `token_kinds`.
              * @default name
              */
             groupBy: components["schemas"]["AiGrouping"];
@@ -4443,20 +4446,20 @@ export interface components {
             userId: string;
         };
         /**
-         * @description What a reader of AI Traces should look at.
+         * @description A flag for readers of AI Traces.
          * @enum {string}
          */
         AiFlag: "truncated" | "content_filter" | "refused" | "empty_answer" | "invalid_tool_call" | "tool_error" | "flagged_content";
         /** @description Body of `POST /api/ai-traces/grouped`. */
         AiGroupRequest_AiTraceGroupOrder: components["schemas"]["AiListRequest_AiTraceGroupOrder"] & {
             /**
-             * @description What groups are formed by; `name` when absent.
+             * @description Key that forms the groups; `name` when absent.
              * @default name
              */
             groupBy: components["schemas"]["AiGrouping"];
         };
         /**
-         * @description What AI Traces are grouped by.
+         * @description Key by which AI Traces are grouped.
          * @enum {string}
          */
         AiGrouping: "name" | "model" | "provider" | "user" | "prompt" | "service" | "conversation";
@@ -4532,14 +4535,14 @@ export interface components {
              */
             flags: components["schemas"]["AiFlag"][];
         };
-        /** @description What model calls cost. */
+        /** @description Cost of model calls. */
         AiSpend: {
             /** @description The names that cost most, at most five. */
             names: components["schemas"]["AiSpendOf"][];
             /** @description All names together; its name is empty. */
             total: components["schemas"]["AiSpendOf"];
         };
-        /** @description What the model calls of one name cost. */
+        /** @description Cost of the model calls of one name. */
         AiSpendOf: {
             /**
              * Format: int64
@@ -4824,7 +4827,7 @@ export interface components {
             flagged: boolean;
             /** @description Terms of the project's word lists in the conversation, at most 16; found when the span arrives. */
             flaggedTerms: string[];
-            /** @description What a reader should look at; computed when the span arrives. */
+            /** @description Flags for readers; computed when the span arrives. */
             flags: components["schemas"]["AiFlag"][];
             /**
              * Format: uuid
@@ -5042,8 +5045,8 @@ export interface components {
              */
             dataSince: string | null;
             /**
-             * @description What is new: Issues, services, versions, then names; the latest of each first, at most 20. Nothing of the first
-             *     hour of telemetry is new.
+             * @description New Issues, services, versions, then names; the latest of each first, at most 20. Nothing of the first hour of
+             *     telemetry is new.
              */
             new: components["schemas"]["NewThing"][];
         };
@@ -5087,7 +5090,7 @@ export interface components {
             attestationObject: string;
             /** @description Client data. */
             clientDataJSON: string;
-            /** @description How the authenticator is reached: `usb`, `nfc`, `ble`, `smart-card`, `hybrid`, `internal`. */
+            /** @description Transports to the authenticator: `usb`, `nfc`, `ble`, `smart-card`, `hybrid`, `internal`. */
             transports?: string[];
         };
         /** @description Attributes by key; values that are not strings are JSON. */
@@ -5106,7 +5109,7 @@ export interface components {
         };
         /** @description An entry of the audit log. */
         AuditLineView: {
-            /** @description What was done, such as `project.rename`. */
+            /** @description Name of the action, such as `project.rename`. */
             action: string;
             actor?: components["schemas"]["AuditActor"] | null;
             /**
@@ -5361,7 +5364,7 @@ export interface components {
             versionRelation?: components["schemas"]["VersionRelation"] | null;
         };
         /**
-         * @description What got worse.
+         * @description Metric that got worse.
          * @enum {string}
          */
         ChangeKind: "endpoint" | "task" | "ai_trace" | "issue" | "service";
@@ -5455,7 +5458,7 @@ export interface components {
              * @description Its id.
              */
             id: number;
-            /** @description What failed last; empty: nothing. */
+            /** @description Latest error; empty: none. */
             lastError: string;
             /**
              * Format: date-time
@@ -5544,7 +5547,7 @@ export interface components {
             lastPingAt?: string | null;
             /** @description Its name. */
             name: string;
-            /** @description Why this server cannot check it; null if it can. */
+            /** @description Reason for which this server cannot check it; null if it can. */
             problem?: string | null;
             /** @description The state. */
             state: components["schemas"]["StateView"];
@@ -5672,7 +5675,7 @@ export interface components {
         };
         /** @description Response of `POST /api/synthetics/overview`. */
         CheckOverview: {
-            /** @description Why this server makes no checks by a browser; null if it does. */
+            /** @description Reason for which this server makes no checks by a browser; null if it does. */
             browserProblem?: string | null;
             /** @description Those that are down first, then by name. */
             checks: components["schemas"]["CheckOverviewRow"][];
@@ -5815,9 +5818,9 @@ export interface components {
             id: number;
             /** @description The outcome. */
             outcome: components["schemas"]["OutcomeView"];
-            /** @description What the script of a check by a browser printed. Stored for bad results only. */
+            /** @description Output of the script of a check by a browser. Stored for bad results only. */
             output: string;
-            /** @description Why it is bad or missed; empty if it is good. */
+            /** @description Reason of a bad or missed result; empty if it is good. */
             reason: string;
             /**
              * Format: int64
@@ -5919,7 +5922,7 @@ export interface components {
             at: string;
             /** @description The state before. */
             from: components["schemas"]["StateView"];
-            /** @description Why; empty for a recovery. */
+            /** @description Reason of the change; empty for a recovery. */
             reason: string;
             /** @description The state since. */
             to: components["schemas"]["StateView"];
@@ -6074,7 +6077,7 @@ export interface components {
              */
             fromDate: string | null;
             /**
-             * @description What was typed of the name or value: strings that contain it are returned, any case of letters.
+             * @description Typed part of the name or value: strings that contain it are returned, any case of letters.
              * @default
              */
             prefix: string;
@@ -6379,7 +6382,7 @@ export interface components {
         DemoView: {
             /** @description Whether no project of the organization has received any telemetry. */
             isEmpty: boolean;
-            /** @description Why the load failed; null unless it did. */
+            /** @description Error of the load; null unless it failed. */
             message?: string | null;
             /**
              * Format: int32
@@ -6402,7 +6405,7 @@ export interface components {
         /** @description Body of `POST /api/deploys`. */
         DeployReport: {
             /**
-             * @description Who deployed; at most 200 characters.
+             * @description Author of the deploy; at most 200 characters.
              * @default
              */
             author: string;
@@ -6441,7 +6444,7 @@ export interface components {
         };
         /** @description A version of a service that went live in an environment. */
         DeployView: {
-            /** @description Who deployed; empty when unknown. */
+            /** @description Author of the deploy; empty when unknown. */
             author: string;
             /** @description Id of the commit; empty when unknown. */
             commit: string;
@@ -6588,13 +6591,13 @@ export interface components {
             beforeCount: number;
             /** @description Kind of the name. */
             kind: components["schemas"]["ComparedKind"];
-            /** @description What differs. */
+            /** @description Metric that differs. */
             metric: components["schemas"]["DifferenceMetric"];
             /** @description The name. */
             name: string;
         };
         /**
-         * @description What differs between the requests of a version and of others.
+         * @description Metric in which the requests of a version and of others differ.
          * @enum {string}
          */
         DifferenceMetric: "p50" | "p95" | "error_rate";
@@ -6638,7 +6641,7 @@ export interface components {
         };
         /** @description Confirmation of a change. */
         Done: {
-            /** @description What was changed, in one sentence. */
+            /** @description Description of the change, one sentence. */
             message: string;
         };
         /** @description Records that were received and not stored, or stored incomplete. */
@@ -6649,11 +6652,12 @@ export interface components {
              */
             count: number;
             /**
-             * @description Why: `unmatched_root`, `invalid_id`, `unsupported_metric_type`, `empty_point`, `not_finite`, `sampled`,
-             *     `healthcheck`, `invalid_time`, `too_old`, `duplicate`, `invalid_item`, `empty_recording`, `recording_without_owner`, `recording_too_large`, `recordings_off`, `empty_sample`, `profile_too_large`; `disk_budget`: the record was stored and removed later to
-             *     free disk space; `shared_attributes_too_large`: the record is stored without some attributes of its resource or
-             *     scope; `too_many_names`: its Endpoint, Task or AI Trace is stored as `(other)`; for a request, why it was
-             *     refused.
+             * @description Reason: `unmatched_root`, `invalid_id`, `unsupported_metric_type`, `empty_point`, `not_finite`, `sampled`,
+             *     `healthcheck`, `invalid_time`, `too_old`, `duplicate`, `invalid_item`, `empty_recording`,
+             *     `recording_without_owner`, `recording_too_large`, `recordings_off`, `empty_sample`, `profile_too_large`;
+             *     `disk_budget`: the record was stored and removed later to free disk space; `shared_attributes_too_large`: the
+             *     record is stored without some attributes of its resource or scope; `too_many_names`: its Endpoint, Task or AI
+             *     Trace is stored as `(other)`; for a request, the reason of its refusal.
              */
             reason: string;
             /** @description `traces`, `metrics`, `logs`, `reports` or `profiles`. */
@@ -6668,7 +6672,7 @@ export interface components {
             count: number;
             /** @description Of requests `accepted` or `rejected`; of records `kept`, `dropped` or `trimmed`. */
             outcome: string;
-            /** @description Why records were dropped or trimmed, or requests rejected; else empty. */
+            /** @description Reason of the drop, the trim or the rejection; else empty. */
             reason: string;
             /** @description `traces`, `metrics`, `logs`, `reports` or `profiles`. */
             signal: string;
@@ -6723,7 +6727,7 @@ export interface components {
              * @description Usual value.
              */
             before: number;
-            /** @description What is measured. */
+            /** @description Metric of the effect. */
             metric: components["schemas"]["EffectMetric"];
             /**
              * Format: date-time
@@ -6777,7 +6781,7 @@ export interface components {
              */
             fromDate: string | null;
             /**
-             * @description What lines are formed by: the five greatest values, and "Other"; `name` when absent.
+             * @description Key that forms the lines: the five greatest values, and "Other"; `name` when absent.
              * @default name
              */
             groupBy: components["schemas"]["EndpointGrouping"];
@@ -6907,7 +6911,7 @@ export interface components {
          */
         EndpointGroupOrder: "impact" | "count" | "p50_duration" | "p95_duration" | "p99_duration" | "avg_duration" | "last_seen" | "endpoint" | "error_rate" | "server_error_rate";
         /**
-         * @description What the lines of a chart are formed by.
+         * @description Key that forms the lines of a chart.
          * @enum {string}
          */
         EndpointGrouping: "name" | "version" | "service" | "status";
@@ -7111,7 +7115,7 @@ export interface components {
             attribute: string;
             /** @description The condition in the query language; null where the language has none. */
             query?: string | null;
-            /** @description How the attribute relates to the value. */
+            /** @description Relation of the attribute to the value. */
             relation: components["schemas"]["ExplainRelation"];
             /** @description Where the attribute is. */
             scope: components["schemas"]["ExplainScope"];
@@ -7138,7 +7142,7 @@ export interface components {
             value: string;
         };
         /**
-         * @description How a condition was found.
+         * @description Search that found a condition.
          * @enum {string}
          */
         ExplainKind: "condition" | "pair" | "began";
@@ -7146,18 +7150,18 @@ export interface components {
         ExplainLeftOut: {
             /** @description Key of the attribute. */
             attribute: string;
-            /** @description Why. */
+            /** @description Reason for which it was not compared. */
             reason: components["schemas"]["ExplainLeftOutReason"];
             /** @description Where the attribute is. */
             scope: components["schemas"]["ExplainScope"];
         };
         /**
-         * @description Why an attribute was not compared.
+         * @description Reason for which an attribute was not compared.
          * @enum {string}
          */
         ExplainLeftOutReason: "selection" | "constant" | "identifier" | "limit";
         /**
-         * @description What the selection is compared with.
+         * @description Baseline with which the selection is compared.
          * @enum {string}
          */
         ExplainMode: "excess" | "same_minutes" | "time_before";
@@ -7207,7 +7211,7 @@ export interface components {
             selected: number;
         };
         /**
-         * @description How an attribute relates to the value of a condition.
+         * @description Relation of an attribute to the value of a condition.
          * @enum {string}
          */
         ExplainRelation: "equals" | "at_least" | "less_than" | "absent";
@@ -7255,11 +7259,11 @@ export interface components {
              * @description Part of the selection that would vanish if these rows were like the others, 0 to 1.
              */
             explained: number;
-            /** @description How it was found. */
+            /** @description Search that found it. */
             kind: components["schemas"]["ExplainKind"];
             /**
              * Format: double
-             * @description What rows are sorted by, nats.
+             * @description Score by which rows are sorted, nats.
              */
             score: number;
             /**
@@ -7296,7 +7300,7 @@ export interface components {
              */
             toDate: string | null;
         };
-        /** @description What distinguishes the selection. */
+        /** @description Conditions that distinguish the selection. */
         Explanation: {
             /**
              * Format: int64
@@ -7312,7 +7316,7 @@ export interface components {
             data: components["schemas"]["ExplainRow"][];
             /** @description Attributes that were not compared. */
             leftOut: components["schemas"]["ExplainLeftOut"][];
-            /** @description What the selection is compared with. */
+            /** @description Baseline with which the selection is compared. */
             mode: components["schemas"]["ExplainMode"];
             /** @description Operations with at least a tenth of the added time, most first. */
             ownTime: components["schemas"]["ExplainOwnTime"][];
@@ -7327,7 +7331,7 @@ export interface components {
              * @description Number of selected rows.
              */
             selected: number;
-            /** @description How the selected rows failed, most first; at most ten. */
+            /** @description Failures of the selected rows, most first; at most ten. */
             whatFailed: components["schemas"]["ExplainFailure"][];
         };
         /** @description The most frequent values of one field. */
@@ -7596,7 +7600,7 @@ export interface components {
             scopes: string[];
         };
         /**
-         * @description Why the spans of a trace are incomplete.
+         * @description Reason for which the spans of a trace are incomplete.
          * @enum {string}
          */
         GraphReason: "span_limit" | "missing_parents" | "window";
@@ -7631,11 +7635,11 @@ export interface components {
              */
             toDate: string | null;
         };
-        /** @description What the next person on call must know. */
+        /** @description Facts that the next person on call must know. */
         Handover: {
-            /** @description How many of them are acknowledged and not resolved now. */
+            /** @description Number of them that are acknowledged and not resolved now. */
             acknowledged: number;
-            /** @description How many of them are open now. */
+            /** @description Number of them that are open now. */
             open: number;
             /**
              * @description Pages of policies that reach the schedule, opened in the shift or open at its beginning; of projects that the
@@ -7643,7 +7647,7 @@ export interface components {
              */
             pages: components["schemas"]["PageView"][];
             person?: components["schemas"]["OncallPerson"] | null;
-            /** @description How many of them are resolved. */
+            /** @description Number of them that are resolved. */
             resolved: number;
             /**
              * Format: int64
@@ -7668,7 +7672,7 @@ export interface components {
         };
         /** @description `GET /health`. */
         Health: {
-            /** @description What fails, one sentence each; absent when nothing does. */
+            /** @description Failing parts, one sentence each; absent when nothing fails. */
             problems?: string[];
             /** @description `ok`, `starting` or `failing`. */
             status: string;
@@ -7802,7 +7806,7 @@ export interface components {
             ruleType: string;
             /** @description `info`, `warning` or `critical`. */
             severity: string;
-            /** @description What fires. */
+            /** @description Subject of the alert. */
             subject: string;
         };
         /** @description Body of `PUT /api/organizations/{id}/incidents/{incidentId}`; null keeps a value. */
@@ -7849,7 +7853,7 @@ export interface components {
         };
         /** @description Body of `POST /api/organizations/{id}/incidents`. */
         IncidentRequest: {
-            /** @description What is known, for the status pages too; at most 5000 characters. */
+            /** @description Message for the status pages too; at most 5000 characters. */
             message?: string;
             /** @description The project that it is about; null: the organization. */
             projectId?: string | null;
@@ -8778,7 +8782,7 @@ export interface components {
              */
             search: string | null;
             /**
-             * @description What `search` matches; `body` when absent.
+             * @description Kind of the search; `body` when absent.
              * @default body
              */
             searchType: components["schemas"]["LogSearch"];
@@ -8830,7 +8834,7 @@ export interface components {
              * @description Time of the last record that was read.
              */
             lastSeen: string;
-            /** @description What the bodies have in common: `<num>`, `<id>`, `<hex>` and `<ip>` are variables, `<*>` is any word. */
+            /** @description Common part of the bodies: `<num>`, `<id>`, `<hex>` and `<ip>` are variables, `<*>` is any word. */
             pattern: string;
             /** @description Query in the query language that finds the records. */
             query: string;
@@ -8888,7 +8892,7 @@ export interface components {
          */
         LogScope: "resource" | "scope" | "log" | "any";
         /**
-         * @description What a search matches.
+         * @description Kind of a search in logs.
          * @enum {string}
          */
         LogSearch: "body" | "attribute";
@@ -8987,7 +8991,7 @@ export interface components {
         };
         /** @description A maintenance window. */
         MaintenanceView: {
-            /** @description What is done. */
+            /** @description Description of the work. */
             description: string;
             /**
              * Format: date-time
@@ -9066,7 +9070,7 @@ export interface components {
         /** @description One line of a chart, or one line per group. */
         MetricQuery: {
             /**
-             * @description How the points of a bucket are combined; `avg` when absent.
+             * @description Function that combines the points of a bucket; `avg` when absent.
              * @default avg
              */
             aggregation: components["schemas"]["Aggregation"];
@@ -9377,11 +9381,11 @@ export interface components {
              * @description Number of targets that have it.
              */
             sent: number;
-            /** @description How bad it is. */
+            /** @description Severity of the alert. */
             severity: components["schemas"]["RuleSeverity"];
             /** @description Whether the alert began or ended. */
             status: components["schemas"]["NotificationStatus"];
-            /** @description What and how much, one line. */
+            /** @description Subject and value, one line. */
             subject: string;
             /**
              * Format: int64
@@ -9453,7 +9457,7 @@ export interface components {
             /** @description The address, in the answer that creates it only. */
             url?: string | null;
         };
-        /** @description Who is on call in an organization. */
+        /** @description People who are on call in an organization. */
         OncallNow: {
             /** @description By team. */
             teams: components["schemas"]["TeamNow"][];
@@ -9556,7 +9560,7 @@ export interface components {
             startAt: string;
             /**
              * Format: int64
-             * @description Who is on call.
+             * @description User who is on call.
              */
             userId: number;
         };
@@ -9569,7 +9573,7 @@ export interface components {
             createdAt: string;
             /**
              * Format: int64
-             * @description Who created it.
+             * @description User who created it.
              */
             createdBy?: number | null;
             /**
@@ -9594,7 +9598,7 @@ export interface components {
             startAt: string;
             /**
              * Format: int64
-             * @description Who is on call.
+             * @description User who is on call.
              */
             userId: number;
         };
@@ -9686,7 +9690,7 @@ export interface components {
             id: number;
             /**
              * Format: int64
-             * @description How often all steps had run before.
+             * @description Number of complete runs of all steps before this one.
              */
             iteration: number;
             /**
@@ -9704,7 +9708,7 @@ export interface components {
             targetDesc: string;
             /**
              * Format: int64
-             * @description Who was reached; null: a channel.
+             * @description User who was reached; null: a channel.
              */
             userId?: number | null;
         };
@@ -9744,7 +9748,7 @@ export interface components {
             acknowledgedAt?: string | null;
             /**
              * Format: int64
-             * @description Who acknowledged it.
+             * @description User who acknowledged it.
              */
             acknowledgedBy?: number | null;
             /** @description Their name. */
@@ -9765,7 +9769,7 @@ export interface components {
             escalationLevel: number;
             /**
              * Format: int64
-             * @description How often the cause has fired.
+             * @description Number of times that the cause has fired.
              */
             eventCount: number;
             /**
@@ -9800,14 +9804,14 @@ export interface components {
             projectId: string;
             /**
              * Format: int64
-             * @description How often all steps have run.
+             * @description Number of complete runs of all steps.
              */
             repeatIteration: number;
             /** @description When it was resolved. */
             resolvedAt?: string | null;
             /**
              * Format: int64
-             * @description Who resolved it; null: nobody, or the end of the alert.
+             * @description User who resolved it; null: nobody, or the end of the alert.
              */
             resolvedBy?: number | null;
             /** @description Their name. */
@@ -9969,7 +9973,7 @@ export interface components {
         PasskeyDescriptor: {
             /** @description Credential id. */
             id: string;
-            /** @description How the authenticator is reached; absent when unknown. */
+            /** @description Transports to the authenticator; absent when unknown. */
             transports?: string[];
             /** @description Always `public-key`. */
             type: string;
@@ -10142,7 +10146,7 @@ export interface components {
         };
         /** @description A post-mortem. */
         PostMortemView: {
-            /** @description Who changed it last. */
+            /** @description Author of the latest change. */
             author: string;
             /** @description Markdown. */
             body: string;
@@ -10806,7 +10810,7 @@ export interface components {
         PublicStatus: {
             /** @description Its monitors, in order. */
             checks: components["schemas"]["PublicCheck"][];
-            /** @description What it is about. */
+            /** @description Description of the page's subject. */
             description: string;
             /**
              * Format: date-time
@@ -10829,7 +10833,7 @@ export interface components {
              * @description When it was written.
              */
             createdAt: string;
-            /** @description What is known. */
+            /** @description Message to readers. */
             message: string;
             /** @description `investigating`, `identified`, `monitoring` or `resolved`. */
             status: string;
@@ -10980,7 +10984,7 @@ export interface components {
             lastMessage?: string | null;
             /** @description `accepted` or `rejected`. */
             outcome: string;
-            /** @description Why the requests were rejected; empty when accepted. */
+            /** @description Reason of the rejection; empty when accepted. */
             reason: string;
             /** @description `traces`, `metrics`, `logs`, `reports` or `profiles`. */
             signal: string;
@@ -11072,9 +11076,9 @@ export interface components {
         };
         /** @description A moment at which a rule would have fired. */
         RuleFiring: {
-            /** @description How bad. */
+            /** @description Severity of the alert. */
             severity: components["schemas"]["RuleSeverity"];
-            /** @description What and how much, one line. */
+            /** @description Subject and value, one line. */
             subject: string;
             /**
              * Format: date-time
@@ -11142,7 +11146,7 @@ export interface components {
             severity?: string;
         };
         /**
-         * @description How bad an alert is.
+         * @description Severity of an alert.
          * @enum {string}
          */
         RuleSeverity: "info" | "warning" | "critical";
@@ -11287,7 +11291,7 @@ export interface components {
             /** @description The schedule. */
             schedule: components["schemas"]["ScheduleView"];
         };
-        /** @description Who is on call by a schedule. */
+        /** @description People who are on call by a schedule. */
         ScheduleNow: {
             /**
              * Format: int64
@@ -11299,7 +11303,7 @@ export interface components {
             /** @description From when. */
             nextAt?: string | null;
             nextUp?: components["schemas"]["OncallPerson"] | null;
-            /** @description Who is on call; empty: nobody. */
+            /** @description People who are on call; empty: nobody. */
             oncall: components["schemas"]["OncallPerson"][];
             /** @description When the shift began. */
             since?: string | null;
@@ -11581,7 +11585,7 @@ export interface components {
         ServiceNode: {
             /** @description Kind and name, joined by `:`. */
             id: string;
-            /** @description What the node is. */
+            /** @description Kind of the node. */
             kind: components["schemas"]["ServiceNodeKind"];
             /**
              * @description `service.name`, which may be empty; system and namespace of a database; system and destination of messages; host
@@ -11597,7 +11601,7 @@ export interface components {
             versions: number;
         };
         /**
-         * @description What a node of the map is.
+         * @description Kind of a node of the map.
          * @enum {string}
          */
         ServiceNodeKind: "service" | "database" | "messaging" | "host";
@@ -11673,7 +11677,7 @@ export interface components {
             value: string;
         };
         /**
-         * @description How an attribute is compared.
+         * @description Comparison of an attribute.
          * @enum {string}
          */
         SessionAttributeOperator: "equals" | "contains";
@@ -11958,7 +11962,7 @@ export interface components {
             start: string;
             /**
              * Format: int64
-             * @description Who is on call.
+             * @description User who is on call.
              */
             userId: number;
         };
@@ -12013,7 +12017,7 @@ export interface components {
              * @description Milliseconds added to the latency thresholds of the impact; 0 when none is set.
              */
             offsetMs: number;
-            /** @description Why it is accepted; may be empty. */
+            /** @description Reason for accepting it; may be empty. */
             reason: string;
         };
         /** @description Body of `POST /api/endpoints/slow`. */
@@ -12025,7 +12029,7 @@ export interface components {
              * @description Milliseconds to add to the latency thresholds of the impact; 0 removes the offset.
              */
             offsetMs: number;
-            /** @description Why it is accepted; may be empty. */
+            /** @description Reason for accepting it; may be empty. */
             reason?: string;
         };
         /** @description Body of `POST /api/notification-rules/{id}/snooze`. */
@@ -12065,7 +12069,7 @@ export interface components {
              *     child counts as far as it lies in its parent, and one that begins after it on its own.
              */
             own: number[];
-            /** @description How many places before the span its parent stands; 0: without a parent in the trace. */
+            /** @description Number of places that its parent stands before the span; 0: without a parent in the trace. */
             parents: number[];
             /** @description Index in `projects`. */
             projects: number[];
@@ -12090,7 +12094,7 @@ export interface components {
         };
         /** @description Completeness of the spans of a trace. */
         SpanGraphStatus: {
-            /** @description Why they are not; empty when complete. */
+            /** @description Reasons for which they are incomplete; empty when complete. */
             reasons: components["schemas"]["GraphReason"][];
             /**
              * Format: int64
@@ -12323,7 +12327,7 @@ export interface components {
         StateView: "up" | "down" | "unknown";
         /** @description Confirmation of a change. */
         StatusAnswer: {
-            /** @description What was done, in one word, such as `deleted`. */
+            /** @description Outcome in one word, such as `deleted`. */
             status: string;
         };
         /** @description A monitor that a page can show. */
@@ -12347,7 +12351,7 @@ export interface components {
             /** @description 1 to 100 characters. */
             name: string;
         };
-        /** @description What was deleted, or stored. */
+        /** @description Answer to a deletion or a change of a status page's object. */
         StatusPageDone: {
             /**
              * Format: int64
@@ -12383,7 +12387,7 @@ export interface components {
             createdAt: string;
             /** @description The host at whose root it is shown. */
             customDomain?: string | null;
-            /** @description What it is about. */
+            /** @description Description of the page's subject. */
             description: string;
             /** @description Groups of its monitors. */
             groups: components["schemas"]["StatusGroup"][];
@@ -12454,9 +12458,9 @@ export interface components {
         };
         /** @description Response of `GET /api/ai-traces/{id}/conversation`: the document that `storageKey` points to. */
         StoredConversation: {
-            /** @description What the model was sent, as the span has it: text or JSON; null when absent. */
+            /** @description Input of the model, as the span has it: text or JSON; null when absent. */
             input: string | null;
-            /** @description What the model answered, as the span has it: text or JSON; null when absent. */
+            /** @description Output of the model, as the span has it: text or JSON; null when absent. */
             output: string | null;
         };
         /** @description One uploaded file, or one architecture of it. */
@@ -12567,7 +12571,7 @@ export interface components {
              */
             fromDate: string | null;
             /**
-             * @description What lines are formed by: the five greatest values, and "Other"; `name` when absent.
+             * @description Key that forms the lines: the five greatest values, and "Other"; `name` when absent.
              * @default name
              */
             groupBy: components["schemas"]["TaskGrouping"];
@@ -12677,7 +12681,7 @@ export interface components {
          */
         TaskGroupOrder: "impact" | "count" | "p50_duration" | "p95_duration" | "p99_duration" | "avg_duration" | "last_seen" | "task" | "task_name" | "error_rate";
         /**
-         * @description What the lines of a chart are formed by.
+         * @description Key that forms the lines of a chart.
          * @enum {string}
          */
         TaskGrouping: "name" | "version" | "service";
@@ -12786,7 +12790,7 @@ export interface components {
              */
             throughput: number;
         };
-        /** @description Who is on call in a team. */
+        /** @description People who are on call in a team. */
         TeamNow: {
             /** @description Its schedules. */
             schedules: components["schemas"]["ScheduleNow"][];
@@ -12880,7 +12884,7 @@ export interface components {
         };
         /** @description The shifts of a schedule. */
         Timeline: {
-            /** @description Who is on call. */
+            /** @description Shifts of all layers together. */
             final: components["schemas"]["ShiftView"][];
             /**
              * Format: date-time
@@ -12899,9 +12903,9 @@ export interface components {
                 [key: string]: components["schemas"]["OncallPerson"];
             };
         };
-        /** @description What happened. */
+        /** @description An event of an incident. */
         TimelineEntry: {
-            /** @description Who wrote an update; empty: the server. */
+            /** @description Author of an update; empty: the server. */
             author: string;
             /** @description `opened`, `alert_fired`, `alert_ended`, `update`, `deploy`, `issue_new` or `issue_regressed`. */
             kind: string;
@@ -12962,7 +12966,7 @@ export interface components {
             name: string;
         };
         /**
-         * @description What functions are grouped by.
+         * @description Key by which functions are grouped.
          * @enum {string}
          */
         TopBy: "function" | "package";
@@ -13308,7 +13312,7 @@ export interface components {
              * @description Duration in nanoseconds.
              */
             duration: number;
-            /** @description What a reader should look at. */
+            /** @description Flags for readers. */
             flags: components["schemas"]["AiFlag"][];
             /** @description Whether the span failed. */
             isError: boolean;
@@ -13456,7 +13460,7 @@ export interface components {
          *     those of other versions of its service in the same time and the six hours before.
          */
         VersionPage: {
-            /** @description What got better, the most rows first. */
+            /** @description Differences for the better, the most rows first. */
             better: components["schemas"]["Difference"][];
             /**
              * Format: int64
@@ -13484,11 +13488,11 @@ export interface components {
              * @description End of the compared time.
              */
             to: string;
-            /** @description What got worse, the most rows first. */
+            /** @description Differences for the worse, the most rows first. */
             worse: components["schemas"]["Difference"][];
         };
         /**
-         * @description How a version relates to a change.
+         * @description Relation of a version to a change.
          * @enum {string}
          */
         VersionRelation: "carries" | "began_with";

@@ -69,7 +69,7 @@ impl<T> Generations<T> {
     }
 }
 
-/// What a row gets from the other side of its call.
+/// Columns that a row gets from the other side of its call.
 struct Paired {
     row: usize,
     service: Name,

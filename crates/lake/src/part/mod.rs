@@ -114,7 +114,7 @@ pub struct Part {
     suspect_since: Mutex<Option<Instant>>,
 }
 
-/// How long a suspect part is left out of merges. Then it is tried again: the disk may have recovered.
+/// Time for which a suspect part is left out of merges. Then it is tried again: the disk may have recovered.
 const SUSPECT_RETRY: Duration = Duration::from_secs(3600);
 
 impl Part {

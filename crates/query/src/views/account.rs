@@ -352,7 +352,7 @@ pub struct NewUploadToken {
 /// Confirmation of a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Done {
-    /// What was changed, in one sentence.
+    /// Description of the change, one sentence.
     pub message: String,
 }
 
@@ -361,7 +361,7 @@ pub struct Done {
 pub struct Health {
     /// `ok`, `starting` or `failing`.
     pub status: String,
-    /// What fails, one sentence each; absent when nothing does.
+    /// Failing parts, one sentence each; absent when nothing fails.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
 }

@@ -70,7 +70,7 @@ pub struct NewPersonalToken {
 /// Confirmation of a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct StatusAnswer {
-    /// What was done, in one word, such as `deleted`.
+    /// Outcome in one word, such as `deleted`.
     pub status: String,
 }
 
@@ -345,7 +345,7 @@ pub struct ProtectedResource {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AckView {
-    /// What is acknowledged.
+    /// Subject of the page or alert that is acknowledged.
     pub subject: String,
     /// `open` or `acknowledged`.
     pub status: String,
@@ -371,7 +371,7 @@ pub struct AckPage {
     pub rule_name: String,
     /// Name of the project.
     pub project_name: String,
-    /// How often the cause has fired.
+    /// Number of times that the cause has fired.
     pub event_count: i64,
     /// When it fired last.
     #[schema(format = DateTime)]
@@ -379,6 +379,6 @@ pub struct AckPage {
     /// When the page was opened.
     #[schema(format = DateTime)]
     pub created_at: String,
-    /// Who acknowledged it.
+    /// Name of the user who acknowledged it.
     pub acknowledged_by_name: Option<String>,
 }

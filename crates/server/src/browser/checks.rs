@@ -57,7 +57,7 @@ impl BrowserChecks {
         matches!(self.place, Place::Nowhere)
     }
 
-    /// Why they do not run; `None`: they do.
+    /// Reason for which they do not run; `None`: they do.
     pub fn problem(&self) -> Option<String> {
         match &self.place {
             Place::Nowhere => Some(NO_BROWSER.to_owned()),
@@ -112,7 +112,7 @@ pub struct BrowserCheck<'a> {
     pub script: &'a str,
     /// Its variables.
     pub env: &'a BTreeMap<String, String>,
-    /// How long it may take.
+    /// Time that the check may take.
     pub timeout: Duration,
     /// Hexadecimal.
     pub trace_id: &'a str,
@@ -120,7 +120,7 @@ pub struct BrowserCheck<'a> {
     pub allows_private: bool,
 }
 
-/// What a script printed, without the values of its variables, which are secrets.
+/// Masks the values of a script's variables, which are secrets, in its output.
 fn masked(printed: &str, env: &BTreeMap<String, String>) -> String {
     let mut values: Vec<&String> = env.values().filter(|value| value.chars().count() >= SECRET_CHARS_MIN).collect();
     // A value may contain another one.

@@ -68,7 +68,7 @@ const METHODS: [&str; 26] = [
 /// Chromium contacts loopback without a proxy unless a list says otherwise.
 pub const BYPASSES_NOTHING: &str = "<-loopback>";
 
-/// What becomes of a message of the script.
+/// Destination of a message of the script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Passed {
     /// It is sent to the browser in this form.

@@ -32,7 +32,7 @@ pub struct Job {
     pub allows_private: bool,
 }
 
-/// What a worker receives.
+/// Assignment of a worker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Assignment {
     /// The check.
@@ -41,14 +41,14 @@ pub struct Assignment {
     pub installation: Installation,
 }
 
-/// What came of a check.
+/// Outcome of a check.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Report {
-    /// Why it is bad; `None`: it is good.
+    /// Error of the check; `None`: it is good.
     pub error: Option<String>,
-    /// How long the script took, without the start of the browser; `None`: it did not end by itself.
+    /// Duration of the script, without the start of the browser; `None`: it did not end by itself.
     pub duration_ns: Option<i64>,
-    /// What the script printed, and details of the error.
+    /// Output of the script, and details of the error.
     pub output: String,
 }
 

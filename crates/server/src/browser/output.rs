@@ -8,7 +8,7 @@ use tidewatch_runtime::redact::is_hidden;
 pub struct Output {
     lines: String,
     is_full: bool,
-    /// Why the proxy refused a request last.
+    /// Reason of the proxy's latest refusal.
     refusal: Option<String>,
 }
 
@@ -40,7 +40,7 @@ impl Output {
         }
     }
 
-    /// Why the proxy refused a request last.
+    /// Reason of the proxy's latest refusal.
     pub fn refusal(&self) -> Option<&str> {
         self.refusal.as_deref()
     }

@@ -16,7 +16,7 @@ use crate::http_client::{self, Hop};
 /// A browser runner.
 pub struct Runner {
     address: RunnerAddress,
-    /// Why its latest answer was none; `None`: it works.
+    /// Reason for which its latest answer was none; `None`: it works.
     problem: Mutex<Option<String>>,
 }
 
@@ -32,7 +32,7 @@ impl Runner {
         Runner { address, problem: Mutex::default() }
     }
 
-    /// Why it makes no checks, as of the latest one.
+    /// Reason for which it makes no checks, as of the latest one.
     pub fn problem(&self) -> Option<String> {
         self.problem.lock().clone()
     }

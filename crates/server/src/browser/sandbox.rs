@@ -11,7 +11,7 @@ use anyhow::{Context, ensure};
 use rustix::process::{Resource, Rlimit, Signal};
 use tidewatch_limits as limits;
 
-/// What the process becomes.
+/// Program that the process becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Role {
     /// Chromium, whose messages go through the descriptors 3 and 4, which are its standard input and output until then.
@@ -23,7 +23,7 @@ pub enum Role {
 /// Arguments of `tidewatch browser-process`.
 #[derive(Debug, clap::Args)]
 pub struct ProcessArgs {
-    /// What the process becomes.
+    /// Program that the process becomes.
     role: Role,
     /// The program and its arguments.
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]

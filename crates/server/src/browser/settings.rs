@@ -75,7 +75,7 @@ pub struct ProgramSettings {
     pub synthetics_browser_chromium: Option<PathBuf>,
 }
 
-/// How a server reaches its browser runner.
+/// Address of a server's browser runner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunnerAddress {
     /// The address; its path ends with a slash.

@@ -88,7 +88,7 @@ async fn check(assignment: &Assignment, folder: &Path, output: &Arc<Mutex<Output
     Report { error, duration_ns, output: std::mem::take(&mut *output.lock()).into_string() }
 }
 
-/// What the process of the script says at its end.
+/// Report of the script's process at its end.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Ended {
@@ -152,7 +152,7 @@ async fn last_lines(mut stream: ChildStderr) -> String {
     String::from_utf8_lossy(&kept).into_owned()
 }
 
-/// Why a program ended that should have run on.
+/// Reason for which a program ended that should have run on.
 async fn cause(mut child: Child, complaints: JoinHandle<String>, name: &str) -> String {
     /// Descriptors may be open in a child of the program.
     const PATIENCE: Duration = Duration::from_secs(1);

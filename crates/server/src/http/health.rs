@@ -18,6 +18,7 @@ use axum::http::StatusCode;
 use tidewatch_journal::heartbeat::Missing;
 
 use crate::app::App;
+use crate::error::health_status;
 use tidewatch_limits as limits;
 use tidewatch_query::views::account::Health;
 
@@ -43,7 +44,7 @@ pub async fn ready(State(app): State<Arc<App>>) -> (StatusCode, Json<Health>) {
 
 /// The response of `/health` and `/readyz` while the store is being opened.
 pub async fn starting() -> (StatusCode, Json<Health>) {
-    (StatusCode::SERVICE_UNAVAILABLE, Json(Health { status: "starting".to_owned(), problems: Vec::new() }))
+    (health_status(false), Json(Health { status: "starting".to_owned(), problems: Vec::new() }))
 }
 
 /// Whether the threads make progress.
@@ -68,8 +69,7 @@ fn missing_threads(app: &App) -> Vec<String> {
 }
 
 fn health_response(problems: Vec<String>) -> (StatusCode, Json<Health>) {
-    match problems.is_empty() {
-        true => (StatusCode::OK, Json(Health { status: "ok".to_owned(), problems })),
-        false => (StatusCode::SERVICE_UNAVAILABLE, Json(Health { status: "failing".to_owned(), problems })),
-    }
+    let is_healthy = problems.is_empty();
+    let status = if is_healthy { "ok" } else { "failing" };
+    (health_status(is_healthy), Json(Health { status: status.to_owned(), problems }))
 }

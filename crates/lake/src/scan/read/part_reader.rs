@@ -40,7 +40,7 @@ const FEW_ROWS_SHARE: usize = 8;
 /// Virtual column: the row's number in its part, I64.
 pub(crate) const ROW_NUMBER: &str = "row number";
 
-/// What to read for the rows that pass.
+/// Projection and budget of a read.
 pub(crate) struct ReadOptions<'a> {
     pub projection: &'a Projection,
     /// Adds [`ROW_NUMBER`].

@@ -12,7 +12,7 @@ use x509_cert::der::Decode;
 
 use crate::http_client;
 
-/// What a check may contact, and when it is made.
+/// Permitted targets of a check, and its time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Probe {
     pub(super) policy: OutboundPolicy,
@@ -20,7 +20,7 @@ pub(super) struct Probe {
     pub(super) now_ns: i64,
 }
 
-/// Why a check is not up.
+/// Reasons for which a check is not up.
 pub(super) enum Failure {
     /// The target is bad.
     Bad(String),
@@ -28,14 +28,14 @@ pub(super) enum Failure {
     NotMade(String),
 }
 
-/// What a check has seen so far.
+/// Observations of a check so far.
 #[derive(Debug, Default)]
 pub(super) struct Observed {
     pub(super) timings: MonitorTimings,
     pub(super) status_code: Option<i64>,
     pub(super) trace_id: String,
     pub(super) tls_expires_ns: Option<i64>,
-    /// What a script printed.
+    /// Output of a script.
     pub(super) output: String,
 }
 
