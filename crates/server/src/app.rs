@@ -11,7 +11,6 @@ use tidewatch_store::TelemetryStore;
 use tokio::sync::{Notify, Semaphore};
 use uuid::Uuid;
 
-use crate::browser::checks::BrowserChecks;
 use crate::config::Config;
 use crate::process::missing_accounts;
 use crate::process::reserve::Reserve;
@@ -45,6 +44,7 @@ use tidewatch_limits::admission::guesses::Guesses;
 use tidewatch_limits::admission::per_ip::PerIpCounts;
 use tidewatch_limits::admission::slots::Admission;
 use tidewatch_limits::clock::Clock;
+use tidewatch_probes::browser::checks::BrowserChecks;
 use tidewatch_query::context::QueryContext;
 use tidewatch_query::retention::retention_of;
 use tidewatch_query::threads::QueryThreads;
@@ -266,7 +266,7 @@ impl App {
             hints,
             refusals: Refusals::default(),
             live_tails: Arc::default(),
-            browser: BrowserChecks::open(&config.browser).await?,
+            browser: BrowserChecks::open(config.browser.place()?).await,
             monitor_runs: Semaphore::new(limits::MONITOR_RUNS_MAX),
             demos: Demos::default(),
             status_pages: StatusPages::new(Arc::new(StoredMonitors)),

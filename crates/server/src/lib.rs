@@ -20,8 +20,6 @@
 //!   background work of alerts.
 //! - [`process`]: memory, reserved disk space, log lines, own spans.
 //! - [`cli`]: subcommands of the command line. [`backup`]: copies of a data directory, and their verification.
-//! - [`browser`]: checks of monitors by a browser, in processes of their own. [`browser_runner`]: makes them for other
-//!   machines. [`http_client`]: one request to one server.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -29,13 +27,10 @@
 pub mod alerts;
 pub mod app;
 pub mod backup;
-pub mod browser;
-pub mod browser_runner;
 pub mod cli;
 pub mod config;
 pub mod error;
 pub mod http;
-pub mod http_client;
 pub mod jobs;
 pub mod listen;
 pub mod process;

@@ -1,8 +1,10 @@
 //! The operator's settings, each with a name, a type, a default and one sentence of help.
 //!
 //! [`file`]: the configuration file below flags and environment. [`Loaded`]: parsing and validation. [`show`]: settings
-//! as shown to people. `checks`: what is wrong with settings. `twilio`: the settings of SMS.
+//! as shown to people. `checks`: what is wrong with settings. `twilio`: the settings of SMS. [`browser`]: those of checks
+//! by a browser.
 
+pub mod browser;
 mod checks;
 pub mod file;
 mod load;
@@ -20,7 +22,7 @@ use anyhow::Context;
 use clap::ArgAction;
 use clap::builder::BoolishValueParser;
 
-use crate::browser::settings::BrowserSettings;
+use self::browser::BrowserSettings;
 use crate::listen::ListenAddress;
 use crate::listen::client_ip::{Trust, TrustError};
 use crate::listen::tls::Tls;

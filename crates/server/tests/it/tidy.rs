@@ -112,12 +112,13 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("accounts", &["domain", "journal", "limits", "runtime"]),
     ("ingest", &["accounts", "blobs", "domain", "journal", "lake", "limits", "runtime", "store", "symbols"]),
     ("query", &["accounts", "domain", "limits", "store"]),
+    ("probes", &["limits", "runtime"]),
     ("alerts", &["accounts", "domain", "limits", "query", "runtime"]),
     ("bench", &["accounts", "domain", "ingest", "journal", "lake", "limits", "query", "runtime", "store"]),
     (
         "server",
         &[
-            "accounts", "alerts", "bench", "blobs", "domain", "ingest", "journal", "lake", "limits", "query",
+            "accounts", "alerts", "bench", "blobs", "domain", "ingest", "journal", "lake", "limits", "probes", "query",
             "runtime", "store", "symbols",
         ],
     ),
