@@ -14,7 +14,7 @@
 //! ```
 //!
 //! - [`app`]: wiring. [`config`]: the operator's settings. [`serve`]: start and stop.
-//! - [`error`]: the only file that chooses status codes.
+//! - [`error`]: the only file that chooses status codes. [`engine`]: the only file that chooses an engine.
 //! - [`http`]: routes, gates, handlers, the embedded UI. [`listen`]: addresses, TLS, trusted proxies.
 //! - [`state`]: what handlers and jobs share in memory. [`jobs`]: background work over store and accounts. [`alerts`]:
 //!   background work of alerts.
@@ -29,6 +29,7 @@ pub mod app;
 pub mod backup;
 pub mod cli;
 pub mod config;
+pub mod engine;
 pub mod error;
 pub mod http;
 pub mod jobs;

@@ -23,6 +23,7 @@ use clap::ArgAction;
 use clap::builder::BoolishValueParser;
 
 use self::browser::BrowserSettings;
+use crate::engine::EngineOptions;
 use crate::listen::ListenAddress;
 use crate::listen::client_ip::{Trust, TrustError};
 use crate::listen::tls::Tls;
@@ -218,11 +219,18 @@ pub struct Config {
 }
 
 impl Config {
-    /// Options of the telemetry store.
+    /// Options of the journal in front of the engine.
     pub fn durable_store_options(&self) -> DurableStoreOptions {
         DurableStoreOptions {
             data_dir: self.data_dir.clone(),
             body_bytes_max: self.otlp_body_bytes_max.max(self.report().body_bytes_max),
+        }
+    }
+
+    /// Options of the engine.
+    pub fn engine_options(&self) -> EngineOptions {
+        EngineOptions {
+            data_dir: self.data_dir.clone(),
             flush_rows: self.flush_rows,
             memtable_bytes: self.memtable_mb.saturating_mul(1024 * 1024),
             flush_age: Duration::from_secs(self.flush_seconds),
