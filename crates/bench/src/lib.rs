@@ -39,11 +39,11 @@ pub enum BenchCommand {
     Fill(fill::FillArgs),
 }
 
-/// Runs the command until it is done. `print_line` is called with one line of output at a time.
-pub fn run(command: &BenchCommand, print_line: impl FnMut(&str)) -> anyhow::Result<()> {
+/// Runs the command until it is done. `fill` writes with `engine`. `print_line` is called with one line of output at a time.
+pub fn run(command: &BenchCommand, engine: &dyn fill::FillEngine, print_line: impl FnMut(&str)) -> anyhow::Result<()> {
     match command {
         BenchCommand::Ingest(arguments) => ingest::run(arguments, print_line),
         BenchCommand::Query(arguments) => query::run(arguments, print_line),
-        BenchCommand::Fill(arguments) => fill::run(arguments, print_line),
+        BenchCommand::Fill(arguments) => fill::run(arguments, engine, print_line),
     }
 }

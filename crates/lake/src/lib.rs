@@ -60,7 +60,7 @@ pub(crate) use tidewatch_store::columns::{ExceptionKeys, NO_KEY, Rows};
 use tidewatch_store::days::{self, day_name, day_of};
 use tidewatch_store::plan::{Filter, Key, Plan, Shape};
 use tidewatch_store::tables::Table;
-use tidewatch_store::{StoreError, TelemetryStore};
+use tidewatch_store::{Applied, Observer, StoreError, TelemetryStore};
 
 pub use crate::part::removal::Hold;
 pub use crate::retention::disk_budget::DISK_BUDGET;
@@ -71,8 +71,8 @@ pub use ingest::names::OTHER_NAME;
 pub use lifecycle::check;
 pub use lifecycle::set_aside::set_part_aside;
 pub use lifecycle::trusted_time::{CONFIRMED_AFTER, DAYS_PER_HOUR};
-pub use lost::{LOST_DAYS, Lost, LostStats};
-pub use options::{DiskBudget, FreeBytes, KeepRecords, LakeOptions, MergeOptions, OnFatal, RollupOptions};
+pub use lost::{LOST_DAYS, Lost};
+pub use options::{DiskBudget, FreeBytes, LakeOptions, MergeOptions, RollupOptions};
 pub use part::{Part, PartFacts, PartFile};
 pub use scan::RowCursor;
 pub use scan::source::Source;
@@ -92,15 +92,6 @@ pub struct Lake {
 
 /// Deadline for reading the stored names of one day; the journal waits meanwhile.
 const NAMES_READ_MAX: Duration = Duration::from_secs(30);
-
-/// The outcome of a request's records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Applied {
-    /// Number of records with rows.
-    pub stored: usize,
-    /// Number of records that were received before.
-    pub duplicates: usize,
-}
 
 /// Whether an exception is already stored under its other key, from its span or from a log record. DECISIONS 9.
 ///
@@ -124,9 +115,6 @@ fn duplicates(dedup: &mut DedupSet, rows: &Rows, received_ns: i64) -> Vec<bool> 
     }
     flags
 }
-
-/// Called with the rows of a request before they are stored, and with whether a record, by index, was received before.
-pub type Observer<'a> = dyn FnMut(&Rows, &dyn Fn(usize) -> bool) + 'a;
 
 impl Lake {
     /// Opens or creates the lake, removes files that a crash left behind, and starts its threads.

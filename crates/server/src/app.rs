@@ -6,13 +6,13 @@ use std::sync::{Arc, mpsc};
 use anyhow::{Context, bail};
 use tidewatch_domain::model::RequestKind;
 use tidewatch_journal::disk::{Disk, RealDisk};
-use tidewatch_lake::OnFatal;
-use tidewatch_store::TelemetryStore;
+use tidewatch_lake::Lake;
+use tidewatch_store::{OnFatal, TelemetryStore};
 use tokio::sync::{Notify, Semaphore};
 use uuid::Uuid;
 
-use crate::browser::checks::BrowserChecks;
 use crate::config::Config;
+use crate::engine::EngineOpener;
 use crate::process::missing_accounts;
 use crate::process::reserve::Reserve;
 use crate::state::demos::Demos;
@@ -45,6 +45,7 @@ use tidewatch_limits::admission::guesses::Guesses;
 use tidewatch_limits::admission::per_ip::PerIpCounts;
 use tidewatch_limits::admission::slots::Admission;
 use tidewatch_limits::clock::Clock;
+use tidewatch_probes::browser::checks::BrowserChecks;
 use tidewatch_query::context::QueryContext;
 use tidewatch_query::retention::retention_of;
 use tidewatch_query::threads::QueryThreads;
@@ -123,6 +124,8 @@ pub struct App {
     pub background: Arc<Background>,
     /// The telemetry store and its journal.
     pub durable_store: Arc<DurableStore>,
+    /// The embedded engine, for backups.
+    pub lake: Arc<Lake>,
     /// Queries and maintenance of stored telemetry.
     pub store: Arc<dyn TelemetryStore>,
     /// Dependencies of the ingest path.
@@ -203,12 +206,25 @@ impl App {
         let kept = retention_of(&control, &BTreeSet::new());
         let first_versions = Arc::new(FirstVersions::default());
         first_versions.load(&control.all_first_versions().await.context("cannot read the versions of services")?);
+        let opener = EngineOpener {
+            options: config.engine_options(),
+            project_retention: kept,
+            clock: clock.clone(),
+            disk: disk.clone(),
+            on_fatal: on_fatal.clone(),
+            opened: Default::default(),
+        };
         let environment =
             StoreEnvironment { clock: clock.clone(), disk, on_fatal, first_versions: first_versions.clone() };
-        let durable_store =
-            tokio::task::spawn_blocking(move || DurableStore::open(&settings, kept, environment, known)).await??;
+        let (durable_store, lake) = tokio::task::spawn_blocking(move || {
+            let open_engine = |keep_records| opener.open(keep_records);
+            let durable_store = DurableStore::open(&settings, &open_engine, environment, known)?;
+            let lake = opener.opened.lock().upgrade().context("the engine was not opened")?;
+            anyhow::Ok((durable_store, lake))
+        })
+        .await??;
         let (durable_store, hints) = (Arc::new(durable_store), Arc::new(Hints::default()));
-        let store: Arc<dyn TelemetryStore> = durable_store.lake().clone();
+        let store: Arc<dyn TelemetryStore> = lake.clone();
         let highest = store.highest_project();
         if control.number_projects_above(highest).await.context("cannot number projects")? {
             tracing::warn!(
@@ -260,13 +276,14 @@ impl App {
             per_ip: PerIpCounts::default(),
             ingest,
             durable_store,
+            lake,
             store,
             store_metrics: Arc::default(),
             rejection_log: RejectionLog::default(),
             hints,
             refusals: Refusals::default(),
             live_tails: Arc::default(),
-            browser: BrowserChecks::open(&config.browser).await?,
+            browser: BrowserChecks::open(config.browser.place()?).await,
             monitor_runs: Semaphore::new(limits::MONITOR_RUNS_MAX),
             demos: Demos::default(),
             status_pages: StatusPages::new(Arc::new(StoredMonitors)),

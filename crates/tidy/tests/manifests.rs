@@ -16,15 +16,15 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("columnar", &[]),
     ("limits", &[]),
     ("blobs", &["limits"]),
-    ("store", &["domain"]),
+    ("store", &["domain", "journal"]),
     ("lake", &["columnar", "domain", "journal", "store"]),
     ("runtime", &["journal", "limits"]),
     ("probes", &["limits", "runtime"]),
     ("accounts", &["domain", "journal", "limits", "runtime"]),
-    ("ingest", &["accounts", "blobs", "domain", "journal", "lake", "limits", "runtime", "store", "symbols"]),
+    ("ingest", &["accounts", "blobs", "domain", "journal", "limits", "runtime", "store", "symbols"]),
     ("query", &["accounts", "domain", "limits", "store"]),
     ("alerts", &["accounts", "domain", "limits", "probes", "query", "runtime"]),
-    ("bench", &["accounts", "domain", "ingest", "journal", "lake", "limits", "query", "runtime", "store"]),
+    ("bench", &["accounts", "domain", "ingest", "journal", "limits", "query", "runtime", "store"]),
     (
         "server",
         &[

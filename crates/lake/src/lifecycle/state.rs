@@ -26,7 +26,7 @@ use crate::memtable::buffer_pool::BufferPool;
 use crate::memtable::counts::Counts;
 use crate::memtable::{Memtable, Sealed};
 use crate::merge::policy;
-use crate::options::{KeepRecords, LakeOptions, OnFatal};
+use crate::options::LakeOptions;
 use crate::part::{Part, PartFacts};
 use crate::scan::source::Source;
 use crate::schedule::background_throttle::PAUSE_FACTOR;
@@ -40,6 +40,7 @@ use tidewatch_store::query_memory::QueryMemory;
 use tidewatch_store::retention::ProjectRetention;
 use tidewatch_store::tables::Table;
 use tidewatch_store::{CompletedWork, OnWorkCompleted, Stats, StoreError, TableStats, Work};
+use tidewatch_store::{KeepRecords, OnFatal};
 
 /// Number of flushes of a memtable that fail on its rows before these are set aside.
 const DEFECTS_MAX: u32 = 3;

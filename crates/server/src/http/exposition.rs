@@ -224,7 +224,7 @@ impl Scrape {
     fn queues(&self, families: &mut Families<'_>) -> fmt::Result {
         let app = &self.app;
         let stats = app.store.stats();
-        let lost = app.durable_store.lake().lost().stats();
+        let lost = app.durable_store.engine().lost().stats();
         let journal = app.durable_store.journal_backlog();
         for (name, help, value) in [
             ("tidewatch_admission_waiting", "Exports that wait for a slot now.", app.admission.waiting()),

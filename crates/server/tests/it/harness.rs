@@ -234,7 +234,7 @@ impl Harness {
 
     /// The number of rows of a table, in parts and in memory, of all projects.
     pub fn rows(&self, table: Table) -> u64 {
-        let stats = self.app().durable_store.lake().stats();
+        let stats = self.app().lake.stats();
         let table = stats.tables.iter().find(|stats| stats.table == table).expect("every table has its statistics");
         table.rows + table.memory_rows as u64
     }

@@ -2,8 +2,7 @@
 
 use std::time::Instant;
 
-use tidewatch_accounts::MonitorTimings;
-use tidewatch_alerts::outbound::OutboundPolicy;
+use tidewatch_runtime::outbound::policy::OutboundPolicy;
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;
 use tokio_rustls::rustls::pki_types::CertificateDer;
@@ -12,36 +11,37 @@ use x509_cert::der::Decode;
 
 use crate::http_client;
 
-/// Permitted targets of a check, and its time.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Probe {
-    pub(super) policy: OutboundPolicy,
-    /// Nanoseconds since the epoch.
-    pub(super) now_ns: i64,
+/// Durations of the phases of a check, nanoseconds; absent: the check has no such phase, or did not reach its end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Timings {
+    /// Resolution of names.
+    pub dns_ns: Option<i64>,
+    /// Connections.
+    pub connect_ns: Option<i64>,
+    /// TLS handshakes.
+    pub tls_ns: Option<i64>,
+    /// From a request to the first byte of its answer.
+    pub wait_ns: Option<i64>,
+    /// The whole check.
+    pub total_ns: Option<i64>,
 }
 
-/// Reasons for which a check is not up.
-pub(super) enum Failure {
-    /// The target is bad.
-    Bad(String),
-    /// Nothing is known of the target: the check was not made.
-    NotMade(String),
-}
-
-/// Observations of a check so far.
+/// Observations of a check so far; they remain when it fails or its time ends.
 #[derive(Debug, Default)]
-pub(super) struct Observed {
-    pub(super) timings: MonitorTimings,
-    pub(super) status_code: Option<i64>,
-    pub(super) trace_id: String,
-    pub(super) tls_expires_ns: Option<i64>,
-    /// Output of a script.
-    pub(super) output: String,
+pub struct Observed {
+    /// Durations.
+    pub timings: Timings,
+    /// The status of the latest HTTP response.
+    pub status_code: Option<i64>,
+    /// The trace that the request belongs to, hexadecimal; empty: none.
+    pub trace_id: String,
+    /// End of the validity of the server's certificate, nanoseconds since the epoch.
+    pub tls_expires_ns: Option<i64>,
 }
 
 impl Observed {
     /// Sets the duration of the whole check, and returns it. Called when the target has answered.
-    pub(super) fn answered(&mut self, start: Instant) -> i64 {
+    pub(crate) fn answered(&mut self, start: Instant) -> i64 {
         let total_ns = elapsed_ns(start);
         self.timings.total_ns = Some(total_ns);
         total_ns
@@ -53,19 +53,19 @@ fn elapsed_ns(start: Instant) -> i64 {
 }
 
 /// Adds a duration to a phase: redirects have several of each.
-pub(super) fn add(phase: &mut Option<i64>, start: Instant) {
+pub(crate) fn add(phase: &mut Option<i64>, start: Instant) {
     *phase = Some(phase.unwrap_or_default().saturating_add(elapsed_ns(start)));
 }
 
 /// Connects to the first address of a host that accepts.
-pub(super) async fn connect(
-    probe: &Probe,
+pub(crate) async fn connect(
+    policy: OutboundPolicy,
     host: &str,
     port: u16,
-    timings: &mut MonitorTimings,
+    timings: &mut Timings,
 ) -> Result<TcpStream, String> {
     let start = Instant::now();
-    let addresses = probe.policy.resolve(host, port).await.map_err(|error| error.to_string())?;
+    let addresses = policy.resolve(host, port).await.map_err(|error| error.to_string())?;
     add(&mut timings.dns_ns, start);
     let start = Instant::now();
     let mut refused = String::new();
@@ -84,7 +84,7 @@ pub(super) async fn connect(
 }
 
 /// Makes a TLS handshake. Without `verifies` any certificate is accepted.
-pub(super) async fn handshake(
+pub(crate) async fn handshake(
     stream: TcpStream,
     server_name: &str,
     verifies: bool,

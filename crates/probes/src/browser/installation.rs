@@ -5,7 +5,16 @@ use std::process::{Command, Stdio};
 
 use serde::{Deserialize, Serialize};
 
-use super::settings::ProgramSettings;
+/// The programs that the operator has named.
+#[derive(Debug, Clone, Default)]
+pub struct NamedPrograms {
+    /// Node; `node` of the PATH by default.
+    pub node: Option<PathBuf>,
+    /// A folder with `node_modules/playwright-core`, or that `node_modules` itself.
+    pub playwright: Option<PathBuf>,
+    /// Chromium; one of the PATH by default.
+    pub chromium: Option<PathBuf>,
+}
 
 /// The programs of checks by a browser.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,8 +33,8 @@ const CHROMIUM_NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrom
 
 impl Installation {
     /// Finds the programs. The error is one sentence that names the setting. Runs Node, and blocks.
-    pub fn find(settings: &ProgramSettings) -> Result<Installation, String> {
-        let node = match &settings.synthetics_browser_node {
+    pub fn find(named: &NamedPrograms) -> Result<Installation, String> {
+        let node = match &named.node {
             Some(node) => node.clone(),
             None => in_path("node").ok_or("there is no node in the PATH; SYNTHETICS_BROWSER_NODE can name it")?,
         };
@@ -33,14 +42,14 @@ impl Installation {
             .ok_or_else(|| format!("SYNTHETICS_BROWSER_NODE: {} does not run as Node", node.display()))?;
         let permission_flag = permission_flag(&version)
             .ok_or_else(|| format!("SYNTHETICS_BROWSER_NODE: {} is Node {version}, older than 20", node.display()))?;
-        let folder = settings
-            .synthetics_browser_playwright
+        let folder = named
+            .playwright
             .as_ref()
             .ok_or("SYNTHETICS_BROWSER_PLAYWRIGHT is not set: it names a folder with playwright-core")?;
         let playwright = playwright_in(folder).ok_or_else(|| {
             format!("SYNTHETICS_BROWSER_PLAYWRIGHT: there is no playwright-core in {}", folder.display())
         })?;
-        let chromium = match &settings.synthetics_browser_chromium {
+        let chromium = match &named.chromium {
             Some(chromium) if chromium.is_file() => chromium.clone(),
             Some(chromium) => {
                 return Err(format!("SYNTHETICS_BROWSER_CHROMIUM: there is no file {}", chromium.display()));
@@ -115,23 +124,21 @@ mod tests {
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).expect("a program");
             path
         };
-        let mut settings = ProgramSettings {
-            synthetics_browser_node: Some(file("old", "#!/bin/sh\necho v18.1.0\n")),
-            ..ProgramSettings::default()
-        };
-        let error = |settings: &ProgramSettings| Installation::find(settings).err().unwrap_or_default();
-        assert!(error(&settings).ends_with("is Node 18.1.0, older than 20"), "{}", error(&settings));
-        settings.synthetics_browser_node = Some(folder.path().join("none"));
-        assert!(error(&settings).ends_with("does not run as Node"), "{}", error(&settings));
-        settings.synthetics_browser_node = Some(file("node", "#!/bin/sh\necho v24.1.0\n"));
-        assert!(error(&settings).starts_with("SYNTHETICS_BROWSER_PLAYWRIGHT is not set"), "{}", error(&settings));
-        settings.synthetics_browser_playwright = Some(folder.path().to_owned());
-        assert!(error(&settings).contains("there is no playwright-core in"), "{}", error(&settings));
+        let old = Some(file("old", "#!/bin/sh\necho v18.1.0\n"));
+        let mut named = NamedPrograms { node: old, ..NamedPrograms::default() };
+        let error = |named: &NamedPrograms| Installation::find(named).err().unwrap_or_default();
+        assert!(error(&named).ends_with("is Node 18.1.0, older than 20"), "{}", error(&named));
+        named.node = Some(folder.path().join("none"));
+        assert!(error(&named).ends_with("does not run as Node"), "{}", error(&named));
+        named.node = Some(file("node", "#!/bin/sh\necho v24.1.0\n"));
+        assert!(error(&named).starts_with("SYNTHETICS_BROWSER_PLAYWRIGHT is not set"), "{}", error(&named));
+        named.playwright = Some(folder.path().to_owned());
+        assert!(error(&named).contains("there is no playwright-core in"), "{}", error(&named));
         file("node_modules/playwright-core/package.json", "{}");
-        settings.synthetics_browser_chromium = Some(folder.path().join("none"));
-        assert!(error(&settings).starts_with("SYNTHETICS_BROWSER_CHROMIUM: there is no file"), "{}", error(&settings));
-        settings.synthetics_browser_chromium = settings.synthetics_browser_node.clone();
-        let found = Installation::find(&settings).expect("all of it");
+        named.chromium = Some(folder.path().join("none"));
+        assert!(error(&named).starts_with("SYNTHETICS_BROWSER_CHROMIUM: there is no file"), "{}", error(&named));
+        named.chromium = named.node.clone();
+        let found = Installation::find(&named).expect("all of it");
         assert!(found.playwright.ends_with("node_modules/playwright-core"), "{found:?}");
         assert_eq!(found.permission_flag, "--permission");
     }

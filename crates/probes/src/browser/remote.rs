@@ -8,10 +8,19 @@ use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use parking_lot::Mutex;
 use serde::Deserialize;
 use tidewatch_limits as limits;
+use url::Url;
 
 use super::job::{CHECKS, Greeting, Job, Report};
-use super::settings::RunnerAddress;
 use crate::http_client::{self, Hop};
+
+/// How a server reaches its browser runner.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunnerAddress {
+    /// The address; its path ends with a slash.
+    pub url: Url,
+    /// The shared token.
+    pub token: String,
+}
 
 /// A browser runner.
 pub struct Runner {

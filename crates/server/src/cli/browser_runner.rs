@@ -18,13 +18,13 @@ use sha2::{Digest, Sha256};
 use tidewatch_journal::heartbeat::Heartbeat;
 use tidewatch_limits as limits;
 use tidewatch_limits::clock::Clock;
+use tidewatch_probes::browser::installation::Installation;
+use tidewatch_probes::browser::job::{CHECKS, Greeting, Job, Report};
+use tidewatch_probes::browser::local;
 use tidewatch_runtime::background::HeartbeatGuard;
 use tokio::sync::{Semaphore, watch};
 
-use crate::browser::installation::Installation;
-use crate::browser::job::{CHECKS, Greeting, Job, Report};
-use crate::browser::local;
-use crate::browser::settings::{ProgramSettings, TokenSettings};
+use crate::config::browser::{ProgramSettings, TokenSettings};
 use crate::error::ApiError;
 use crate::http::connection::listen;
 use crate::http::connection::socket::Socket;
@@ -75,7 +75,7 @@ pub async fn run(
     stop: impl Future<Output = ()>,
 ) -> anyhow::Result<()> {
     let token = arguments.token.token()?;
-    let programs = arguments.programs.clone();
+    let programs = arguments.programs.named();
     let installation = tokio::task::spawn_blocking(move || Installation::find(&programs)).await?;
     let installation = installation.map_err(anyhow::Error::msg)?;
     let tls = match (&arguments.tls_certificate, &arguments.tls_key) {

@@ -6,6 +6,10 @@ use anyhow::{Context, ensure};
 use clap::ValueEnum;
 use tidewatch_accounts::secrets::secret_settings::key_setting;
 use tidewatch_accounts::sso::settings::is_plain_http;
+use tidewatch_alerts::monitors::manage::NO_BROWSER;
+use tidewatch_probes::browser::checks::BrowserPlace;
+use tidewatch_probes::browser::installation::NamedPrograms;
+use tidewatch_probes::browser::remote::RunnerAddress;
 use url::Url;
 
 /// Where checks by a browser are made.
@@ -75,16 +79,27 @@ pub struct ProgramSettings {
     pub synthetics_browser_chromium: Option<PathBuf>,
 }
 
-/// Address of a server's browser runner.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunnerAddress {
-    /// The address; its path ends with a slash.
-    pub url: Url,
-    /// The shared token.
-    pub token: String,
+impl ProgramSettings {
+    /// The programs that the operator has named.
+    pub fn named(&self) -> NamedPrograms {
+        NamedPrograms {
+            node: self.synthetics_browser_node.clone(),
+            playwright: self.synthetics_browser_playwright.clone(),
+            chromium: self.synthetics_browser_chromium.clone(),
+        }
+    }
 }
 
 impl BrowserSettings {
+    /// Where checks are made. Fails if the settings of the runner cannot be used.
+    pub fn place(&self) -> anyhow::Result<BrowserPlace> {
+        Ok(match self.synthetics_browser_mode {
+            BrowserMode::Off => BrowserPlace::Nowhere(NO_BROWSER.to_owned()),
+            BrowserMode::Embedded => BrowserPlace::Here(self.programs.named()),
+            BrowserMode::Remote => BrowserPlace::Elsewhere(self.runner()?),
+        })
+    }
+
     /// Validates the address and the token of a browser runner.
     pub fn check(&self) -> anyhow::Result<()> {
         match self.synthetics_browser_mode {

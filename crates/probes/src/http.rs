@@ -2,40 +2,66 @@
 
 use std::time::Instant;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use hyper::header::{
-    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, USER_AGENT,
-};
+use hyper::header::{ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, USER_AGENT};
 use hyper::{Method, StatusCode};
-use tidewatch_alerts::monitors::config::{Auth, AuthKind, HttpConfig};
-use tidewatch_alerts::monitors::verdict::{self, HttpSeen};
 use tidewatch_limits as limits;
+use tidewatch_runtime::outbound::policy::OutboundPolicy;
 use tokio::io::{AsyncRead, AsyncWrite};
 use url::Url;
 
-use super::connection::{Observed, Probe, add, connect, handshake};
+use crate::connection::{Observed, add, connect, handshake};
 use crate::http_client::{self, Answer, Hop};
 
-/// Sends the request, follows redirects if it should, and checks the response.
-pub(super) async fn check(
-    probe: &Probe,
-    config: &HttpConfig,
+/// A request to make.
+#[derive(Debug, Clone)]
+pub struct HttpRequest {
+    /// The address, `http` or `https`.
+    pub url: Url,
+    /// The method.
+    pub method: Method,
+    /// Header fields, which replace the probe's own.
+    pub headers: HeaderMap,
+    /// The body; may be empty.
+    pub body: Bytes,
+    /// Whether redirects are followed.
+    pub follows_redirects: bool,
+    /// Whether issuer and name of certificates are verified.
+    pub verifies: bool,
+}
+
+/// The response at the end of all redirects.
+#[derive(Debug)]
+pub struct HttpAnswer {
+    /// Its status.
+    pub status: u16,
+    /// The start of its body.
+    pub body: Vec<u8>,
+    /// Whether the body goes on.
+    pub is_body_cut: bool,
+    /// The duration of the whole check, nanoseconds.
+    pub total_ns: i64,
+}
+
+/// Sends the request, follows redirects if it should, and returns the response.
+pub async fn check(
+    policy: OutboundPolicy,
+    request: HttpRequest,
     observed: &mut Observed,
     start: Instant,
-) -> Result<(), String> {
+) -> Result<HttpAnswer, String> {
     let trace = fastrand::u128(1..);
     observed.trace_id = format!("{trace:032x}");
-    let mut hop = first_hop(config)?;
+    let (follows_redirects, verifies) = (request.follows_redirects, request.verifies);
+    let mut hop = first_hop(request);
     let mut redirects = 0;
     let answer = loop {
         let span = fastrand::u64(1..);
         let parent = HeaderValue::from_str(&format!("00-{trace:032x}-{span:016x}-01"));
         hop.headers.insert("traceparent", parent.map_err(|error| error.to_string())?);
-        let answer = send(probe, &hop, !config.skip_tls_verify, observed).await?;
+        let answer = send(policy, &hop, verifies, observed).await?;
         observed.status_code = Some(answer.status().as_u16().into());
-        let next = if config.follow_redirects { next_hop(&hop, answer.status(), answer.headers())? } else { None };
+        let next = if follows_redirects { next_hop(&hop, answer.status(), answer.headers())? } else { None };
         let Some(next) = next else { break answer };
         if redirects == limits::MONITOR_REDIRECTS_MAX {
             return Err(format!("more than {redirects} redirects"));
@@ -48,49 +74,21 @@ pub(super) async fn check(
     let status = answer.status().as_u16();
     let (body, is_body_cut) = answer.read(limits::MONITOR_RESPONSE_BYTES_MAX).await?;
     let total_ns = observed.answered(start);
-    let (tls_expires_ns, now_ns) = (observed.tls_expires_ns, probe.now_ns);
-    let seen = HttpSeen { status, body: &body, is_body_cut, total_ns, tls_expires_ns, now_ns };
-    verdict::http(&config.assertions, &seen)
+    Ok(HttpAnswer { status, body, is_body_cut, total_ns })
 }
 
-fn first_hop(config: &HttpConfig) -> Result<Hop, String> {
-    let url = Url::parse(&config.url).map_err(|error| error.to_string())?;
-    let mut headers = HeaderMap::new();
-    headers.insert(USER_AGENT, HeaderValue::from_static("Tidewatch-Monitor"));
-    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-    if !config.body_content_type.is_empty() {
-        headers.insert(CONTENT_TYPE, value(&config.body_content_type)?);
-    }
-    for (name, given) in &config.headers {
-        headers.insert(self::name(name)?, value(given)?);
-    }
-    authenticate(&config.auth, &mut headers)?;
-    let method = Method::from_bytes(config.method.as_bytes()).map_err(|error| error.to_string())?;
-    Ok(Hop { url, method, headers, body: Bytes::from(config.body.clone()) })
+fn first_hop(request: HttpRequest) -> Hop {
+    let mut headers = own_headers();
+    headers.extend(request.headers);
+    Hop { url: request.url, method: request.method, headers, body: request.body }
 }
 
-fn authenticate(auth: &Auth, headers: &mut HeaderMap) -> Result<(), String> {
-    let (name, given) = match auth.kind {
-        AuthKind::None => return Ok(()),
-        AuthKind::Basic => {
-            let pair = STANDARD.encode(format!("{}:{}", auth.username, auth.password));
-            (AUTHORIZATION, format!("Basic {pair}"))
-        }
-        AuthKind::Bearer => (AUTHORIZATION, format!("Bearer {}", auth.token)),
-        AuthKind::Header => (self::name(&auth.header_name)?, auth.header_value.clone()),
-    };
-    let mut secret = value(&given)?;
-    secret.set_sensitive(true);
-    headers.insert(name, secret);
-    Ok(())
-}
-
-fn name(name: &str) -> Result<HeaderName, String> {
-    HeaderName::from_bytes(name.as_bytes()).map_err(|_| format!("{name:?} is no name of a header"))
-}
-
-fn value(value: &str) -> Result<HeaderValue, String> {
-    HeaderValue::from_bytes(value.as_bytes()).map_err(|_| "a header has characters that it cannot have".to_owned())
+/// Header fields of every request.
+fn own_headers() -> HeaderMap {
+    HeaderMap::from_iter([
+        (USER_AGENT, HeaderValue::from_static("Tidewatch-Monitor")),
+        (ACCEPT_ENCODING, HeaderValue::from_static("identity")),
+    ])
 }
 
 /// The request that a redirect asks for; `None` for other responses. Headers of the user go to the same origin only.
@@ -103,11 +101,7 @@ fn next_hop(hop: &Hop, status: StatusCode, received: &HeaderMap) -> Result<Optio
         return Err(format!("the redirect leads to {}:", url.scheme()));
     }
     let is_same_origin = url.origin() == hop.url.origin();
-    let mut headers = if is_same_origin { hop.headers.clone() } else { HeaderMap::new() };
-    if !is_same_origin {
-        headers.insert(USER_AGENT, HeaderValue::from_static("Tidewatch-Monitor"));
-        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-    }
+    let mut headers = if is_same_origin { hop.headers.clone() } else { own_headers() };
     // RFC 9110, 15.4: 307 and 308 keep method and body.
     let keeps = matches!(status, StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT);
     let is_safe = matches!(hop.method, Method::GET | Method::HEAD);
@@ -118,10 +112,10 @@ fn next_hop(hop: &Hop, status: StatusCode, received: &HeaderMap) -> Result<Optio
     Ok(Some(Hop { url, method: Method::GET, headers, body: Bytes::new() }))
 }
 
-async fn send(probe: &Probe, hop: &Hop, verifies: bool, observed: &mut Observed) -> Result<Answer, String> {
+async fn send(policy: OutboundPolicy, hop: &Hop, verifies: bool, observed: &mut Observed) -> Result<Answer, String> {
     let host = hop.url.host_str().ok_or("the address has no host")?;
     let port = hop.url.port_or_known_default().ok_or("the address has no port")?;
-    let stream = connect(probe, host, port, &mut observed.timings).await?;
+    let stream = connect(policy, host, port, &mut observed.timings).await?;
     match hop.url.scheme() {
         "https" => {
             let stream = handshake(stream, host, verifies, observed).await?;

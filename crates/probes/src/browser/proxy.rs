@@ -12,8 +12,8 @@ use hyper::header::{CONNECTION, HOST, HeaderName, HeaderValue, TE, TRANSFER_ENCO
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, Uri};
 use hyper_util::rt::TokioIo;
-use tidewatch_alerts::outbound::OutboundPolicy;
 use tidewatch_limits as limits;
+use tidewatch_runtime::outbound::policy::OutboundPolicy;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 

@@ -5,50 +5,78 @@ use std::time::{Duration, Instant};
 
 use simple_dns::rdata::RData;
 use simple_dns::{CLASS, Name, Packet, PacketFlag, Question, RCODE, TYPE};
-use tidewatch_alerts::monitors::config::{DnsConfig, RecordType, server_address};
-use tidewatch_alerts::monitors::verdict;
 use tidewatch_limits as limits;
+use tidewatch_runtime::outbound::policy::OutboundPolicy;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UdpSocket};
 
-use super::connection::{Observed, Probe, add};
+use crate::connection::{Observed, add};
 
 const RESOLVER_FILE: &str = "/etc/resolv.conf";
+const DNS_PORT: u16 = 53;
 /// Size of an answer over UDP. RFC 1035, 4.2.1, and larger ones of servers that ignore it.
 const DATAGRAM_BYTES_MAX: usize = 4096;
 
-/// Queries the records and compares them.
-pub(super) async fn check(
-    probe: &Probe,
-    config: &DnsConfig,
+/// A type of records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecordType {
+    /// IPv4 address.
+    A,
+    /// IPv6 address.
+    Aaaa,
+    /// Another name.
+    Cname,
+    /// Mail servers.
+    Mx,
+    /// Name servers.
+    Ns,
+    /// Strings.
+    Txt,
+}
+
+/// Records to query.
+#[derive(Debug, Clone, Copy)]
+pub struct DnsRequest<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// The type of its records.
+    pub record_type: RecordType,
+    /// The DNS server; `None`: that of the machine.
+    pub server: Option<SocketAddr>,
+}
+
+/// Queries the records and returns their values.
+pub async fn check(
+    policy: OutboundPolicy,
+    request: DnsRequest<'_>,
     observed: &mut Observed,
     start: Instant,
-) -> Result<(), String> {
-    let server = match server_address(&config.server) {
+) -> Result<Vec<String>, String> {
+    let server = match request.server {
         Some(server) => {
             // The machine's own server is the operator's choice; this one is a user's.
-            probe.policy.check(server.ip()).map_err(|error| error.to_string())?;
+            policy.check(server.ip()).map_err(|error| error.to_string())?;
             server
         }
         None => machine_server().await?,
     };
     let id = fastrand::u16(..);
-    let query = query(config, id)?;
+    let query = query(request, id)?;
     let sent = Instant::now();
     let mut answer = by_datagram(server, &query, id).await?;
     if has_flag(&answer, PacketFlag::TRUNCATION) {
         answer = by_stream(server, &query).await?;
     }
     add(&mut observed.timings.dns_ns, sent);
-    let found = records(config, id, &answer)?;
+    let found = records(request, id, &answer)?;
     observed.answered(start);
-    if !probe.policy.allows_private {
+    if !policy.allows_private {
         // Names of inside networks are nobody's business.
         for address in found.iter().filter_map(|value| value.parse::<IpAddr>().ok()) {
-            probe.policy.check(address).map_err(|error| error.to_string())?;
+            policy.check(address).map_err(|error| error.to_string())?;
         }
     }
-    verdict::records(config.record_type, &config.expected_value, &found)
+    Ok(found)
 }
 
 /// The first DNS server of the machine.
@@ -56,7 +84,7 @@ async fn machine_server() -> Result<SocketAddr, String> {
     let file = tokio::fs::read_to_string(RESOLVER_FILE).await;
     let file = file.map_err(|error| format!("{RESOLVER_FILE} cannot be read: {error}"))?;
     let servers = file.lines().filter_map(|line| line.strip_prefix("nameserver"));
-    let mut addresses = servers.filter_map(|server| server_address(server.trim()));
+    let mut addresses = servers.filter_map(|server| Some(SocketAddr::new(server.trim().parse().ok()?, DNS_PORT)));
     addresses.next().ok_or_else(|| format!("{RESOLVER_FILE} names no DNS server"))
 }
 
@@ -71,12 +99,12 @@ fn record_type(kind: RecordType) -> TYPE {
     }
 }
 
-fn query(config: &DnsConfig, id: u16) -> Result<Vec<u8>, String> {
-    let name = config.name.trim_end_matches('.');
+fn query(request: DnsRequest<'_>, id: u16) -> Result<Vec<u8>, String> {
+    let name = request.name.trim_end_matches('.');
     let name = Name::new(name).map_err(|_| format!("{name} is no name"))?;
     let mut packet = Packet::new_query(id);
     packet.set_flags(PacketFlag::RECURSION_DESIRED);
-    packet.questions.push(Question::new(name, record_type(config.record_type).into(), CLASS::IN.into(), false));
+    packet.questions.push(Question::new(name, record_type(request.record_type).into(), CLASS::IN.into(), false));
     packet.build_bytes_vec().map_err(|error| format!("the query cannot be made: {error}"))
 }
 
@@ -125,17 +153,17 @@ fn has_flag(answer: &[u8], flag: PacketFlag) -> bool {
 }
 
 /// The values of the records of the type in an answer.
-fn records(config: &DnsConfig, id: u16, answer: &[u8]) -> Result<Vec<String>, String> {
+fn records(request: DnsRequest<'_>, id: u16, answer: &[u8]) -> Result<Vec<String>, String> {
     let packet = Packet::parse(answer).map_err(|_| "the DNS server sent no valid answer".to_owned())?;
     if packet.id() != id || !packet.has_flags(PacketFlag::RESPONSE) {
         return Err("the DNS server sent no valid answer".to_owned());
     }
     match packet.rcode() {
         RCODE::NoError => {}
-        RCODE::NameError => return Err(format!("there is no name {}", config.name)),
+        RCODE::NameError => return Err(format!("there is no name {}", request.name)),
         code => return Err(format!("the DNS server failed: {code:?}")),
     }
-    let value = |data: &RData<'_>| match (config.record_type, data) {
+    let value = |data: &RData<'_>| match (request.record_type, data) {
         (RecordType::A, RData::A(address)) => Some(std::net::Ipv4Addr::from(address.address).to_string()),
         (RecordType::Aaaa, RData::AAAA(address)) => Some(std::net::Ipv6Addr::from(address.address).to_string()),
         (RecordType::Cname, RData::CNAME(name)) => Some(name.to_string()),
@@ -158,18 +186,13 @@ mod tests {
         /// Answers are foreign bytes.
         #[test]
         fn any_answer_is_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200), start in any::<bool>()) {
-            let config = DnsConfig {
-                name: "example.com".into(),
-                record_type: RecordType::Txt,
-                expected_value: String::new(),
-                server: String::new(),
-            };
+            let request = DnsRequest { name: "example.com", record_type: RecordType::Txt, server: None };
             let mut answer = bytes;
             if start {
                 let head = [0, 7, 0x81, 0x80, 0, 0, 0, 1, 0, 0, 0, 0];
                 answer.splice(0..0, head);
             }
-            let _ = records(&config, 7, &answer);
+            let _ = records(request, 7, &answer);
             let _ = has_flag(&answer, PacketFlag::TRUNCATION);
         }
     }
