@@ -30,7 +30,8 @@ export default defineConfig(async () => {
       strictPort: true,
       proxy: process.env.MOCK ? undefined : { "/api": server, "/health": server, "/status": server },
     },
-    test: { include: ["src/**/*.test.{ts,tsx}", "scripts/**/*.test.ts"] },
+    // A unit test computes: its time grows with the load of the machine, and a hang still ends.
+    test: { include: ["src/**/*.test.{ts,tsx}", "scripts/**/*.test.ts"], testTimeout: 60_000 },
     preview: { port: Number(process.env.PORT ?? 5173) },
   };
 });
