@@ -15,11 +15,22 @@ use std::time::Instant;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use serde::Serialize;
 use tidewatch_journal::heartbeat::Missing;
+use utoipa::ToSchema;
 
 use crate::app::App;
 use tidewatch_limits as limits;
-use tidewatch_query::views::account::Health;
+
+/// `GET /health`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Health {
+    /// `ok`, `starting` or `failing`.
+    pub status: String,
+    /// What fails, one sentence each; absent when nothing does.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
+}
 
 /// Whether the server is ready: started, and able to store telemetry.
 #[utoipa::path(

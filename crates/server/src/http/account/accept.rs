@@ -10,14 +10,15 @@ use axum::http::StatusCode;
 use super::{fields, password, view};
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::account::bodies::login::{LoginAnswer, LoginBundle};
+use crate::http::account::bodies::people::{AcceptRequest, InvitedView};
+use crate::http::confirmation::Done;
 use crate::http::gate::auth::{ClientInfo, LoginUser, Via};
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::link_token::LinkToken;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
 use tidewatch_limits::per_ip::{InvitationAcceptance, InvitationLookup};
-use tidewatch_query::views::account::{Done, LoginAnswer, LoginBundle};
-use tidewatch_query::views::people::{AcceptRequest, InvitedView};
 
 /// The content of an invitation.
 #[utoipa::path(

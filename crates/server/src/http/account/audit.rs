@@ -15,12 +15,12 @@ use utoipa::IntoParams;
 use super::view::rfc3339;
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::account::bodies::people::{AuditActor, AuditLineView, AuditPage};
 use crate::http::connection::streamed_body::{self, BodySender};
 use crate::http::gate::auth::{Admin, LoginUser, OrganizationAccess, ViaLogin};
 use crate::http::openapi::Failures;
 use tidewatch_accounts::{AuditEntry, AuditFilter};
 use tidewatch_limits as limits;
-use tidewatch_query::views::people::{AuditActor, AuditLineView, AuditPage};
 
 /// Selects entries of the audit log.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]

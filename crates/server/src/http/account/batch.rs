@@ -11,12 +11,12 @@ use super::projects::{check_framework, check_name, membership};
 use super::view;
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::account::bodies::project::{NewProjectsRequest, ProjectView};
 use crate::http::gate::auth::{SignedIn, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::Failures;
 use tidewatch_accounts::NewProject;
 use tidewatch_limits as limits;
-use tidewatch_query::views::account::{NewProjectsRequest, ProjectView};
 
 /// Creates several projects, all or none. The response has the order of the request.
 #[utoipa::path(

@@ -7,6 +7,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 
 use crate::app::App;
+use crate::demo::bodies::{DemoRequest, DemoView};
 use crate::demo::{load, state};
 use crate::error::ApiError;
 use crate::http::gate::auth::{Admin, OrganizationAccess, Read};
@@ -14,7 +15,6 @@ use crate::http::gate::body::JsonBody;
 use crate::http::openapi::Failures;
 use tidewatch_limits as limits;
 use tidewatch_query::executor::Executor;
-use tidewatch_query::views::demo::{DemoRequest, DemoView};
 
 /// Whether demo data exists, and the progress of its loading.
 #[utoipa::path(

@@ -11,13 +11,13 @@ use super::members::{given_role, number};
 use super::view::rfc3339;
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::account::bodies::people::{InvitationRequest, InvitationView};
+use crate::http::confirmation::Done;
 use crate::http::gate::auth::{Admin, OrganizationAccess, ViaFreshLogin, ViaLogin};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{ErrorBody, Failures, NotFound};
 use tidewatch_accounts::mail::templates;
 use tidewatch_accounts::{Invitation, NewInvitation};
-use tidewatch_query::views::account::Done;
-use tidewatch_query::views::people::{InvitationRequest, InvitationView};
 
 /// Invites a user by mail. The invitation is valid for seven days. Only the owner can invite admins.
 #[utoipa::path(

@@ -9,6 +9,7 @@ use super::password::Match;
 use super::{password, view};
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::account::bodies::login::{LoginAnswer, LoginBundle, LoginOutcome, LoginRequest, SecondFactorNeeded};
 use crate::http::gate::auth::{ClientInfo, SignedIn};
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::per_ip::PerIp;
@@ -17,8 +18,6 @@ use tidewatch_accounts::{SecondFactors, User};
 use tidewatch_limits as limits;
 use tidewatch_limits::admission::guesses::Guesser;
 use tidewatch_limits::per_ip::Login;
-use tidewatch_query::views::account::{LoginAnswer, LoginBundle, LoginOutcome, LoginRequest};
-use tidewatch_query::views::sign_in::SecondFactorNeeded;
 
 const WRONG: ApiError = ApiError::Unauthorized("wrong email or password");
 

@@ -9,12 +9,12 @@ use super::password::{self, Match};
 use super::view::begin_session;
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::account::bodies::login::{ChangePasswordRequest, NewLogin};
 use crate::http::gate::auth::LoginUser;
 use crate::http::gate::body::JsonBody;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{Failures, TooMany};
 use tidewatch_limits::per_ip::PasswordChange;
-use tidewatch_query::views::account::{ChangePasswordRequest, NewLogin};
 
 /// Changes the user's password. All sessions end; the response has the token of a new one.
 #[utoipa::path(

@@ -10,13 +10,13 @@ use uuid::Uuid;
 use super::view::rfc3339;
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::account::bodies::people::{MemberView, ProjectRole, ProjectRoles, RoleRequest};
+use crate::http::confirmation::Done;
 use crate::http::gate::auth::{Admin, OrganizationAccess, Read, ViaFreshLogin, require};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound};
 use tidewatch_accounts::{Member, Permission, Role};
 use tidewatch_limits as limits;
-use tidewatch_query::views::account::Done;
-use tidewatch_query::views::people::{MemberView, ProjectRole, ProjectRoles, RoleRequest};
 
 /// The members of an organization, with their roles.
 #[utoipa::path(

@@ -9,13 +9,15 @@ use axum::http::StatusCode;
 use super::fields;
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::account::bodies::login::OrganizationView;
+use crate::http::account::bodies::people::{
+    NewOrganizationRequest, OrganizationSettingsRequest, OrganizationSettingsView,
+};
 use crate::http::gate::auth::{Admin, OrganizationAccess, Read, SignedIn, ViaLogin};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::Failures;
 use tidewatch_accounts::{Organization, OrganizationChange, OrganizationSettings, Role};
 use tidewatch_limits as limits;
-use tidewatch_query::views::account::OrganizationView;
-use tidewatch_query::views::people::{NewOrganizationRequest, OrganizationSettingsRequest, OrganizationSettingsView};
 
 /// Creates an organization. The caller becomes its owner.
 #[utoipa::path(

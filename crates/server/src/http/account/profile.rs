@@ -8,12 +8,12 @@ use axum::extract::State;
 use super::{fields, view};
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::account::bodies::login::{NewLogin, UserView};
+use crate::http::account::bodies::people::{ProfileRequest, RevokeSessionsRequest};
 use crate::http::gate::auth::{LoginUser, SignedIn, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::Failures;
 use tidewatch_accounts::{AlsoRevoke, Profile};
-use tidewatch_query::views::account::{NewLogin, UserView};
-use tidewatch_query::views::people::{ProfileRequest, RevokeSessionsRequest};
 
 /// Changes the user's name, time zone or theme. Absent fields are unchanged.
 #[utoipa::path(

@@ -8,12 +8,13 @@ use axum::extract::State;
 
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::account::bodies::project::{NewToken, NewUploadToken, RotateTokenRequest};
+use crate::http::confirmation::Done;
 use crate::http::gate::auth::{Admin, ProjectAccess, ViaFreshLogin, ViaLogin};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
 use tidewatch_accounts::TokenKind;
 use tidewatch_limits as limits;
-use tidewatch_query::views::account::{Done, NewToken, NewUploadToken, RotateTokenRequest};
 
 /// Replaces the token that exporters send. The previous token stays valid for `graceHours`, by default one day; older
 /// tokens end immediately. With `graceHours` 0 only the new token is valid.

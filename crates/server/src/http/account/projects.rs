@@ -12,6 +12,10 @@ use tidewatch_domain::rules::healthcheck;
 use super::view;
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::account::bodies::project::{
+    DeleteProjectRequest, NewProjectRequest, ProjectChangeRequest, ProjectView,
+};
+use crate::http::confirmation::Done;
 use crate::http::gate::auth::{Admin, ProjectAccess, SignedIn, ViaFreshLogin, Write, check_two_factor};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
@@ -19,9 +23,6 @@ use tidewatch_accounts::{Membership, NewProject, Permission, Project, ProjectCha
 use tidewatch_accounts::{Quota, content_lists, content_terms};
 use tidewatch_ingest::origins;
 use tidewatch_limits as limits;
-use tidewatch_query::views::account::{
-    DeleteProjectRequest, Done, NewProjectRequest, ProjectChangeRequest, ProjectView,
-};
 
 /// The known frameworks, the default first. WIRE 5.1.
 const FRAMEWORKS: &[&str] = &[

@@ -10,6 +10,7 @@ use super::projects::{check_framework, check_name};
 use super::{fields, password, view};
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::account::bodies::login::{HasOrganizations, LoginBundle, RegisterAnswer, RegisterRequest};
 use crate::http::gate::auth::{ClientInfo, Via};
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::per_ip::PerIp;
@@ -17,7 +18,6 @@ use crate::http::openapi::{ErrorBody, Failures, TooMany};
 use crate::http::setup_code;
 use tidewatch_accounts::NewAccount;
 use tidewatch_limits::per_ip::Register;
-use tidewatch_query::views::account::{HasOrganizations, LoginBundle, RegisterAnswer, RegisterRequest};
 
 /// Whether an organization exists, and whether registration needs a setup code.
 #[utoipa::path(

@@ -12,6 +12,8 @@ use axum::extract::State;
 use super::{fields, password};
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::account::bodies::people::{ForgotPasswordRequest, ResetPasswordRequest, ResetView};
+use crate::http::confirmation::Done;
 use crate::http::gate::auth::ClientInfo;
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::link_token::LinkToken;
@@ -19,8 +21,6 @@ use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{Failures, TooMany};
 use tidewatch_accounts::mail::templates;
 use tidewatch_limits::per_ip::{ForgotPassword, ResetConsumption, ResetValidation};
-use tidewatch_query::views::account::Done;
-use tidewatch_query::views::people::{ForgotPasswordRequest, ResetPasswordRequest, ResetView};
 
 const REQUESTED: &str = "if there is an account with this address, a mail with a link is on its way to it";
 const NO_LINK: &str = "the link has been used or has run out; ask for another";

@@ -8,10 +8,10 @@ use axum::extract::{Path, State};
 use super::view::rfc3339;
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::account::bodies::people::SessionView;
+use crate::http::confirmation::StatusAnswer;
 use crate::http::gate::auth::LoginUser;
 use crate::http::openapi::{Failures, NotFound};
-use tidewatch_query::views::auth::StatusAnswer;
-use tidewatch_query::views::people::SessionView;
 
 /// The user's sessions, the last used first.
 #[utoipa::path(

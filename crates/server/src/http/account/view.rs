@@ -4,11 +4,12 @@ use jiff::Timestamp;
 
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::account::bodies::login::{LoginBundle, OrganizationView, UserView};
+use crate::http::account::bodies::project::{ProjectSettings, ProjectView};
 use crate::http::gate::auth::{ClientInfo, SignedIn, Via};
 use crate::http::gate::session_cookie::{Cookie, Page};
 use tidewatch_accounts::{Actor, Permission, Project, Role, User, content_lists};
 use tidewatch_limits as limits;
-use tidewatch_query::views::account::{LoginBundle, OrganizationView, ProjectSettings, ProjectView, UserView};
 
 /// The token in the view of a read-only member. WIRE 5.3.
 const HIDDEN_TOKEN: &str = "read-only-hidden-token";

@@ -9,13 +9,13 @@ use axum::extract::State;
 use super::rfc3339;
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::auth::bodies::credentials::{AckPage, AckView};
 use crate::http::gate::auth::ClientInfo;
 use crate::http::gate::link_token::LinkToken;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, NotFound, TooMany};
 use tidewatch_accounts::AckLink;
 use tidewatch_limits::per_ip::{Ack, AckLookup};
-use tidewatch_query::views::auth::{AckPage, AckView};
 
 /// The alert of an acknowledgement link. Does not acknowledge it, because mail scanners open links.
 #[utoipa::path(

@@ -8,6 +8,10 @@ use axum::extract::{Query, State};
 use super::{check_projects, rfc3339};
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::auth::bodies::credentials::{
+    DeviceAuthorizeAnswer, DeviceAuthorizeRequest, DeviceDecision, DeviceQuery, DeviceView,
+};
+use crate::http::confirmation::StatusAnswer;
 use crate::http::gate::auth::{ClientInfo, FreshLoginUser, LoginUser, SignedIn};
 use crate::http::gate::body::{FormOrJson, JsonBody};
 use crate::http::gate::per_ip::PerIp;
@@ -15,9 +19,6 @@ use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
 use tidewatch_accounts::{DeviceRequest, Scope, ScopeLevel};
 use tidewatch_limits as limits;
 use tidewatch_limits::per_ip::DeviceAuthorize;
-use tidewatch_query::views::auth::{
-    DeviceAuthorizeAnswer, DeviceAuthorizeRequest, DeviceDecision, DeviceQuery, DeviceView, StatusAnswer,
-};
 
 /// The client ids of programs that may use device login, with their display names.
 const CLIENTS: [(&str, &str); 4] = [

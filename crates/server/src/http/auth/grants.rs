@@ -9,10 +9,11 @@ use super::device::client_name;
 use super::{project_ids, rfc3339};
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::auth::bodies::credentials::GrantView;
+use crate::http::confirmation::StatusAnswer;
 use crate::http::gate::auth::LoginUser;
 use crate::http::openapi::{Failures, NotFound};
 use tidewatch_accounts::Grant;
-use tidewatch_query::views::auth::{GrantView, StatusAnswer};
 
 /// The clients that the user has authorized, the newest first.
 #[utoipa::path(

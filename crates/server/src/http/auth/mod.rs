@@ -7,6 +7,7 @@
 //! - `ack`: links that acknowledge an alert. `setup`: projects that a program proposes.
 
 mod ack;
+mod bodies;
 mod device;
 mod grants;
 mod oauth;

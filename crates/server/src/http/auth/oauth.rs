@@ -10,6 +10,9 @@ use super::check_projects;
 use super::redirect::{is_registered, may_be_registered, with_query};
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::auth::bodies::credentials::{
+    ClientQuery, ClientRegistration, ClientView, ConsentAnswer, ConsentRequest, RegisteredClient,
+};
 use crate::http::gate::auth::{ClientInfo, FreshLoginUser, LoginUser};
 use crate::http::gate::body::{AnonymousBody, JsonBody};
 use crate::http::gate::per_ip::PerIp;
@@ -18,9 +21,6 @@ use crate::http::openapi::{Failures, NotFound, TooMany};
 use tidewatch_accounts::{NewCode, OauthClient, Scope, ScopeLevel};
 use tidewatch_limits as limits;
 use tidewatch_limits::per_ip::OauthRegister;
-use tidewatch_query::views::auth::{
-    ClientQuery, ClientRegistration, ClientView, ConsentAnswer, ConsentRequest, RegisteredClient,
-};
 use tidewatch_runtime::redact::is_hidden;
 
 /// Registers a public client. RFC 7591.

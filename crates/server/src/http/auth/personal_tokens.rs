@@ -9,12 +9,13 @@ use axum::http::StatusCode;
 use super::{check_name, check_projects, project_ids, rfc3339};
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::auth::bodies::credentials::{NewPersonalToken, NewPersonalTokenRequest, PersonalTokenView};
+use crate::http::confirmation::StatusAnswer;
 use crate::http::gate::auth::{FreshLoginUser, LoginUser};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound};
 use tidewatch_accounts::{PersonalToken, Scope, ScopeLevel};
 use tidewatch_limits as limits;
-use tidewatch_query::views::auth::{NewPersonalToken, NewPersonalTokenRequest, PersonalTokenView, StatusAnswer};
 
 /// The user's personal access tokens, the newest first.
 #[utoipa::path(

@@ -14,7 +14,13 @@ use axum::http::request::Parts;
 use super::rfc3339;
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::account::bodies::project::ProjectView;
 use crate::http::account::{check_framework, check_project_name, project_view, writable_membership};
+use crate::http::auth::bodies::setup::{
+    NewSetupToken, PlannedProjectView, SetupDraftView, SetupOrganization, SetupPlanRequest, SetupSessionView,
+    SetupTokenRequest,
+};
+use crate::http::confirmation::StatusAnswer;
 use crate::http::gate::auth::{LoginUser, SignedIn, Via, bearer, check_two_factor};
 use crate::http::gate::body::{AnonymousBody, JsonBody};
 use crate::http::gate::per_ip::PerIp;
@@ -22,12 +28,6 @@ use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
 use tidewatch_accounts::{Membership, Permission, PlannedProject, Role, SetupSession};
 use tidewatch_limits as limits;
 use tidewatch_limits::per_ip::Setup;
-use tidewatch_query::views::account::ProjectView;
-use tidewatch_query::views::auth::StatusAnswer;
-use tidewatch_query::views::setup::{
-    NewSetupToken, PlannedProjectView, SetupDraftView, SetupOrganization, SetupPlanRequest, SetupSessionView,
-    SetupTokenRequest,
-};
 
 /// A request with a valid setup token, whose user may still create projects in the organization.
 pub struct SetupAuth {

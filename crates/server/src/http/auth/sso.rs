@@ -14,9 +14,13 @@ use url::form_urlencoded::Serializer;
 
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::account::bodies::login::{LoginBundle, RegisterAnswer};
 use crate::http::account::{
     NEVER, available, begin_proved_session, bundle, check_framework, check_project_name, check_text, project_view,
     renew_session, second_step,
+};
+use crate::http::auth::bodies::sign_in::{
+    CallbackQuery, FinishSetupRequest, ProviderView, ProvidersAnswer, SsoProviderView, SsoView, StartQuery,
 };
 use crate::http::gate::auth::{Admin, ClientInfo, LoginUser, OrganizationAccess, Via};
 use crate::http::gate::body::AnonymousBody;
@@ -28,10 +32,6 @@ use tidewatch_accounts::sso::pending_sign_in::{PendingSignIn, no_cookie};
 use tidewatch_accounts::sso::{Provider, Sso};
 use tidewatch_accounts::{Actor, PendingLink, ProviderProfile, ProviderSignIn, User};
 use tidewatch_limits::per_ip::{FinishSetup, SsoCallback, SsoStart};
-use tidewatch_query::views::account::{LoginBundle, RegisterAnswer};
-use tidewatch_query::views::sign_in::{
-    CallbackQuery, FinishSetupRequest, ProviderView, ProvidersAnswer, SsoProviderView, SsoView, StartQuery,
-};
 
 /// The sign-in methods of this server.
 #[utoipa::path(

@@ -14,6 +14,7 @@ use super::{passkeys, rfc3339};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::http::account::{available, check_password_of};
+use crate::http::auth::bodies::step_up::{StepUpAnswer, StepUpRequest, StepUpWays};
 use crate::http::gate::auth::LoginUser;
 use crate::http::gate::body::JsonBody;
 use crate::http::gate::per_ip::PerIp;
@@ -21,7 +22,6 @@ use crate::http::openapi::{Failures, TooMany};
 use tidewatch_accounts::{SecondFactorOutcome, SecondFactorResponse};
 use tidewatch_limits as limits;
 use tidewatch_limits::per_ip::{Passkey, StepUp};
-use tidewatch_query::views::people::{StepUpAnswer, StepUpRequest, StepUpWays};
 
 /// Begins a step-up. Returns the methods by which the user can authenticate.
 #[utoipa::path(

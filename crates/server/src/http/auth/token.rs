@@ -16,6 +16,8 @@ use sha2::{Digest, Sha256};
 
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::auth::bodies::credentials::{LogoutRequest, TokenAnswer, TokenRequest};
+use crate::http::confirmation::StatusAnswer;
 use crate::http::gate::auth::ClientInfo;
 use crate::http::gate::body::FormOrJson;
 use crate::http::gate::per_ip::PerIp;
@@ -24,7 +26,6 @@ use crate::http::openapi::{ErrorBody, TooMany};
 use tidewatch_accounts::{Exchange, Exchanged, Issued, Poll};
 use tidewatch_limits as limits;
 use tidewatch_limits::per_ip::{Logout, Token};
-use tidewatch_query::views::auth::{LogoutRequest, StatusAnswer, TokenAnswer, TokenRequest};
 
 /// The headers of every response of the endpoint. RFC 6749, 5.1.
 const NO_STORE: [(HeaderName, &str); 2] = [(CACHE_CONTROL, "no-store"), (PRAGMA, "no-cache")];

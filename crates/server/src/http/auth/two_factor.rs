@@ -10,7 +10,12 @@ use qrcode::render::svg::Color;
 use super::passkeys;
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::account::bodies::login::{LoginAnswer, LoginBundle};
 use crate::http::account::{NEVER, begin_proved_session, bundle, check_password_of};
+use crate::http::auth::bodies::sign_in::{
+    CodeRequest, LinkMailRequest, PasswordRequest, RecoveryCodes, SecondFactorRequest, TotpSetup, TwoFactorView,
+};
+use crate::http::confirmation::StatusAnswer;
 use crate::http::gate::auth::{ClientInfo, LoginUser, Via};
 use crate::http::gate::body::{AnonymousBody, JsonBody};
 use crate::http::gate::per_ip::PerIp;
@@ -20,11 +25,6 @@ use tidewatch_accounts::secrets::totp::Codes;
 use tidewatch_accounts::{LinkMail, PendingLink, ProviderSignIn, SecondFactorOutcome, SecondFactorResponse, User};
 use tidewatch_limits as limits;
 use tidewatch_limits::per_ip::{SecondFactor, SecondFactorChange};
-use tidewatch_query::views::account::{LoginAnswer, LoginBundle};
-use tidewatch_query::views::auth::StatusAnswer;
-use tidewatch_query::views::sign_in::{
-    CodeRequest, LinkMailRequest, PasswordRequest, RecoveryCodes, SecondFactorRequest, TotpSetup, TwoFactorView,
-};
 
 /// The user's second factors.
 #[utoipa::path(

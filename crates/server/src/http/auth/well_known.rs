@@ -6,8 +6,8 @@ use axum::Json;
 use axum::extract::State;
 
 use crate::app::App;
+use crate::http::auth::bodies::credentials::{AuthorizationServer, ProtectedResource};
 use tidewatch_accounts::ScopeLevel;
-use tidewatch_query::views::auth::{AuthorizationServer, ProtectedResource};
 
 /// The metadata of the authorization server. RFC 8414.
 #[utoipa::path(

@@ -8,13 +8,13 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::dashboard::symbol_bodies::*;
 use crate::http::gate::upload;
 use tidewatch_accounts::Project;
 use tidewatch_ingest::symbols::store::Listed;
 use tidewatch_query::page::Paging;
 use tidewatch_query::time;
 use tidewatch_query::views::page::Page;
-use tidewatch_query::views::symbols::*;
 
 /// A validated request for a page of the list of files.
 #[derive(Debug, Clone)]

@@ -11,6 +11,7 @@ use utoipa::IntoParams;
 use super::symbol_files::{self as files, FileOrder, FilesRequest};
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::dashboard::symbol_bodies::*;
 use crate::http::gate::auth::{ProjectAccess, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
@@ -18,7 +19,6 @@ use tidewatch_accounts::Permission;
 use tidewatch_query::page;
 use tidewatch_query::page::Paging;
 use tidewatch_query::views::page::{OrderBy, Page, PageRequest, SortDirection};
-use tidewatch_query::views::symbols::*;
 
 pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new().routes(routes!(list, remove)).routes(routes!(missing)).routes(routes!(resolve)).routes(routes!(sources))

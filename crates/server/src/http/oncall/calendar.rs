@@ -11,6 +11,7 @@ use url::Url;
 
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::confirmation::Done;
 use crate::http::gate::auth::LoginUser;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{Failures, NotFound, TooMany};
@@ -19,7 +20,6 @@ use tidewatch_alerts::oncall::engine;
 use tidewatch_limits as limits;
 use tidewatch_limits::per_ip::OncallFeed;
 use tidewatch_query::time::to_rfc3339;
-use tidewatch_query::views::account::Done;
 use tidewatch_query::views::oncall_pages::OncallCalendar;
 
 /// Whether the caller has a feed.

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::people::id;
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::confirmation::Done;
 use crate::http::gate::auth::{LoginUser, SignedIn};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound};
@@ -20,7 +21,6 @@ use tidewatch_alerts::oncall::contact;
 use tidewatch_alerts::oncall::engine::Rules;
 use tidewatch_limits as limits;
 use tidewatch_query::time::to_rfc3339;
-use tidewatch_query::views::account::Done;
 use tidewatch_query::views::oncall_pages::*;
 
 const NO_METHOD: &str = "no such contact method";

@@ -10,12 +10,12 @@ use super::people::{id, name};
 use super::views;
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::confirmation::Done;
 use crate::http::gate::auth::{Admin, OrganizationAccess, ProjectAccess, Read};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
 use tidewatch_accounts::oncall::NewPolicy;
 use tidewatch_alerts::oncall::policy::PolicyDefinition;
-use tidewatch_query::views::account::Done;
 use tidewatch_query::views::oncall::{Policies, PolicyRequest, PolicyView};
 
 const NO_POLICY: &str = "no such escalation policy";

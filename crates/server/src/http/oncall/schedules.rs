@@ -15,6 +15,7 @@ use super::people::{People, description, id, instant, name};
 use super::views;
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::confirmation::Done;
 use crate::http::gate::auth::{Admin, ChangeOwn, OrganizationAccess, Read};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound};
@@ -23,7 +24,6 @@ use tidewatch_accounts::{Permission, oncall::OncallSchedule};
 use tidewatch_alerts::oncall::engine;
 use tidewatch_alerts::oncall::schedule::{Schedule, ScheduleDefinition};
 use tidewatch_limits as limits;
-use tidewatch_query::views::account::Done;
 use tidewatch_query::views::oncall::*;
 
 const NO_SCHEDULE: &str = "no such schedule";

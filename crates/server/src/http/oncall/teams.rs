@@ -11,12 +11,12 @@ use super::people::{People, description, id, name};
 use super::views;
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::confirmation::Done;
 use crate::http::gate::auth::{Admin, OrganizationAccess, Read};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound};
 use tidewatch_accounts::oncall::NewTeam;
 use tidewatch_limits as limits;
-use tidewatch_query::views::account::Done;
 use tidewatch_query::views::oncall::{TeamRequest, TeamView, Teams};
 
 const NO_TEAM: &str = "no such team";

@@ -8,12 +8,12 @@ use tidewatch_accounts::PostMortem;
 use tidewatch_alerts::markdown;
 use tidewatch_alerts::status_pages::rfc3339;
 use tidewatch_limits as limits;
-use tidewatch_query::views::account::Done;
 use tidewatch_query::views::incident::*;
 
 use super::{find, sees, view};
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::confirmation::Done;
 use crate::http::gate::auth::{OrganizationAccess, Read, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound};

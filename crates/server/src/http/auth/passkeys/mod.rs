@@ -9,12 +9,12 @@ pub mod sign_in;
 
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::auth::bodies::passkeys::{
+    AuthenticationResponse, PasskeyDescriptor, PasskeyRequest, PasskeyView, RequestOptions,
+};
 use tidewatch_accounts::secrets::webauthn::{Assertion, RelyingParty};
 use tidewatch_accounts::{Passkey, Verification};
 use tidewatch_limits as limits;
-use tidewatch_query::views::passkeys::{
-    AuthenticationResponse, PasskeyDescriptor, PasskeyRequest, PasskeyView, RequestOptions,
-};
 
 use super::rfc3339;
 

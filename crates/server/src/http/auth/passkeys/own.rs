@@ -10,7 +10,12 @@ use super::{PUBLIC_KEY, descriptor, party, timeout_ms, view};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::http::account::check_password_of;
+use crate::http::auth::bodies::passkeys::{
+    AuthenticatorSelection, CreationOptions, NewPasskey, NewPasskeyRequest, OwnPassword, PasskeyAlgorithm,
+    PasskeyCreation, PasskeyName, PasskeyOwner, PasskeyParty,
+};
 use crate::http::auth::check_name;
+use crate::http::confirmation::StatusAnswer;
 use crate::http::gate::auth::{LoginUser, SignedIn};
 use crate::http::gate::body::{AnonymousBody, JsonBody};
 use crate::http::gate::per_ip::PerIp;
@@ -18,11 +23,6 @@ use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
 use tidewatch_accounts::secrets::webauthn::{ALGORITHMS, Creation};
 use tidewatch_accounts::{Ceremony, user_handle};
 use tidewatch_limits::per_ip::PasskeyChange;
-use tidewatch_query::views::auth::StatusAnswer;
-use tidewatch_query::views::passkeys::{
-    AuthenticatorSelection, CreationOptions, NewPasskey, NewPasskeyRequest, OwnPassword, PasskeyAlgorithm,
-    PasskeyCreation, PasskeyName, PasskeyOwner, PasskeyParty,
-};
 
 /// The name of this server that authenticators display.
 const PARTY: &str = "Tidewatch";

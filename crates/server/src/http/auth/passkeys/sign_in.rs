@@ -10,17 +10,17 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use super::{descriptor, party, proof, request};
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::account::bodies::login::LoginAnswer;
 use crate::http::account::session;
+use crate::http::auth::bodies::passkeys::{
+    PasskeyDescriptor, PasskeyLoginFinish, PasskeyLoginStart, PasskeyRequest, PasskeySecondStepStart,
+};
 use crate::http::gate::auth::ClientInfo;
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{Failures, NotFound, TooMany};
 use tidewatch_accounts::Ceremony;
 use tidewatch_limits::per_ip::{Passkey, PasskeyLogin};
-use tidewatch_query::views::account::LoginAnswer;
-use tidewatch_query::views::passkeys::{
-    PasskeyDescriptor, PasskeyLoginFinish, PasskeyLoginStart, PasskeyRequest, PasskeySecondStepStart,
-};
 
 const REFUSED: ApiError = ApiError::Unauthorized("the passkey was not accepted");
 
