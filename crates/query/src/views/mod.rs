@@ -26,7 +26,6 @@ pub mod page;
 pub mod profile;
 pub mod query;
 pub mod rule;
-pub mod saved_view;
 pub mod service_map;
 pub mod services;
 pub mod session;

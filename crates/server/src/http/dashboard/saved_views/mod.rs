@@ -1,4 +1,7 @@
-//! Saved views: `/api/saved-views`.
+//! Saved views: `/api/saved-views`. A view is a name, a page and its query string.
+
+mod bodies;
+mod stored;
 
 use std::sync::Arc;
 
@@ -6,13 +9,12 @@ use crate::http::api::{Api, Descriptions, routes};
 use axum::Json;
 use axum::extract::{Path, State};
 
+use self::bodies::*;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::{ChangeOwn, ProjectAccess};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
-use tidewatch_query::saved_views;
-use tidewatch_query::views::saved_view::*;
 
 pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new().routes(routes!(list, create)).routes(routes!(change, delete)).routes(routes!(star, unstar))
@@ -28,8 +30,8 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     responses((status = 200, description = "Success", body = SavedViews), Failures)
 )]
 async fn list(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json<SavedViews>, ApiError> {
-    let rights = saved_views::rights(access.role);
-    Ok(Json(saved_views::list(&app.query, &access.project, access.user.id, rights).await?))
+    let rights = stored::rights(access.role);
+    Ok(Json(stored::list(&app.control, &access.project, access.user.id, rights).await?))
 }
 
 /// Saves a view of a page. Every member saves private views; sharing needs more than read access.
@@ -47,8 +49,8 @@ async fn create(
     access: ProjectAccess<ChangeOwn>,
     JsonBody(request): JsonBody<SavedViewRequest>,
 ) -> Result<Json<SavedViewChanged>, ApiError> {
-    let (actor, rights) = (access.actor(&app), saved_views::rights(access.role));
-    Ok(Json(saved_views::create(&app.query, &actor, &access.project, rights, request).await?))
+    let (actor, rights) = (access.actor(&app), stored::rights(access.role));
+    Ok(Json(stored::create(&app.control, &actor, &access.project, rights, request).await?))
 }
 
 /// Renames, shares or updates an own view; admins change shared ones of others.
@@ -67,8 +69,8 @@ async fn change(
     Path(id): Path<String>,
     JsonBody(request): JsonBody<SavedViewChange>,
 ) -> Result<Json<SavedViewChanged>, ApiError> {
-    let (actor, rights) = (access.actor(&app), saved_views::rights(access.role));
-    Ok(Json(saved_views::change(&app.query, &actor, &access.project, rights, view_id(&id)?, request).await?))
+    let (actor, rights) = (access.actor(&app), stored::rights(access.role));
+    Ok(Json(stored::change(&app.control, &actor, &access.project, rights, view_id(&id)?, request).await?))
 }
 
 /// Deletes an own view; admins delete shared ones of others.
@@ -85,7 +87,7 @@ async fn delete(
     access: ProjectAccess<ChangeOwn>,
     Path(id): Path<String>,
 ) -> Result<Json<SavedViewChanged>, ApiError> {
-    let (id, rights) = (view_id(&id)?, saved_views::rights(access.role));
+    let (id, rights) = (view_id(&id)?, stored::rights(access.role));
     app.control.delete_view(&access.actor(&app), &access.project, rights, id).await?;
     Ok(Json(SavedViewChanged { id }))
 }
