@@ -222,7 +222,7 @@ pub enum ControlError {
     #[error("{0}")]
     TooOften(&'static str, u64),
     /// The database file is damaged. Holds a description.
-    #[error("{0}; nothing was changed; restore a backup (docs/operations.md, Damaged accounts)")]
+    #[error("{0}; nothing was changed; restore a backup (docs/operate/operations.md, Damaged accounts)")]
     Damaged(String),
     /// A stored value cannot be decoded. Holds its name.
     #[error("the control database holds {0} that cannot be read")]

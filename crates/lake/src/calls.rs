@@ -1,4 +1,5 @@
-//! Pairs the two sides of calls between services, so that the row of one side has the service of the other. docs/services.md.
+//! Pairs the two sides of calls between services, so that the row of one side has the service of the other.
+//! docs/use/services.md.
 //!
 //! The caller's CLIENT span and the callee's SERVER span arrive in different requests, in any order. The first is kept
 //! here, and the row of the second gets the service of the first. Rows are paired in journal order, after duplicates

@@ -3,6 +3,8 @@
 //!
 //! When the transaction fails, the new files are discarded. When its outcome is unknown, both the old and the new files
 //! stay until the catalog can be read: [`Shared::resolve_in_doubt`].
+//!
+//! Invariant: a file has its final name only while the catalog lists it.
 
 use std::sync::Arc;
 

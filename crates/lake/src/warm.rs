@@ -3,6 +3,8 @@
 //!
 //! The process itself keeps only the block lists of the trace id indexes. Roll-ups are read for the newest day only,
 //! and before all else, because nearly every page needs them.
+//!
+//! No query waits for it.
 
 use std::cmp::Reverse;
 use std::sync::Arc;

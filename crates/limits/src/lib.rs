@@ -1,8 +1,8 @@
 //! Every limit of the service as a constant, admission control ([`admission`]), and the clock ([`clock`]).
 //!
 //! A value that the specification sets cites its row of "Limits". Relations between values are checked at compile time.
-//! [`CLASSES`] lists the classes of request bodies and [`Window`] the per-IP windows; `docs/limits.md` lists every
-//! value.
+//! [`CLASSES`] lists the classes of request bodies and [`Window`] the per-IP windows; `docs/operate/limits.md` lists
+//! every value.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -291,7 +291,7 @@ pub const QUERIES_WAITING_PER_THREAD: usize = 64;
 pub const QUERY_BYTES_MIN: usize = 64 * MIB;
 /// Endpoint names of a service on one day; also Task names and AI Trace names, each. DECISIONS 27.
 pub const NAMES_PER_SERVICE_DAY: usize = 10_000;
-/// Callers, and callees, that are kept in memory until the other side of their call arrives. docs/services.md.
+/// Callers, and callees, that are kept in memory until the other side of their call arrives. docs/use/services.md.
 pub const UNPAIRED_CALLS_MAX: usize = 131_072;
 /// `nice` value of query threads, relative to ingest.
 pub const QUERY_NICE: i32 = 5;

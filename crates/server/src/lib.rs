@@ -14,7 +14,7 @@
 //! ```
 //!
 //! - [`app`]: wiring. [`config`]: the operator's settings. [`serve`]: start and stop.
-//! - [`error`]: the only file that chooses status codes. [`limits_table`]: the limits as `docs/limits.md` lists them.
+//! - [`error`]: the only file that chooses status codes. [`limits_table`]: the content of `docs/operate/limits.md`.
 //! - [`http`]: routes, gates, handlers, the embedded UI. [`listen`]: addresses, TLS, trusted proxies.
 //! - [`retention_changes`], [`resymbolicate`]: background work over store and accounts. [`quotas`]: ingest quotas of
 //!   projects.

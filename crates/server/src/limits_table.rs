@@ -1,4 +1,4 @@
-//! The table of limits in `docs/limits.md`.
+//! The table of limits in `docs/operate/limits.md`.
 
 use std::time::Duration;
 

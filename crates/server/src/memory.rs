@@ -5,6 +5,9 @@
 //! second is a seventh of all memory. An idle server allocates no larger blocks: memory that its start used for a
 //! moment, or the 19 MB of a password hash, stayed with the process. So a larger block is allocated and freed
 //! periodically.
+//!
+//! The allocator reads its settings before `main`, so `serve` calls `exec` on itself once. A delay that the operator
+//! configured is kept.
 
 use std::hint::black_box;
 use std::time::Duration;

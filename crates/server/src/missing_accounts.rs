@@ -3,6 +3,8 @@
 //! Only an account creates projects, and only projects receive telemetry: such a database was lost, replaced, or its
 //! log lost the last transactions. SQLite treats damage in the last transactions of its log like a power cut. A start
 //! would continue without accounts and overwrite the rest.
+//!
+//! The look runs before anything is opened, and writes nothing.
 
 use std::fmt;
 use std::fs;

@@ -3,6 +3,8 @@
 //!
 //! A request is refused when earlier requests have used up the quota, so the last accepted one may exceed it. After a
 //! start, today's usage is read from the store's counts; after that it is counted here.
+//!
+//! A request is refused before its body is read, and counted under a named reason.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -5,6 +5,8 @@
 //! - `changes`: what people change.
 //! - `grouping`: notifications become incidents, in one transaction with the cursor.
 //! - `announce`: the subscribers of status pages are notified.
+//!
+//! Invariant: each notification counts once, because incidents and cursor change in one transaction under a lease.
 
 mod announce;
 mod changes;

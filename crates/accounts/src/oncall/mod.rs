@@ -2,6 +2,8 @@
 //!
 //! The rules are pure and in another crate, which depends on this one: the transactions that change pages call them as
 //! [`PagingRules`].
+//!
+//! Invariants: a notification becomes one page, and a step runs once, whichever node ends at whatever time.
 
 mod calendars;
 mod contacts;

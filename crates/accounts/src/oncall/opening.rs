@@ -1,4 +1,4 @@
-//! What a notification to a channel of type `escalation` does: it opens a page, counts one up, or resolves it.
+//! Applies a notification to a channel of type `escalation`: it opens a page, counts one up, or resolves it.
 
 use super::pages::resolve;
 use super::policies::policy_of;

@@ -3,6 +3,8 @@
 //! - this module: the pages.
 //! - `public`: the reads for visitors.
 //! - `maintenance`: planned work. `subscribers`: who is notified.
+//!
+//! Invariant: nobody is notified without a confirmation of the address.
 
 mod maintenance;
 mod public;

@@ -1,4 +1,4 @@
-//! What visitors of status pages read.
+//! Reads for visitors of status pages.
 
 use crate::incidents::{Incident, IncidentUpdate};
 use crate::{Control, ControlError};

@@ -3,6 +3,8 @@
 //! - this module: the model of a page.
 //! - [`settings`]: what an owner may choose. [`logo`]: which files are logos.
 //! - [`html`], [`feed`], [`badge`]: the model as a page, an Atom feed and a picture.
+//!
+//! Invariant: nothing of a private page is public.
 
 pub mod badge;
 pub mod feed;

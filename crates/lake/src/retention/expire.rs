@@ -1,4 +1,6 @@
 //! The time of retention and of the expiry of retry keys: [`TrustedTime`] over the lake's clock, stored in the catalog.
+//!
+//! Invariant: a clock that jumps ahead expires nothing for one day, then at most two days of data per hour.
 
 use std::sync::atomic::Ordering;
 

@@ -14,6 +14,8 @@
 //!
 //! The answer does not depend on the order of the sources or on how rows are divided among them, except for the order
 //! of rows that the plan leaves open.
+//!
+//! Invariant: an answer equals that of the naive model (`tidewatch_store::conformance`).
 
 mod aggregate;
 pub(crate) mod aggregators;

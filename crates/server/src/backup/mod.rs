@@ -7,6 +7,8 @@
 //! The order of steps makes the copy consistent: journal segments are pinned, then the catalog is copied, then the
 //! parts that this copy lists, and the journal last. Everything acknowledged before the backup began is in its parts or
 //! its journal. The copy is a data directory: `tidewatch check` reads it.
+//!
+//! A backup without a manifest is incomplete.
 
 pub mod restore;
 pub mod socket;

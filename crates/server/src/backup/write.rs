@@ -104,7 +104,10 @@ impl Copy<'_> {
                 done => return done.with_context(|| format!("cannot copy {}", self.data.join(name).display())),
             }
         }
-        bail!("{} is listed, but missing; see docs/operations.md, Missing part", self.data.join(&file.path).display())
+        bail!(
+            "{} is listed, but missing; see docs/operate/operations.md, Missing part",
+            self.data.join(&file.path).display()
+        )
     }
 
     fn link_or_copy(&self, from: &Path, to: &Path) -> io::Result<Entry> {

@@ -2,6 +2,8 @@
 //!
 //! [`file`]: the configuration file below flags and environment. [`Loaded`]: parsing and validation. [`show`]: settings
 //! as shown to people. `checks`: what is wrong with settings. `twilio`: the settings of SMS.
+//!
+//! Every setting is in `docs/operate/configuration.md`, which a test generates.
 
 mod checks;
 pub mod file;

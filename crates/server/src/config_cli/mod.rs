@@ -1,6 +1,8 @@
 //! `tidewatch config export|plan|apply`: alerting, monitors, on-call and saved views as YAML files, through the HTTP API.
 //!
 //! - [`remote`]: the server. [`folder`]: the files. What they say is in `alerts/config_files`.
+//!
+//! The command is a client of the HTTP API and reads no data directory.
 
 mod folder;
 mod remote;

@@ -1,5 +1,5 @@
 //! `GET /metrics`: the server's own metrics for Prometheus, only on the listener of `--metrics-listen`, never on the
-//! public one. `docs/metrics.md` lists them.
+//! public one. `docs/operate/metrics.md` lists them.
 
 use std::collections::HashMap;
 use std::fmt;

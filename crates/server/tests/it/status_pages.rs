@@ -1,4 +1,4 @@
-//! What visitors of status pages see: `/api/status/{slug}`, `/status/{slug}`. WIRE 6, issue 22 item 5.
+//! Status pages for visitors: `/api/status/{slug}`, `/status/{slug}`. WIRE 6, issue 22 item 5.
 
 use std::io::Read;
 use std::sync::Arc;

@@ -1,4 +1,6 @@
 //! Saved views in the control database: their rights, their checks, their form in answers.
+//!
+//! Invariant: a view belongs to a known page, so that opening one never follows an address.
 
 use super::bodies::*;
 use crate::error::ApiError;
