@@ -11,7 +11,7 @@ use tidewatch_journal::DurableSegment;
 use tidewatch_lake::check::{ListedFile, listed_files};
 
 use super::source::Source;
-use crate::backup_manifest::{self as manifest, Entry, Manifest};
+use crate::backup::manifest::{self, Entry, Manifest};
 use tidewatch_ingest::symbols::check::is_upload;
 use tidewatch_ingest::symbols::info::Info;
 use tidewatch_runtime::files::copy_hashed;

@@ -26,7 +26,7 @@ use crate::browser::settings::BrowserSettings;
 use crate::listen::ListenAddress;
 use crate::listen::client_ip::{Trust, TrustError};
 use crate::listen::tls::Tls;
-use crate::own_traces::target::Target;
+use crate::process::own_traces::target::Target;
 use tidewatch_accounts::Location;
 use tidewatch_accounts::Quota;
 use tidewatch_accounts::mail::settings::MailSettings;

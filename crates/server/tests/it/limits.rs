@@ -21,7 +21,7 @@ fn snapshot_of_the_limits() {
          What an operator may change is in [configuration.md](configuration.md).\n\n\
          | Limit | Value | Source |\n|---|---|---|\n",
     );
-    for [name, value, source] in tidewatch_server::limits_table::table() {
+    for [name, value, source] in tidewatch_server::process::limits_table::table() {
         writeln!(text, "| {name} | {value} | {source} |").expect("writing to a string");
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/operate/limits.md");

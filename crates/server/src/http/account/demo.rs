@@ -7,12 +7,12 @@ use axum::extract::State;
 use axum::http::StatusCode;
 
 use crate::app::App;
-use crate::demo::bodies::{DemoRequest, DemoView};
-use crate::demo::{load, state};
 use crate::error::ApiError;
 use crate::http::gate::auth::{Admin, OrganizationAccess, Read};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::Failures;
+use crate::jobs::demo::bodies::{DemoRequest, DemoView};
+use crate::jobs::demo::{load, state};
 use tidewatch_limits as limits;
 use tidewatch_query::executor::Executor;
 

@@ -22,7 +22,7 @@ use crate::error::ApiError;
 use crate::http::gate::per_ip::{PerIp, client_address};
 use crate::http::openapi::{NotFound, TooMany};
 use crate::http::ui;
-use crate::status_pages::{Document, Rendered};
+use crate::state::status_pages::{Document, Rendered};
 
 /// `Content-Type` of pages.
 pub const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");

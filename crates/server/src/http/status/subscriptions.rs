@@ -19,7 +19,7 @@ use crate::error::ApiError;
 use crate::http::account::check_email;
 use crate::http::gate::body::FormOrJson;
 use crate::http::gate::per_ip::PerIp;
-use crate::status_pages::Rendered;
+use crate::state::status_pages::Rendered;
 
 /// Fields of the forms: one of the two.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]

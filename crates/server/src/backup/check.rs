@@ -15,9 +15,9 @@ use tidewatch_journal::sqlite_wal;
 use tidewatch_journal::{Position, ReplayReport};
 use tidewatch_lake::check as lake_check;
 
-use crate::backup_manifest::{self as manifest, Manifest};
+use crate::backup::manifest::{self, Manifest};
 use crate::config::Config;
-use crate::missing_accounts::{self, copy_database};
+use crate::process::missing_accounts::{self, copy_database};
 use tidewatch_ingest::symbols;
 use tidewatch_ingest::{prices, record};
 

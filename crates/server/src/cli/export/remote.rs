@@ -11,8 +11,8 @@ use url::Url;
 
 use super::output::Output;
 use super::{Request, remark};
+use crate::cli::symbols::send::error_message;
 use crate::http::incomplete;
-use crate::symbols_cli::send::error_message;
 use tidewatch_limits as limits;
 use tidewatch_query::time;
 use tidewatch_runtime::outbound;

@@ -10,7 +10,7 @@ use ureq::Agent;
 use ureq::http::Request;
 use url::Url;
 
-use crate::symbols_cli::send::error_message;
+use crate::cli::symbols::send::error_message;
 
 /// Timeout of one call.
 const CALL_MAX: Duration = Duration::from_secs(60);

@@ -1,8 +1,8 @@
 //! Progress of the demo data of an organization, and whether it has any other telemetry.
 
-use crate::demo::bodies::{DemoState, DemoView};
-use crate::demos::Demos;
 use crate::error::ApiError;
+use crate::jobs::demo::bodies::{DemoState, DemoView};
+use crate::state::demos::Demos;
 use tidewatch_accounts::Demo;
 use tidewatch_query::demo::is_empty;
 use tidewatch_query::executor::Executor;

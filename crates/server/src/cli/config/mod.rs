@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
 
-use crate::symbols_cli::{base_url, environment, is_project_token};
+use crate::cli::symbols::{base_url, environment, is_project_token};
 use remote::Remote;
 use tidewatch_alerts::config_files::{self, Files, KINDS, Kind, Options, Plan, World};
 

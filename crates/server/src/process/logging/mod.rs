@@ -1,7 +1,9 @@
 //! The server's own logs: one line per event on standard error. `RUST_LOG` sets the filter (default `info`).
 //!
-//! [`log_writer`] drops and counts lines that cannot be written: logging never fails and never panics.
+//! [`log_writer`] drops and counts lines that cannot be written: logging never fails and never panics. [`log_throttle`] limits
+//! lines of libraries.
 
+pub mod log_throttle;
 pub mod log_writer;
 
 use std::io::IsTerminal;
@@ -10,8 +12,8 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer};
 
+use self::log_throttle::Throttle;
 use self::log_writer::LogWriter;
-use crate::log_throttle::Throttle;
 use tidewatch_runtime::redact::Redacted;
 
 /// Starts logging. Later calls change nothing (tests call it more than once).

@@ -17,9 +17,9 @@ use uuid::Uuid;
 
 use super::Request;
 use super::output::Output;
-use crate::check;
+use crate::backup::check;
 use crate::config::Config;
-use crate::missing_accounts::copy_database;
+use crate::process::missing_accounts::copy_database;
 use tidewatch_accounts as accounts;
 use tidewatch_ingest::enrichment::EnrichmentSource;
 use tidewatch_ingest::prices::{self, PriceTable};

@@ -1,4 +1,4 @@
-//! Progress and outcome of demo data loads of this process. `demo/load.rs` does the loading.
+//! Progress and outcome of demo data loads of this process. `jobs/demo/load.rs` does the loading.
 
 use std::collections::HashMap;
 use std::sync::Arc;

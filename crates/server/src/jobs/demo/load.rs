@@ -12,8 +12,8 @@ use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::Signal;
 
 use crate::app::App;
-use crate::demos::{End, Load};
 use crate::error::ApiError;
+use crate::state::demos::{End, Load};
 use tidewatch_accounts::{Actor, Demo, NewProject, Project};
 use tidewatch_bench::demo::incident::{Effect, Incident};
 use tidewatch_bench::demo::traffic::{History, Traffic};
