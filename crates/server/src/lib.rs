@@ -13,7 +13,7 @@
 //! http/routes ─> gate/auth (user, project) ─> http/dashboard ─> query (typed request -> Plan) ─> TelemetryStore ─> JSON
 //! ```
 //!
-//! - [`app`]: wiring. [`config`]: the operator's settings. [`serve`]: start and stop.
+//! - [`app`]: wiring. [`contexts`]: the state of handlers, by subject. [`config`]: the operator's settings. [`serve`]: start and stop.
 //! - [`error`]: the only file that chooses status codes.
 //! - [`http`]: routes, gates, handlers, the embedded UI. [`listen`]: addresses, TLS, trusted proxies.
 //! - [`state`]: what handlers and jobs share in memory. [`jobs`]: background work over store and accounts. [`alerts`]:
@@ -33,6 +33,7 @@ pub mod browser;
 pub mod browser_runner;
 pub mod cli;
 pub mod config;
+pub mod contexts;
 pub mod error;
 pub mod http;
 pub mod http_client;

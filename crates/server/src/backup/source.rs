@@ -41,23 +41,23 @@ pub struct Serving {
 
 impl Source for Serving {
     fn hold_files(&self) -> Box<dyn Any> {
-        Box::new(self.app.durable_store.lake().hold_files())
+        Box::new(self.app.ingest.durable_store.lake().hold_files())
     }
 
     fn hold_journal(&self) -> Box<dyn Any> {
-        Box::new(self.app.durable_store.pause_trim())
+        Box::new(self.app.ingest.durable_store.pause_trim())
     }
 
     fn copy_catalog(&self, to: &Path) -> anyhow::Result<()> {
-        Ok(self.app.durable_store.lake().copy_catalog(to)?)
+        Ok(self.app.ingest.durable_store.lake().copy_catalog(to)?)
     }
 
     fn copy_control(&self, to: &Path) -> anyhow::Result<bool> {
-        Ok(self.runtime.block_on(self.app.control.copy_to(to))?)
+        Ok(self.runtime.block_on(self.app.accounts.control.copy_to(to))?)
     }
 
     fn segments(&self) -> anyhow::Result<Vec<DurableSegment>> {
-        Ok(self.app.durable_store.durable_segments())
+        Ok(self.app.ingest.durable_store.durable_segments())
     }
 }
 

@@ -43,10 +43,10 @@ pub struct Health {
 )]
 pub async fn ready(State(app): State<Arc<App>>) -> (StatusCode, Json<Health>) {
     let mut problems = missing_threads(&app);
-    if !app.durable_store.is_writable() {
+    if !app.ingest.durable_store.is_writable() {
         problems.push("the journal cannot be written".to_owned());
     }
-    if app.store.write_failure().is_some() {
+    if app.query.store.write_failure().is_some() {
         problems.push("the last flush failed".to_owned());
     }
     health_response(problems)
@@ -60,7 +60,7 @@ pub async fn starting() -> (StatusCode, Json<Health>) {
 /// Whether the threads make progress.
 pub async fn alive(State(app): State<Arc<App>>) -> (StatusCode, Json<Health>) {
     let of_store = missing_threads(&app);
-    let others: Vec<String> = app.background.missing(Instant::now()).iter().map(Missing::to_string).collect();
+    let others: Vec<String> = app.process.background.missing(Instant::now()).iter().map(Missing::to_string).collect();
     if of_store.is_empty() && !others.is_empty() {
         return (StatusCode::OK, Json(Health { status: "degraded".to_owned(), problems: others }));
     }
@@ -74,7 +74,8 @@ pub async fn alive_starting() -> Json<Health> {
 
 fn missing_threads(app: &App) -> Vec<String> {
     let now = Instant::now();
-    let missing = app.durable_store.heartbeats().filter_map(|beat| beat.missing(now, limits::HEARTBEAT_SILENCE_MAX));
+    let missing =
+        app.ingest.durable_store.heartbeats().filter_map(|beat| beat.missing(now, limits::HEARTBEAT_SILENCE_MAX));
     missing.map(|missing| missing.to_string()).collect()
 }
 

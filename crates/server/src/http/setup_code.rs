@@ -17,11 +17,11 @@ const CODE_LETTERS: usize = 12;
 
 /// The required code. `None` if an account exists, or if the code is disabled.
 pub fn expected(app: &App) -> Option<String> {
-    match app.config.setup_code.as_deref().map(str::trim) {
-        _ if app.control.has_organizations() => None,
+    match app.process.config.setup_code.as_deref().map(str::trim) {
+        _ if app.accounts.control.has_organizations() => None,
         Some(OFF) => None,
         Some(code) if !code.is_empty() => Some(code.to_owned()),
-        _ => Some(spelled(&app.control.sealer().mac(PURPOSE, ""))),
+        _ => Some(spelled(&app.accounts.control.sealer().mac(PURPOSE, ""))),
     }
 }
 

@@ -93,21 +93,22 @@ async fn take(
     request: Request,
     is_expected: fn(&str) -> bool,
 ) -> Result<Json<Uploaded>, ApiError> {
-    let now_ns = app.clock.now_ns();
-    let project = bearer(request.headers()).and_then(|token| app.control.project_by_upload_token(token, now_ns));
+    let now_ns = app.process.clock.now_ns();
+    let project =
+        bearer(request.headers()).and_then(|token| app.accounts.control.project_by_upload_token(token, now_ns));
     let project = project.ok_or(ApiError::Unauthorized("missing or wrong upload token"))?;
     let agent = request.headers().get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let by = Uploader { user_agent: for_display(agent), address: from.address.to_string() };
-    let upload = upload::receive(&app, request, &limits::UPLOAD).await?;
+    let upload = upload::receive(&app.ingest, &app.process, request, &limits::UPLOAD).await?;
     if upload.files.iter().all(|file| file.field != FILES) {
         return Err(ApiError::malformed("No files uploaded"));
     }
-    let _permit = app.symbols.reading.acquire().await.map_err(ApiError::internal)?;
+    let _permit = app.ingest.symbols.reading.acquire().await.map_err(ApiError::internal)?;
     let job = UploadJob {
-        symbols: app.symbols.clone(),
+        symbols: app.ingest.symbols.clone(),
         project,
-        bytes_max: app.config.symbols_project_bytes_max(),
-        files_max: app.config.symbols_project_files_max(),
+        bytes_max: app.process.config.symbols_project_bytes_max(),
+        files_max: app.process.config.symbols_project_files_max(),
         by,
         now_ns,
     };

@@ -77,10 +77,11 @@ async fn rows_that_panic_when_they_are_written_are_set_aside_and_ingest_continue
     until(&harness, "/readyz", 200).await;
     broken.turn(false);
     harness.post_json("traces", &project.token, &body(2)).await.expect(200);
-    harness.app().durable_store.lake().flush().expect("the disk works");
+    harness.app().ingest.durable_store.lake().flush().expect("the disk works");
     assert_eq!((harness.rows(Table::Spans), harness.rows(Table::Endpoints)), (2, 1));
     let set_aside: Vec<_> = harness
         .app()
+        .ingest
         .durable_store
         .set_aside()
         .filter(|(_, count)| *count > 0)
@@ -115,7 +116,7 @@ async fn a_thread_that_panics_tries_again() {
     let project = harness.register().await;
     harness.post_json("traces", &project.token, &body(1)).await.expect(200);
     let deadline = Instant::now() + Duration::from_secs(60);
-    while harness.app().durable_store.lake().covered().0 == 0 {
+    while harness.app().ingest.durable_store.lake().covered().0 == 0 {
         assert!(Instant::now() < deadline, "it does not flush");
         tokio::task::yield_now().await;
     }
@@ -183,7 +184,7 @@ async fn a_thread_that_stores_nothing_is_named_when_it_is_missing() {
     .await;
     // A thread adds its name when it starts.
     let names = || {
-        let heartbeats = harness.app().background.heartbeats();
+        let heartbeats = harness.app().process.background.heartbeats();
         let mut names: Vec<&str> = heartbeats.iter().map(|heartbeat| heartbeat.name()).collect();
         names.sort_unstable();
         names.join(" ")
@@ -199,7 +200,7 @@ async fn a_thread_that_stores_nothing_is_named_when_it_is_missing() {
     assert_eq!(names(), all);
     assert_eq!(health(&harness, "/livez").await, (200, json!({"status": "ok"})));
     let broken = Heartbeat::new("broken");
-    harness.app().background.add(&broken);
+    harness.app().process.background.add(&broken);
     broken.end_by_panic();
     let degraded = json!({"status": "degraded", "problems": ["thread broken has ended by a panic"]});
     assert_eq!(health(&harness, "/livez").await, (200, degraded));

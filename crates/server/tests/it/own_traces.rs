@@ -58,7 +58,7 @@ async fn a_server_that_exports_traces_to_itself() {
     })
     .await;
     let project = harness.register().await;
-    let data = harness.app().config.data_dir.clone();
+    let data = harness.app().process.config.data_dir.clone();
     std::fs::write(data.join("headers"), format!("Authorization=Bearer%20{}\n", project.token)).expect("a file");
     harness.restart().await;
 
@@ -68,7 +68,7 @@ async fn a_server_that_exports_traces_to_itself() {
     client::send(harness.address(), "GET", "/api/has-organizations", &[parent], b"").await.expect(200);
     client::send(harness.address(), "GET", "/health", &[unsampled], b"").await.expect(200);
     client::send(harness.address(), "POST", "/api/exception-stack-traces/secret", &[], b"").await.expect(401);
-    harness.app().durable_store.lake().flush().expect("the disk works");
+    harness.app().ingest.durable_store.lake().flush().expect("the disk works");
     // Two requests and at least one flush wait, in one or more exports; the health check is not sampled.
     until(&socket, "the first are sent", |[waiting, sent, _]| waiting == 0 && sent >= 2).await;
     let [_, sent, dropped] = own_span_counts(&socket).await;
@@ -85,7 +85,7 @@ async fn a_server_that_exports_traces_to_itself() {
     // The query was one more request, and exports created none.
     until(&socket, "the query is sent", |[waiting, now, _]| waiting == 0 && now > sent).await;
     let [_, sent, _] = own_span_counts(&socket).await;
-    harness.app().durable_store.lake().flush().expect("the disk works");
+    harness.app().ingest.durable_store.lake().flush().expect("the disk works");
     let after = until(&socket, "a flush waits for a request", |[waiting, ..]| waiting > 0).await;
     assert_eq!(after[1..], [sent, 0], "spans of storing spans wait");
     harness.stop().await;
@@ -99,7 +99,7 @@ async fn an_unreachable_endpoint_does_not_affect_the_server() {
         config.traces_endpoint = Some("http://127.0.0.1:1".into());
     })
     .await;
-    let socket = harness.app().config.data_dir.join("metrics.sock");
+    let socket = harness.app().process.config.data_dir.join("metrics.sock");
     for _ in 0..5 {
         client::send(harness.address(), "GET", "/health", &[], b"").await.expect(200);
     }
@@ -136,7 +136,7 @@ async fn retryable_refusals_are_sent_again_with_the_same_bytes() {
         config.traces_endpoint = std::fs::read_to_string(config.data_dir.join("endpoint")).ok();
     })
     .await;
-    let data = harness.app().config.data_dir.clone();
+    let data = harness.app().process.config.data_dir.clone();
     std::fs::write(data.join("endpoint"), url).expect("a file");
     harness.restart().await;
     let socket = data.join("metrics.sock");

@@ -22,8 +22,8 @@ async fn remove_expired(harness: &Harness) {
     let work = move || {
         let tidied = TidiedFor::default();
         retention_changes::apply(&app, &tidied).expect("nothing fails");
-        app.durable_store.lake().flush().expect("the disk works");
-        app.durable_store.lake().retain(app.clock.now_ns()).expect("the disk works");
+        app.ingest.durable_store.lake().flush().expect("the disk works");
+        app.ingest.durable_store.lake().retain(app.process.clock.now_ns()).expect("the disk works");
         retention_changes::apply(&app, &tidied).expect("nothing fails");
     };
     tokio::task::spawn_blocking(work).await.expect("no panic");
@@ -31,7 +31,7 @@ async fn remove_expired(harness: &Harness) {
 
 /// Whether a file of the journal contains this string.
 fn is_in_journal(harness: &Harness, text: &str) -> bool {
-    let files = std::fs::read_dir(harness.app().config.data_dir.join("journal")).expect("the journal is there");
+    let files = std::fs::read_dir(harness.app().process.config.data_dir.join("journal")).expect("the journal is there");
     files
         .map(|file| std::fs::read(file.expect("an entry").path()).expect("a file"))
         .any(|content| content.windows(text.len()).any(|window| window == text.as_bytes()))
@@ -121,7 +121,7 @@ on_both! {
             tables.map(|table| harness.rows(table))
         };
         assert_eq!(native(&harness), [2; 5]);
-        let uploads = |harness: &Harness| harness.app().symbols.store.list(id).expect("the disk works").len();
+        let uploads = |harness: &Harness| harness.app().ingest.symbols.store.list(id).expect("the disk works").len();
         assert_eq!(uploads(&harness), 1);
 
         let path = format!("/api/projects?projectId={}", doomed.id);
@@ -137,7 +137,7 @@ on_both! {
         let left = harness.query_json(&other, "/api/sessions", all_time).await;
         assert_eq!((&left["pagination"]["total"], &left["data"][0]["hasRecording"]), (&json!(1), &json!(true)));
         assert_eq!(endpoints(&harness, &other).await, 1);
-        assert!(harness.app().durable_store.lake().purged().expect("it can be read").is_empty(), "something may still come");
+        assert!(harness.app().ingest.durable_store.lake().purged().expect("it can be read").is_empty(), "something may still come");
         // The journal begins a new segment before the next export; the old one is deleted when the changes are applied again.
         harness.send(&other, &[request(2, "/cart", 200, 0.0, 5.0)]).await;
         remove_expired(&harness).await;
@@ -145,7 +145,7 @@ on_both! {
 
         clock.fetch_add(2 * HOUR_NS, Ordering::Relaxed);
         remove_expired(&harness).await;
-        let purged = |harness: &Harness| harness.app().durable_store.lake().purged().expect("it can be read").len();
+        let purged = |harness: &Harness| harness.app().ingest.durable_store.lake().purged().expect("it can be read").len();
         assert_eq!(purged(&harness), 1);
         harness.restart().await;
         assert_eq!((purged(&harness), harness.rows(Table::Endpoints)), (1, 2));

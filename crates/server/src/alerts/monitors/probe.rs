@@ -15,19 +15,21 @@ use crate::app::App;
 /// Makes the check of a monitor within its time, and returns the result, which is not stored yet.
 pub async fn probe(app: &App, monitor: &Monitor) -> MonitorResult {
     let chosen = &monitor.chosen;
-    let at_ns = app.clock.now_ns();
+    let at_ns = app.process.clock.now_ns();
     let config = match CheckConfig::read(&chosen.check_type, &chosen.config) {
         Ok(config) => config,
         Err(error) => return unmeasured(at_ns, MonitorOutcome::Down, error.to_string()),
     };
-    let policy = OutboundPolicy { allows_private: app.config.allow_private_monitor_targets };
+    let policy = OutboundPolicy { allows_private: app.process.config.allow_private_monitor_targets };
     let probe = Probe { policy, now_ns: at_ns };
     let mut observed = Observed::default();
     let timeout = Duration::from_secs(chosen.timeout_seconds.unsigned_abs());
     let start = Instant::now();
     let verdict = match &config {
         // It ends within its time by itself, and then still reports what the script printed.
-        CheckConfig::Browser(config) => browser::check(&app.browser, &probe, config, timeout, &mut observed).await,
+        CheckConfig::Browser(config) => {
+            browser::check(&app.alerting.browser, &probe, config, timeout, &mut observed).await
+        }
         _ => tokio::time::timeout(timeout, check(&probe, &config, &mut observed, start))
             .await
             .unwrap_or_else(|_| Err(format!("no answer within {} s", timeout.as_secs())))

@@ -35,7 +35,7 @@ pub async fn look_up(
     State(app): State<Arc<App>>,
     LinkToken(token): LinkToken,
 ) -> Result<Json<InvitedView>, ApiError> {
-    let invited = app.control.invited(&token, app.clock.now_ns()).await?;
+    let invited = app.accounts.control.invited(&token, app.process.clock.now_ns()).await?;
     Ok(Json(InvitedView {
         email: invited.email,
         organization_name: invited.organization_name,
@@ -66,14 +66,14 @@ pub async fn accept(
     let name = fields::text("name", &request.name)?;
     password::check(&request.password)?;
     // The token is checked first, so that guesses cause no password hashing.
-    let invited = app.control.invited(&token, app.clock.now_ns()).await?;
+    let invited = app.accounts.control.invited(&token, app.process.clock.now_ns()).await?;
     if invited.exists_as_user {
         return Err(ApiError::Conflict("the email address has an account already; sign in to accept"));
     }
     let hash = password::hash(&app, request.password).await?;
-    let actor = from.actor(&app, &invited.email);
-    let user = app.control.accept_as_new(&actor, &token, &name, &hash).await?;
-    let user = app.control.user(user).ok_or(ApiError::Unauthorized("the account is gone"))?;
+    let actor = from.actor(&app.process.clock, &invited.email);
+    let user = app.accounts.control.accept_as_new(&actor, &token, &name, &hash).await?;
+    let user = app.accounts.control.user(user).ok_or(ApiError::Unauthorized("the account is gone"))?;
     let token = view::begin_session(&app, &from, &user).await?;
     let LoginBundle { user, projects, organizations } = view::bundle(&app, &user, &Via::Login);
     Ok((StatusCode::CREATED, Json(LoginAnswer { token, user, projects, organizations })))
@@ -94,7 +94,10 @@ pub async fn accept_existing(
     LoginUser(caller): LoginUser,
     LinkToken(token): LinkToken,
 ) -> Result<Json<Done>, ApiError> {
-    app.control.accept_as_user(&caller.actor(&app), &token, caller.user.id, &caller.user.email).await?;
+    app.accounts
+        .control
+        .accept_as_user(&caller.actor(&app.process.clock), &token, caller.user.id, &caller.user.email)
+        .await?;
     Ok(Json(Done { message: "you are a member now".to_owned() }))
 }
 

@@ -43,7 +43,7 @@ pub async fn create(
         let (name, framework) = (check_name(&project.name)?, check_framework(project.framework.as_deref())?);
         new.push(NewProject { organization_id, name, framework });
     }
-    let created = app.control.create_projects(&caller.actor(&app), &new).await?;
+    let created = app.accounts.control.create_projects(&caller.actor(&app.process.clock), &new).await?;
     let views = created.iter().map(|project| view::project_view(&app, project, membership.role, &caller.via)).collect();
     Ok((StatusCode::CREATED, Json(views)))
 }

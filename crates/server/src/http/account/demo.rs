@@ -27,7 +27,7 @@ use tidewatch_query::executor::Executor;
 )]
 pub async fn get(State(app): State<Arc<App>>, access: OrganizationAccess<Read>) -> Result<Json<DemoView>, ApiError> {
     let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
-    state::read(&executor, &app.demos, access.organization.id).await.map(Json)
+    state::read(&executor, &app.ingest.demos, access.organization.id).await.map(Json)
 }
 
 /// Creates a project and starts loading demo data into it. Demo data that is loaded or being loaded is unchanged; demo
@@ -55,8 +55,8 @@ pub async fn load(
         let most = limits::DEMO_HISTORY_MINUTES_MAX;
         return Err(ApiError::unprocessable(format!("historyMinutes is 1 to {most}")));
     }
-    let began = load::begin(&app, &access.actor(&app), access.organization.id, minutes).await?;
+    let began = load::begin(&app, &access.actor(&app.process.clock), access.organization.id, minutes).await?;
     let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
     let status = if began { StatusCode::ACCEPTED } else { StatusCode::OK };
-    Ok((status, Json(state::read(&executor, &app.demos, access.organization.id).await?)))
+    Ok((status, Json(state::read(&executor, &app.ingest.demos, access.organization.id).await?)))
 }

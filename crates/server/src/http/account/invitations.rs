@@ -39,13 +39,13 @@ pub async fn create(
         email: fields::email(&request.email)?,
         role: given_role(&request.role)?,
     };
-    let base = app.config.base_url();
+    let base = app.process.config.base_url();
     let mail = |token: &str| {
         templates::invitation(&base, &access.organization.name, &access.user.name, new.role, &new.email, token)
     };
-    app.control.invite(&access.actor(&app), &new, mail).await?;
-    app.mailer.wake();
-    let message = match app.mailer.is_set_up {
+    app.accounts.control.invite(&access.actor(&app.process.clock), &new, mail).await?;
+    app.accounts.mailer.wake();
+    let message = match app.accounts.mailer.is_set_up {
         true => "the invitation is on its way",
         false => "the invitation waits: this server has no mail server yet (SMTP_HOST)",
     };
@@ -65,7 +65,7 @@ pub async fn list(
     State(app): State<Arc<App>>,
     access: OrganizationAccess<Admin>,
 ) -> Result<Json<Vec<InvitationView>>, ApiError> {
-    let invitations = app.control.invitations(access.organization.id).await?;
+    let invitations = app.accounts.control.invitations(access.organization.id).await?;
     Ok(Json(invitations.into_iter().map(view).collect()))
 }
 
@@ -83,7 +83,10 @@ pub async fn revoke(
     access: OrganizationAccess<ViaLogin<Admin>>,
     Path((_organization, invitation)): Path<(String, String)>,
 ) -> Result<Json<Done>, ApiError> {
-    app.control.revoke_invitation(&access.actor(&app), access.organization.id, number(&invitation)?).await?;
+    app.accounts
+        .control
+        .revoke_invitation(&access.actor(&app.process.clock), access.organization.id, number(&invitation)?)
+        .await?;
     Ok(Json(Done { message: "the invitation was revoked".to_owned() }))
 }
 

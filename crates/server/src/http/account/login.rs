@@ -37,7 +37,7 @@ pub async fn login(
     State(app): State<Arc<App>>,
     body: Result<AnonymousBody<LoginRequest>, ApiError>,
 ) -> Result<Json<LoginOutcome>, ApiError> {
-    if app.config.sso.disable_password_login {
+    if app.process.config.sso.disable_password_login {
         return Err(ApiError::Forbidden("nobody signs in with a password here"));
     }
     let AnonymousBody(LoginRequest { email, password }) = body.map_err(|error| match error {
@@ -47,37 +47,37 @@ pub async fn login(
     if password.len() > limits::PASSWORD_BYTES_MAX {
         return Err(WRONG);
     }
-    let stored = app.control.stored_user(&email).await?;
+    let stored = app.accounts.control.stored_user(&email).await?;
     let (id, hash) = stored.map_or((None, None), |user| (Some(user.id), user.password_hash));
-    let actor = from.actor(&app, &email);
+    let actor = from.actor(&app.process.clock, &email);
     let is_known = match id {
-        Some(id) => from.is_known_to(id, &app).await?,
+        Some(id) => from.is_known_to(id, &app.accounts).await?,
         None => false,
     };
     let guesser = match &from.device {
         Some(cookie) if is_known => Guesser::Known(cookie),
         _ => Guesser::Stranger(from.address),
     };
-    let failures = app.guesses.begin(&email, guesser, actor.at_ns)?;
+    let failures = app.accounts.guesses.begin(&email, guesser, actor.at_ns)?;
     let found = password::verify(&app, password.clone(), hash.clone(), is_known).await?;
-    let Some(user) = id.filter(|_| found != Match::No).and_then(|id| app.control.user(id)) else {
-        app.guesses.failed(from.address, actor.at_ns);
+    let Some(user) = id.filter(|_| found != Match::No).and_then(|id| app.accounts.control.user(id)) else {
+        app.accounts.guesses.failed(from.address, actor.at_ns);
         // Consecutive failures are logged with decreasing frequency: the 1st, 2nd, 4th, ...
         if let Some(id) = id.filter(|_| failures.is_power_of_two()) {
-            app.control.record_refusal(&actor, id, &email, "password", failures).await?;
+            app.accounts.control.record_refusal(&actor, id, &email, "password", failures).await?;
         }
         return Err(WRONG);
     };
-    app.guesses.succeeded(&email, guesser);
+    app.accounts.guesses.succeeded(&email, guesser);
     if let (Match::Outdated, Some(old)) = (found, hash) {
         let new = password::hash(&app, password).await?;
-        app.control.rehash_password(user.id, &old, &new).await?;
+        app.accounts.control.rehash_password(user.id, &old, &new).await?;
     }
-    let has = app.control.second_factors(user.id).await?;
+    let has = app.accounts.control.second_factors(user.id).await?;
     if has.any() {
         return Ok(Json(LoginOutcome::Next(second_step(&app, &user, has).await?)));
     }
-    from.record_sign_in(&app, &user, "password").await?;
+    from.record_sign_in(&app.accounts, &user, "password").await?;
     let (token, LoginBundle { user, projects, organizations }) = view::session(&app, &from, &user).await?;
     Ok(Json(LoginOutcome::In(LoginAnswer { token, user, projects, organizations })))
 }
@@ -86,10 +86,10 @@ pub async fn login(
 pub async fn second_step(app: &App, user: &User, has: SecondFactors) -> Result<SecondFactorNeeded, ApiError> {
     let methods = available([
         ("totp", has.totp),
-        ("passkey", has.passkeys > 0 && app.passkeys.is_some()),
+        ("passkey", has.passkeys > 0 && app.accounts.passkeys.is_some()),
         ("recovery", has.recovery_codes_left > 0),
     ]);
-    let mfa_token = app.control.await_second_factor(user.id, app.clock.now_ns()).await?;
+    let mfa_token = app.accounts.control.await_second_factor(user.id, app.process.clock.now_ns()).await?;
     Ok(SecondFactorNeeded { mfa_required: true, mfa_token, methods })
 }
 

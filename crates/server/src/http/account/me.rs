@@ -32,13 +32,13 @@ pub async fn change_password(
     JsonBody(request): JsonBody<ChangePasswordRequest>,
 ) -> Result<Json<NewLogin>, ApiError> {
     password::check(&request.new_password)?;
-    let stored = app.control.stored_user(&caller.user.email).await?.and_then(|user| user.password_hash);
+    let stored = app.accounts.control.stored_user(&caller.user.email).await?.and_then(|user| user.password_hash);
     if password::verify(&app, request.current_password, stored, true).await? == Match::No {
         return Err(ApiError::Forbidden("the current password is wrong"));
     }
     let hash = password::hash(&app, request.new_password).await?;
-    let actor = caller.actor(&app);
-    app.control.set_password(&actor, caller.user.id, &hash).await?;
-    let user = app.control.user(caller.user.id).ok_or(ApiError::Unauthorized("the account is gone"))?;
+    let actor = caller.actor(&app.process.clock);
+    app.accounts.control.set_password(&actor, caller.user.id, &hash).await?;
+    let user = app.accounts.control.user(caller.user.id).ok_or(ApiError::Unauthorized("the account is gone"))?;
     Ok(Json(NewLogin { token: begin_session(&app, &caller.from, &user).await? }))
 }

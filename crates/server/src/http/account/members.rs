@@ -31,7 +31,7 @@ pub async fn list(
     State(app): State<Arc<App>>,
     access: OrganizationAccess<Read>,
 ) -> Result<Json<Vec<MemberView>>, ApiError> {
-    let members = app.control.members(access.organization.id).await?;
+    let members = app.accounts.control.members(access.organization.id).await?;
     Ok(Json(members.into_iter().map(view).collect()))
 }
 
@@ -53,8 +53,11 @@ pub async fn change_role(
     JsonBody(request): JsonBody<RoleRequest>,
 ) -> Result<Json<MemberView>, ApiError> {
     let (user, role) = (number(&user)?, given_role(&request.role)?);
-    app.control.change_member_role(&access.actor(&app), access.organization.id, user, role).await?;
-    Ok(Json(view(app.control.member(access.organization.id, user).await?)))
+    app.accounts
+        .control
+        .change_member_role(&access.actor(&app.process.clock), access.organization.id, user, role)
+        .await?;
+    Ok(Json(view(app.accounts.control.member(access.organization.id, user).await?)))
 }
 
 /// Removes a member. Every member except the owner can also remove themselves.
@@ -76,7 +79,7 @@ pub async fn remove(
         // The role is checked before the response reveals whether the member exists.
         require(access.role, Permission::Admin)?;
     }
-    app.control.remove_member(&access.actor(&app), access.organization.id, user).await?;
+    app.accounts.control.remove_member(&access.actor(&app.process.clock), access.organization.id, user).await?;
     Ok(Json(Done { message: "the member was removed".to_owned() }))
 }
 
@@ -94,7 +97,7 @@ pub async fn project_roles(
     access: OrganizationAccess<Read>,
     Path((_organization, user)): Path<(String, String)>,
 ) -> Result<Json<ProjectRoles>, ApiError> {
-    let member = app.control.member(access.organization.id, number(&user)?).await?;
+    let member = app.accounts.control.member(access.organization.id, number(&user)?).await?;
     Ok(Json(ProjectRoles { project_roles: view(member).project_roles }))
 }
 
@@ -125,8 +128,11 @@ pub async fn change_project_roles(
         _ => Err(ApiError::malformed("a role in a project is user or readonly")),
     };
     let roles = request.project_roles.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    app.control.set_project_roles(&access.actor(&app), access.organization.id, user, &roles).await?;
-    let member = app.control.member(access.organization.id, user).await?;
+    app.accounts
+        .control
+        .set_project_roles(&access.actor(&app.process.clock), access.organization.id, user, &roles)
+        .await?;
+    let member = app.accounts.control.member(access.organization.id, user).await?;
     Ok(Json(ProjectRoles { project_roles: view(member).project_roles }))
 }
 

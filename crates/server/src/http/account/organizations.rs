@@ -35,12 +35,16 @@ pub async fn create(
 ) -> Result<(StatusCode, Json<OrganizationView>), ApiError> {
     let name = fields::text("name", &request.name)?;
     let timezone = fields::timezone(request.timezone.as_deref())?;
-    let owned = app.control.memberships(caller.user.id).iter().filter(|one| one.role == Role::Owner).count();
+    let owned = app.accounts.control.memberships(caller.user.id).iter().filter(|one| one.role == Role::Owner).count();
     if owned >= limits::ORGANIZATIONS_OWNED_MAX {
         let most = limits::ORGANIZATIONS_OWNED_MAX;
         return Err(ApiError::unprocessable(format!("nobody owns more than {most} organizations")));
     }
-    let id = app.control.create_organization(&caller.actor(&app), &name, &timezone, caller.user.id).await?;
+    let id = app
+        .accounts
+        .control
+        .create_organization(&caller.actor(&app.process.clock), &name, &timezone, caller.user.id)
+        .await?;
     let view = OrganizationView { id, name, role: Role::Owner.as_str().to_owned(), timezone };
     Ok((StatusCode::CREATED, Json(view)))
 }
@@ -79,14 +83,14 @@ pub async fn change_settings(
         return Err(ApiError::unprocessable("turn on two-factor sign-in for yourself first"));
     }
     if old.requires_two_factor && !require_two_factor {
-        access.check_fresh(&app)?;
+        access.check_fresh(&app.process.clock)?;
     }
     let change = OrganizationChange {
         name: request.name.as_deref().map_or(Ok(old.name.clone()), |name| fields::text("name", name))?,
         timezone: request.timezone.as_deref().map_or(Ok(old.timezone.clone()), |zone| fields::timezone(Some(zone)))?,
         settings: OrganizationSettings { require_two_factor },
     };
-    app.control.change_organization(&access.actor(&app), old.id, &change).await?;
+    app.accounts.control.change_organization(&access.actor(&app.process.clock), old.id, &change).await?;
     let OrganizationChange { name, timezone, .. } = change;
     Ok(Json(OrganizationSettingsView { id: old.id, name, timezone, require_two_factor }))
 }

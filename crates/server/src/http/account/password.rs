@@ -52,13 +52,13 @@ pub async fn verify(
 /// so that a stolen session cannot guess the password.
 pub async fn check_of(app: &Arc<App>, user: &User, password: String) -> Result<(), ApiError> {
     let guesser = Guesser::Known("signed in");
-    app.guesses.begin(&user.email, guesser, app.clock.now_ns())?;
+    app.accounts.guesses.begin(&user.email, guesser, app.process.clock.now_ns())?;
     let is_long = password.len() > limits::PASSWORD_BYTES_MAX;
-    let stored = app.control.stored_user(&user.email).await?.and_then(|user| user.password_hash);
+    let stored = app.accounts.control.stored_user(&user.email).await?.and_then(|user| user.password_hash);
     if is_long || verify(app, password, stored, true).await? == Match::No {
         return Err(ApiError::Forbidden("the password is wrong"));
     }
-    app.guesses.succeeded(&user.email, guesser);
+    app.accounts.guesses.succeeded(&user.email, guesser);
     Ok(())
 }
 
@@ -68,9 +68,9 @@ async fn blocking<T: Send + 'static>(
     is_known: bool,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ApiError> {
-    let queue = if is_known { &app.hashes_reserved } else { &app.hashes_waiting };
+    let queue = if is_known { &app.accounts.hashes_reserved } else { &app.accounts.hashes_waiting };
     let busy = ApiError::Overloaded("too many people sign in at once; try again");
     let _queued = queue.try_acquire().map_err(|_| busy)?;
-    let _permit = app.hashing.acquire().await.map_err(ApiError::internal)?;
+    let _permit = app.accounts.hashing.acquire().await.map_err(ApiError::internal)?;
     tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)
 }

@@ -39,7 +39,7 @@ pub async fn change(
         timezone: request.timezone.as_deref().map(|zone| fields::timezone(Some(zone))).transpose()?,
         theme,
     };
-    let user = app.control.change_profile(&caller.actor(&app), caller.user.id, &profile).await?;
+    let user = app.accounts.control.change_profile(&caller.actor(&app.process.clock), caller.user.id, &profile).await?;
     Ok(Json(view::user_view(&user)))
 }
 
@@ -59,14 +59,14 @@ pub async fn revoke_sessions(
     JsonBody(request): JsonBody<RevokeSessionsRequest>,
 ) -> Result<Json<NewLogin>, ApiError> {
     if request.end_passkeys == Some(true) {
-        caller.check_fresh(&app)?;
+        caller.check_fresh(&app.process.clock)?;
     }
-    let actor = caller.actor(&app);
+    let actor = caller.actor(&app.process.clock);
     let also = AlsoRevoke {
         personal_tokens: request.end_personal_access_tokens.unwrap_or(false),
         passkeys: request.end_passkeys.unwrap_or(false),
     };
-    app.control.revoke_sessions(&actor, caller.user.id, also).await?;
-    let user = app.control.user(caller.user.id).ok_or(ApiError::Unauthorized("the account is gone"))?;
+    app.accounts.control.revoke_sessions(&actor, caller.user.id, also).await?;
+    let user = app.accounts.control.user(caller.user.id).ok_or(ApiError::Unauthorized("the account is gone"))?;
     Ok(Json(NewLogin { token: view::renew_session(&app, &caller, &user).await? }))
 }

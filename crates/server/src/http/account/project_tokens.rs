@@ -70,7 +70,7 @@ async fn rotate(
             return Err(ApiError::unprocessable(format!("graceHours is 0 to {most}")));
         }
     };
-    Ok(app.control.rotate_token(&access.actor(app), access.project.number, kind, grace).await?)
+    Ok(app.accounts.control.rotate_token(&access.actor(&app.process.clock), access.project.number, kind, grace).await?)
 }
 
 /// Ends the previous token before its grace period is over.
@@ -110,7 +110,7 @@ async fn end_previous(
     access: &ProjectAccess<ViaLogin<Admin>>,
     kind: TokenKind,
 ) -> Result<Json<Done>, ApiError> {
-    if !app.control.end_previous_tokens(&access.actor(app), &access.project, kind).await? {
+    if !app.accounts.control.end_previous_tokens(&access.actor(&app.process.clock), &access.project, kind).await? {
         return Err(ApiError::not_found("no replaced token is still taken"));
     }
     Ok(Json(Done { message: "the replaced token was ended".to_owned() }))

@@ -84,14 +84,14 @@ pub async fn create(
         name: check_name(&request.name)?,
         framework: check_framework(request.framework.as_deref())?,
     };
-    let project = app.control.create_project(&caller.actor(&app), &new).await?;
+    let project = app.accounts.control.create_project(&caller.actor(&app.process.clock), &new).await?;
     Ok((StatusCode::CREATED, Json(view::project_view(&app, &project, membership.role, &caller.via))))
 }
 
 /// The membership in which the caller may create projects: in `organization`, by default in the first that permits it.
 /// Fails with 403 if there is none.
 pub fn membership<N>(app: &App, caller: &SignedIn<N>, organization: Option<i64>) -> Result<Membership, ApiError> {
-    let memberships = app.control.memberships(caller.user.id).into_iter();
+    let memberships = app.accounts.control.memberships(caller.user.id).into_iter();
     let mut writable = memberships.filter(|membership| membership.role.permits(Permission::Write));
     let membership = match organization {
         Some(id) => writable.find(|membership| membership.organization.id == id),
@@ -118,7 +118,8 @@ pub async fn change(
     JsonBody(request): JsonBody<ProjectChangeRequest>,
 ) -> Result<Json<ProjectView>, ApiError> {
     let change = changed(&access.project, request)?;
-    let project = app.control.change_project(&access.actor(&app), &access.project, &change).await?;
+    let project =
+        app.accounts.control.change_project(&access.actor(&app.process.clock), &access.project, &change).await?;
     Ok(Json(view::project_view(&app, &project, access.role, &access.via)))
 }
 
@@ -140,7 +141,7 @@ pub async fn delete(
     if request.name != access.project.name {
         return Err(ApiError::malformed("name is not the project's name"));
     }
-    app.control.delete_project(&access.actor(&app), &access.project).await?;
+    app.accounts.control.delete_project(&access.actor(&app.process.clock), &access.project).await?;
     Ok(Json(Done { message: "the project was deleted".to_owned() }))
 }
 

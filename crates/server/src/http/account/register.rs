@@ -30,7 +30,7 @@ use tidewatch_limits::per_ip::Register;
 )]
 pub async fn has_organizations(State(app): State<Arc<App>>) -> Json<HasOrganizations> {
     let needs_setup_code = setup_code::expected(&app).is_some();
-    Json(HasOrganizations { has_organizations: app.control.has_organizations(), needs_setup_code })
+    Json(HasOrganizations { has_organizations: app.accounts.control.has_organizations(), needs_setup_code })
 }
 
 /// Creates the first account with an organization and a project. Requires the setup code that the server printed. Fails
@@ -51,10 +51,10 @@ pub async fn register(
     AnonymousBody(request): AnonymousBody<RegisterRequest>,
 ) -> Result<(StatusCode, Json<RegisterAnswer>), ApiError> {
     let exists = ApiError::Conflict("an organization already exists; ask for an invitation");
-    if app.control.has_organizations() {
+    if app.accounts.control.has_organizations() {
         return Err(exists);
     }
-    if app.config.sso.disable_password_login {
+    if app.process.config.sso.disable_password_login {
         return Err(ApiError::Forbidden("nobody signs in with a password here"));
     }
     setup_code::check(&app, request.setup_code.as_deref())?;
@@ -62,11 +62,11 @@ pub async fn register(
     let password_hash = password::hash(&app, request.password).await?;
     let account = NewAccount { password_hash, ..account };
     // Of concurrent registrations, the database accepts the first.
-    let actor = from.actor(&app, &account.email);
-    let (user, project) = app.control.register(&actor, &account).await?;
+    let actor = from.actor(&app.process.clock, &account.email);
+    let (user, project) = app.accounts.control.register(&actor, &account).await?;
     tracing::info!(user = user.id, "registered the first account");
     let token = view::begin_session(&app, &from, &user).await?;
-    let role = app.control.role_in(user.id, &project).ok_or(exists)?;
+    let role = app.accounts.control.role_in(user.id, &project).ok_or(exists)?;
     let project = view::project_view(&app, &project, role, &Via::Login);
     let LoginBundle { user, projects, organizations } = view::bundle(&app, &user, &Via::Login);
     Ok((StatusCode::CREATED, Json(RegisterAnswer { token, user, project, projects, organizations })))

@@ -45,13 +45,13 @@ pub async fn forgot(
     // An invalid address gets the same response.
     let Ok(email) = fields::email(&request.email) else { return Ok(response) };
     let busy = ApiError::Overloaded("too many passwords are being asked for; try again later");
-    let permit = app.mailer.reset_permits.clone().try_acquire_owned().map_err(|_| busy)?;
+    let permit = app.accounts.mailer.reset_permits.clone().try_acquire_owned().map_err(|_| busy)?;
     tokio::spawn(async move {
         let _permit = permit;
-        let (actor, base) = (from.actor(&app, &email), app.config.base_url());
+        let (actor, base) = (from.actor(&app.process.clock, &email), app.process.config.base_url());
         let mail = |token: &str| templates::password_reset(&base, &email, token);
-        match app.control.begin_reset(&actor, &email, mail).await {
-            Ok(()) => app.mailer.wake(),
+        match app.accounts.control.begin_reset(&actor, &email, mail).await {
+            Ok(()) => app.accounts.mailer.wake(),
             Err(error) => tracing::error!(%error, "a forgotten password cannot be worked on: {error}"),
         }
     });
@@ -73,7 +73,7 @@ pub async fn look_up(
     State(app): State<Arc<App>>,
     LinkToken(token): LinkToken,
 ) -> Result<Json<ResetView>, ApiError> {
-    let email = app.control.reset_email(&token, app.clock.now_ns()).await?;
+    let email = app.accounts.control.reset_email(&token, app.process.clock.now_ns()).await?;
     Ok(Json(ResetView { valid: email.is_some(), email }))
 }
 
@@ -96,12 +96,13 @@ pub async fn reset(
     AnonymousBody(request): AnonymousBody<ResetPasswordRequest>,
 ) -> Result<Json<Done>, ApiError> {
     password::check(&request.password)?;
-    let email = app.control.reset_email(&token, app.clock.now_ns()).await?;
+    let email = app.accounts.control.reset_email(&token, app.process.clock.now_ns()).await?;
     let email = email.ok_or_else(|| ApiError::malformed(NO_LINK))?;
     let hash = password::hash(&app, request.password).await?;
     // Of concurrent requests, the database accepts one.
     let ends_tokens = request.end_personal_access_tokens.unwrap_or(false);
-    match app.control.finish_reset(&from.actor(&app, &email), &token, &hash, ends_tokens).await? {
+    match app.accounts.control.finish_reset(&from.actor(&app.process.clock, &email), &token, &hash, ends_tokens).await?
+    {
         true => Ok(Json(Done { message: "the password was set; sign in with it".to_owned() })),
         false => Err(ApiError::malformed(NO_LINK)),
     }

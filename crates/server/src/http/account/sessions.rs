@@ -26,7 +26,7 @@ pub async fn list(
     LoginUser(caller): LoginUser,
 ) -> Result<Json<Vec<SessionView>>, ApiError> {
     let own = caller.session.map(|session| session.id);
-    let sessions = app.control.sessions(&caller.user, app.clock.now_ns()).await?;
+    let sessions = app.accounts.control.sessions(&caller.user, app.process.clock.now_ns()).await?;
     let view = |session: tidewatch_accounts::Session| SessionView {
         id: session.id,
         current: Some(session.id) == own,
@@ -55,7 +55,7 @@ pub async fn end(
 ) -> Result<Json<StatusAnswer>, ApiError> {
     let unknown = || ApiError::not_found("no such session");
     let id = id.parse().map_err(|_| unknown())?;
-    if !app.control.end_session(&caller.actor(&app), caller.user.id, id).await? {
+    if !app.accounts.control.end_session(&caller.actor(&app.process.clock), caller.user.id, id).await? {
         return Err(unknown());
     }
     Ok(Json(StatusAnswer::of("ended")))
@@ -71,7 +71,7 @@ pub async fn end(
 )]
 pub async fn logout(State(app): State<Arc<App>>, LoginUser(caller): LoginUser) -> Result<Json<StatusAnswer>, ApiError> {
     if let Some(session) = caller.session {
-        app.control.end_session(&caller.actor(&app), caller.user.id, session.id).await?;
+        app.accounts.control.end_session(&caller.actor(&app.process.clock), caller.user.id, session.id).await?;
     }
     caller.from.cookies.clear();
     Ok(Json(StatusAnswer::of("ok")))

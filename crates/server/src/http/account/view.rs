@@ -22,7 +22,7 @@ pub async fn session(app: &App, from: &ClientInfo, user: &User) -> Result<(Strin
 /// Begins a session of a user who has just authenticated. Returns its token. If a page of this server makes the
 /// request, the response also sets the session cookie and the device cookie.
 pub async fn begin_session(app: &App, from: &ClientInfo, user: &User) -> Result<String, ApiError> {
-    begin_proved_session(app, from, user, app.clock.now_ns()).await
+    begin_proved_session(app, from, user, app.process.clock.now_ns()).await
 }
 
 /// Like [`begin_session`], for a user who authenticated at `proved_ns` (nanoseconds since the epoch), or [`NEVER`].
@@ -32,14 +32,14 @@ pub async fn begin_proved_session(
     user: &User,
     proved_ns: i64,
 ) -> Result<String, ApiError> {
-    let actor = Actor { user_id: Some(user.id), ..from.actor(app, &user.email) };
-    let begun = app.control.begin_session(&actor, user, proved_ns).await?;
+    let actor = Actor { user_id: Some(user.id), ..from.actor(&app.process.clock, &user.email) };
+    let begun = app.accounts.control.begin_session(&actor, user, proved_ns).await?;
     if from.page == Page::Own {
         from.keep_cookie(&begun.cookie, begun.expires_ns, actor.at_ns);
-        let device = app.control.remember_device(user.id, from.device.as_deref(), actor.at_ns).await?;
+        let device = app.accounts.control.remember_device(user.id, from.device.as_deref(), actor.at_ns).await?;
         from.cookies.set(Cookie::Device, &device, limits::DEVICE_LIFE.as_secs() as i64);
     }
-    Ok(app.logins.issue(user, begun.id, actor.at_ns)?)
+    Ok(app.accounts.logins.issue(user, begun.id, actor.at_ns)?)
 }
 
 /// The time of authentication of a user who has not authenticated.
@@ -53,7 +53,7 @@ pub async fn renew_session(app: &App, caller: &SignedIn, user: &User) -> Result<
 
 /// The user, and the projects and organizations that the user may access with a credential of this kind.
 pub fn bundle(app: &App, user: &User, via: &Via) -> LoginBundle {
-    let memberships = app.control.memberships(user.id);
+    let memberships = app.accounts.control.memberships(user.id);
     let organizations = memberships
         .into_iter()
         .map(|membership| OrganizationView {
@@ -82,7 +82,7 @@ pub fn user_view(user: &User) -> UserView {
 
 /// The projects that the user may access with a credential of this kind.
 pub fn projects(app: &App, user: &User, via: &Via) -> Vec<ProjectView> {
-    let open = app.control.projects_of(user.id).into_iter().filter(|(project, _)| via.opens(project.id));
+    let open = app.accounts.control.projects_of(user.id).into_iter().filter(|(project, _)| via.opens(project.id));
     open.map(|(project, role)| project_view(app, &project, role, via)).collect()
 }
 
@@ -93,7 +93,7 @@ pub fn project_view(app: &App, project: &Project, role: Role, via: &Via) -> Proj
     let token = if role.permits(Permission::Write) { visible(&project.token) } else { HIDDEN_TOKEN.to_owned() };
     let ingest = &project.settings.ingest;
     let (ai_flagged_languages, ai_flagged_terms) = content_lists(ingest.content_terms.as_deref());
-    let replaced = app.control.replaced_tokens(project.number, app.clock.now_ns());
+    let replaced = app.accounts.control.replaced_tokens(project.number, app.process.clock.now_ns());
     let [runtime, upload] = replaced.map(|until| until.filter(|_| role.permits(Permission::Write)).map(rfc3339));
     ProjectView {
         id: project.id.to_string(),
@@ -103,7 +103,7 @@ pub fn project_view(app: &App, project: &Project, role: Role, via: &Via) -> Proj
         organization_id: project.organization_id,
         created_at: rfc3339(project.created_ns),
         source_map_token: role.permits(Permission::Write).then(|| visible(&project.upload_token)),
-        backend_url: app.config.base_url(),
+        backend_url: app.process.config.base_url(),
         role: role.as_str().to_owned(),
         previous_token_expires_at: runtime,
         previous_source_map_token_expires_at: upload,

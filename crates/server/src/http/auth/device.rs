@@ -54,8 +54,8 @@ pub async fn authorize(
         return Err(ApiError::malformed("invalid_client"));
     }
     let level = ScopeLevel::requested(request.scope.as_deref());
-    let code = app.control.begin_device_login(&from.actor(&app, client), client, level).await?;
-    let page = format!("{}/device", app.config.base_url());
+    let code = app.accounts.control.begin_device_login(&from.actor(&app.process.clock, client), client, level).await?;
+    let page = format!("{}/device", app.process.config.base_url());
     Ok(Json(DeviceAuthorizeAnswer {
         verification_uri_complete: format!("{page}?user_code={}", code.user_code),
         verification_uri: page,
@@ -152,16 +152,21 @@ async fn decide(
     found: &DeviceRequest,
     approved: Option<&Scope>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
-    if !app.control.answer_device(&caller.actor(app), &caller.user, &found.user_code, approved).await? {
+    if !app
+        .accounts
+        .control
+        .answer_device(&caller.actor(&app.process.clock), &caller.user, &found.user_code, approved)
+        .await?
+    {
         return Err(ApiError::Conflict("this code has been answered already"));
     }
     Ok(Json(StatusAnswer::of(if approved.is_some() { "approved" } else { "denied" })))
 }
 
 async fn pending_request(app: &Arc<App>, user_code: &str) -> Result<DeviceRequest, ApiError> {
-    let found = app.control.device_request(user_code).await?;
+    let found = app.accounts.control.device_request(user_code).await?;
     let found = found.ok_or_else(|| ApiError::not_found("no device waits with this code"))?;
-    if found.expires_ns <= app.clock.now_ns() {
+    if found.expires_ns <= app.process.clock.now_ns() {
         return Err(ApiError::NoLongerValid("this code has expired; start again on the device"));
     }
     Ok(found)

@@ -24,7 +24,7 @@ use tidewatch_accounts::Grant;
     responses((status = 200, description = "Success", body = Vec<GrantView>), Failures)
 )]
 pub async fn list(State(app): State<Arc<App>>, LoginUser(caller): LoginUser) -> Result<Json<Vec<GrantView>>, ApiError> {
-    let grants = app.control.grants(caller.user.id, app.clock.now_ns()).await?;
+    let grants = app.accounts.control.grants(caller.user.id, app.process.clock.now_ns()).await?;
     let view = |grant: Grant| GrantView {
         id: grant.id,
         client_name: grant.client_name.unwrap_or_else(|| client_name(&grant.client_id).to_owned()),
@@ -53,7 +53,7 @@ pub async fn delete(
 ) -> Result<Json<StatusAnswer>, ApiError> {
     let unknown = || ApiError::not_found("no such sign-in");
     let id = id.parse().map_err(|_| unknown())?;
-    if !app.control.delete_grant(&caller.actor(&app), caller.user.id, id).await? {
+    if !app.accounts.control.delete_grant(&caller.actor(&app.process.clock), caller.user.id, id).await? {
         return Err(unknown());
     }
     Ok(Json(StatusAnswer::of("revoked")))

@@ -97,7 +97,7 @@ fn check_projects<N>(app: &App, caller: &SignedIn<N>, ids: Option<&[String]>) ->
     if !(1..=most).contains(&ids.len()) {
         return Err(ApiError::unprocessable(format!("a token is for 1 to {most} projects, or for all")));
     }
-    let known = app.control.projects_of(caller.user.id);
+    let known = app.accounts.control.projects_of(caller.user.id);
     let open = |id: &String| {
         let id = Uuid::try_parse(id).map_err(|_| ApiError::malformed("a project's id is not a UUID"))?;
         let is_open = known.iter().any(|(project, _)| project.id == id);

@@ -55,7 +55,7 @@ pub async fn register(
     if !(is_public && is_readable && is_known) {
         return Err(ApiError::malformed("invalid_client_metadata"));
     }
-    let client = app.control.register_client(&from.actor(&app, "client"), name, &uris).await?;
+    let client = app.accounts.control.register_client(&from.actor(&app.process.clock, "client"), name, &uris).await?;
     let response = RegisteredClient {
         client_id: client.id,
         client_id_issued_at: client.created_ns / 1_000_000_000,
@@ -114,7 +114,7 @@ pub async fn approve(
         return Err(ApiError::malformed("invalid_request"));
     }
     let resource = request.resource.as_deref().unwrap_or_default();
-    if !resource.is_empty() && !is_ours(&app.config.base_url(), resource) {
+    if !resource.is_empty() && !is_ours(&app.process.config.base_url(), resource) {
         return Err(ApiError::malformed("invalid_target"));
     }
     // The page sends the scope that the client has requested, or less. The user selects the projects.
@@ -129,7 +129,7 @@ pub async fn approve(
         resource,
         scope: &scope,
     };
-    let code = app.control.issue_code(&caller.actor(&app), &new).await?;
+    let code = app.accounts.control.issue_code(&caller.actor(&app.process.clock), &new).await?;
     redirect_to_client(&app, &request, ("code", &code))
 }
 
@@ -152,7 +152,7 @@ pub async fn deny(
 }
 
 async fn registered_client(app: &Arc<App>, id: &str, redirect_uri: &str) -> Result<OauthClient, ApiError> {
-    let client = app.control.oauth_client(id).await?.ok_or_else(|| ApiError::not_found("no such client"))?;
+    let client = app.accounts.control.oauth_client(id).await?.ok_or_else(|| ApiError::not_found("no such client"))?;
     if !is_registered(redirect_uri, &client.redirect_uris) {
         return Err(ApiError::malformed("redirect_uri is not one that the client registered"));
     }
@@ -165,7 +165,7 @@ fn redirect_to_client(
     request: &ConsentRequest,
     outcome: (&str, &str),
 ) -> Result<Json<ConsentAnswer>, ApiError> {
-    let issuer = app.config.base_url();
+    let issuer = app.process.config.base_url();
     let mut pairs = vec![outcome, ("iss", issuer.as_str())];
     if let Some(state) = &request.state {
         pairs.push(("state", state));

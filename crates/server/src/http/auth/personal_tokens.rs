@@ -29,7 +29,7 @@ pub async fn list(
     State(app): State<Arc<App>>,
     LoginUser(caller): LoginUser,
 ) -> Result<Json<Vec<PersonalTokenView>>, ApiError> {
-    let tokens = app.control.personal_tokens(caller.user.id).await?;
+    let tokens = app.accounts.control.personal_tokens(caller.user.id).await?;
     let view = |token: PersonalToken| PersonalTokenView {
         id: token.id,
         name: token.name,
@@ -59,7 +59,7 @@ pub async fn create(
     JsonBody(request): JsonBody<NewPersonalTokenRequest>,
 ) -> Result<(StatusCode, Json<NewPersonalToken>), ApiError> {
     let name = check_name(&request.name)?;
-    let actor = caller.actor(&app);
+    let actor = caller.actor(&app.process.clock);
     let days = request.expires_in_days.unwrap_or(limits::PERSONAL_TOKEN_DAYS);
     let most = limits::PERSONAL_TOKEN_DAYS_MAX;
     if !(1..=most).contains(&days) {
@@ -68,7 +68,8 @@ pub async fn create(
     let expires_ns = Some(actor.at_ns.saturating_add(i64::from(days).saturating_mul(DAY_NS)));
     let projects = check_projects(&app, &caller, request.project_ids.as_deref())?;
     let scope = Scope { level: level(request.scopes.as_deref())?, projects };
-    let (created, token) = app.control.create_personal_token(&actor, caller.user.id, name, &scope, expires_ns).await?;
+    let (created, token) =
+        app.accounts.control.create_personal_token(&actor, caller.user.id, name, &scope, expires_ns).await?;
     let response = NewPersonalToken {
         id: created.id,
         name: created.name,
@@ -98,7 +99,7 @@ pub async fn delete(
 ) -> Result<Json<StatusAnswer>, ApiError> {
     let unknown = || ApiError::not_found("no such token");
     let id = id.parse().map_err(|_| unknown())?;
-    if !app.control.delete_personal_token(&caller.actor(&app), caller.user.id, id).await? {
+    if !app.accounts.control.delete_personal_token(&caller.actor(&app.process.clock), caller.user.id, id).await? {
         return Err(unknown());
     }
     Ok(Json(StatusAnswer::of("deleted")))

@@ -7,12 +7,13 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{FromRequestParts, Path, State};
+use axum::extract::{FromRef, FromRequestParts, Path, State};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 
 use super::rfc3339;
-use crate::app::App;
+use crate::app::{App, AppState};
+use crate::contexts::Accounts;
 use crate::error::ApiError;
 use crate::http::account::bodies::project::ProjectView;
 use crate::http::account::{check_framework, check_project_name, project_view, writable_membership};
@@ -37,14 +38,15 @@ pub struct SetupAuth {
 
 const UNKNOWN: ApiError = ApiError::Unauthorized("this setup token is not, or no longer, known");
 
-impl FromRequestParts<Arc<App>> for SetupAuth {
+impl FromRequestParts<AppState> for SetupAuth {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<SetupAuth, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<SetupAuth, ApiError> {
+        let accounts = Arc::<Accounts>::from_ref(state);
         let token = bearer(&parts.headers).filter(|token| token.starts_with("tws_")).ok_or(UNKNOWN)?;
-        let session = app.control.setup_session(token, app.clock.now_ns()).await?.ok_or(UNKNOWN)?;
-        let user = app.control.user(session.user_id).ok_or(UNKNOWN)?;
-        let membership = app.control.membership(user.id, session.organization_id);
+        let session = accounts.control.setup_session(token, accounts.clock.now_ns()).await?.ok_or(UNKNOWN)?;
+        let user = accounts.control.user(session.user_id).ok_or(UNKNOWN)?;
+        let membership = accounts.control.membership(user.id, session.organization_id);
         let membership = membership.filter(|member| member.role.permits(Permission::Write)).ok_or(UNKNOWN)?;
         check_two_factor(&user, &membership.organization)?;
         Ok(SetupAuth { session, membership })
@@ -67,8 +69,9 @@ pub async fn create(
 ) -> Result<(StatusCode, Json<NewSetupToken>), ApiError> {
     let membership = writable_membership(&app, &caller, request.organization_id)?;
     let organization_id = membership.organization.id;
-    let (session, token) = app.control.begin_setup(&caller.actor(&app), caller.user.id, organization_id).await?;
-    let (expires_at, backend_url) = (rfc3339(session.expires_ns), app.config.base_url());
+    let (session, token) =
+        app.accounts.control.begin_setup(&caller.actor(&app.process.clock), caller.user.id, organization_id).await?;
+    let (expires_at, backend_url) = (rfc3339(session.expires_ns), app.process.config.base_url());
     Ok((StatusCode::CREATED, Json(NewSetupToken { id: session.id, token, organization_id, backend_url, expires_at })))
 }
 
@@ -99,7 +102,7 @@ pub async fn plan(
     auth: SetupAuth,
     AnonymousBody(request): AnonymousBody<SetupPlanRequest>,
 ) -> Result<Json<SetupSessionView>, ApiError> {
-    let session = app.control.propose_setup(auth.session.id, &planned(&request)?).await?;
+    let session = app.accounts.control.propose_setup(auth.session.id, &planned(&request)?).await?;
     Ok(Json(session_view(&app, &session, &auth.membership)))
 }
 
@@ -115,7 +118,7 @@ pub async fn drafts(
     State(app): State<Arc<App>>,
     LoginUser(caller): LoginUser,
 ) -> Result<Json<Vec<SetupDraftView>>, ApiError> {
-    let drafts = app.control.setup_drafts(caller.user.id, app.clock.now_ns()).await?;
+    let drafts = app.accounts.control.setup_drafts(caller.user.id, app.process.clock.now_ns()).await?;
     let view = |draft: SetupSession| SetupDraftView {
         id: draft.id,
         organization_id: draft.organization_id,
@@ -145,7 +148,8 @@ pub async fn approve(
 ) -> Result<(StatusCode, Json<Vec<ProjectView>>), ApiError> {
     let draft = draft(&app, &caller, &id).await?;
     let membership = writable_membership(&app, &caller, Some(draft.organization_id))?;
-    let created = app.control.approve_setup(&caller.actor(&app), &draft, &planned(&request)?).await?;
+    let created =
+        app.accounts.control.approve_setup(&caller.actor(&app.process.clock), &draft, &planned(&request)?).await?;
     let views = created.iter().map(|project| project_view(&app, project, membership.role, &Via::Login)).collect();
     Ok((StatusCode::CREATED, Json(views)))
 }
@@ -165,12 +169,12 @@ pub async fn refuse(
     Path(id): Path<String>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
     let draft = draft(&app, &caller, &id).await?;
-    app.control.refuse_setup(&caller.actor(&app), &draft).await?;
+    app.accounts.control.refuse_setup(&caller.actor(&app.process.clock), &draft).await?;
     Ok(Json(StatusAnswer::of("refused")))
 }
 
 async fn draft(app: &App, caller: &SignedIn, id: &str) -> Result<SetupSession, ApiError> {
-    let drafts = app.control.setup_drafts(caller.user.id, app.clock.now_ns()).await?;
+    let drafts = app.accounts.control.setup_drafts(caller.user.id, app.process.clock.now_ns()).await?;
     let draft = drafts.into_iter().find(|draft| draft.id.to_string() == id);
     draft.ok_or_else(|| ApiError::not_found("no such draft"))
 }
@@ -193,13 +197,13 @@ fn planned_view(planned: &PlannedProject) -> PlannedProjectView {
 
 /// The view of a setup session. Created projects include their tokens, because the user has approved them.
 fn session_view(app: &App, session: &SetupSession, membership: &Membership) -> SetupSessionView {
-    let created = session.projects.iter().filter_map(|number| app.control.project_by_number(*number));
+    let created = session.projects.iter().filter_map(|number| app.accounts.control.project_by_number(*number));
     SetupSessionView {
         organization: SetupOrganization { id: membership.organization.id, name: membership.organization.name.clone() },
         status: session.status.as_str().to_owned(),
         plan: session.plan.iter().map(planned_view).collect(),
         projects: created.map(|project| project_view(app, &project, Role::User, &Via::Login)).collect(),
-        backend_url: app.config.base_url(),
+        backend_url: app.process.config.base_url(),
         expires_at: rfc3339(session.expires_ns),
     }
 }

@@ -43,17 +43,18 @@ use tidewatch_limits::per_ip::{FinishSetup, SsoCallback, SsoStart};
     security(())
 )]
 pub async fn providers(State(app): State<Arc<App>>) -> Json<ProvidersAnswer> {
-    let password = !app.config.sso.disable_password_login;
+    let password = !app.process.config.sso.disable_password_login;
     Json(ProvidersAnswer {
         password,
-        passkeys: app.passkeys.is_some(),
+        passkeys: app.accounts.passkeys.is_some(),
         providers: app
+            .accounts
             .sso
             .providers
             .iter()
             .map(|provider| ProviderView { id: provider.id.to_owned(), name: provider.name.clone() })
             .collect(),
-        registration: password && !app.control.has_organizations(),
+        registration: password && !app.accounts.control.has_organizations(),
     })
 }
 
@@ -67,7 +68,7 @@ pub async fn providers(State(app): State<Arc<App>>) -> Json<ProvidersAnswer> {
     responses((status = 200, description = "Success", body = SsoView), Failures)
 )]
 pub async fn of_organization(State(app): State<Arc<App>>, _: OrganizationAccess<Admin>) -> Json<SsoView> {
-    let providers = app.sso.providers.iter().map(|provider| SsoProviderView {
+    let providers = app.accounts.sso.providers.iter().map(|provider| SsoProviderView {
         id: provider.id.to_owned(),
         name: provider.name.clone(),
         enabled: true,
@@ -77,7 +78,7 @@ pub async fn of_organization(State(app): State<Arc<App>>, _: OrganizationAccess<
         role_claim: provider.role_claim.clone(),
         role_map: provider.role_map.iter().map(|(value, role)| (value.clone(), role.as_str().to_owned())).collect(),
     });
-    Json(SsoView { password_login: !app.config.sso.disable_password_login, providers: providers.collect() })
+    Json(SsoView { password_login: !app.process.config.sso.disable_password_login, providers: providers.collect() })
 }
 
 /// Begins a sign-in with a provider. Redirects the browser to it.
@@ -97,8 +98,8 @@ pub async fn start(
     Query(query): Query<StartQuery>,
     caller: Result<LoginUser, ApiError>,
 ) -> Result<Response, ApiError> {
-    let known = app.sso.provider(&provider).ok_or_else(|| ApiError::not_found("no such provider"))?;
-    let now_ns = app.clock.now_ns();
+    let known = app.accounts.sso.provider(&provider).ok_or_else(|| ApiError::not_found("no such provider"))?;
+    let now_ns = app.process.clock.now_ns();
     let mut pending = PendingSignIn::begin(known.id, query.redirect.as_deref(), now_ns)?;
     pending.is_fresh = query.fresh == Some(true);
     // With a session this is a step-up, otherwise a sign-in.
@@ -127,7 +128,7 @@ pub async fn start(
     if pending.is_fresh {
         url.query_pairs_mut().extend_pairs(known.fresh_parameters());
     }
-    let cookie = pending.cookie(&app.sso.sealer, app.config.is_https());
+    let cookie = pending.cookie(&app.accounts.sso.sealer, app.process.config.is_https());
     let cookie = cookie.ok_or_else(|| ApiError::internal("a sign-in's cookie cannot be sealed"))?;
     Ok(redirect_response(url.as_str(), Some(cookie)))
 }
@@ -150,14 +151,14 @@ pub async fn callback(
     Query(query): Query<CallbackQuery>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    if app.sso.provider(&provider).is_none() {
+    if app.accounts.sso.provider(&provider).is_none() {
         return Err(ApiError::not_found("no such provider"));
     }
     let to = match finish(&app, from, provider, query, &headers).await? {
         Ok(to) => to,
         Err(word) => format!("/login?error={word}"),
     };
-    Ok(redirect_response(&to, Some(no_cookie(app.config.is_https()))))
+    Ok(redirect_response(&to, Some(no_cookie(app.process.config.is_https()))))
 }
 
 /// Calls a provider on a blocking thread. The inner error is the provider's.
@@ -167,8 +168,8 @@ async fn call_provider<T: Send + 'static>(
     call: impl FnOnce(&Sso, &Provider) -> anyhow::Result<T> + Send + 'static,
 ) -> Result<anyhow::Result<T>, ApiError> {
     let (app, id) = (app.clone(), id.to_owned());
-    let called = tokio::task::spawn_blocking(move || match app.sso.provider(&id) {
-        Some(known) => call(&app.sso, known),
+    let called = tokio::task::spawn_blocking(move || match app.accounts.sso.provider(&id) {
+        Some(known) => call(&app.accounts.sso, known),
         None => anyhow::bail!("the provider is gone"),
     });
     called.await.map_err(ApiError::internal)
@@ -182,12 +183,12 @@ async fn finish(
     query: CallbackQuery,
     headers: &HeaderMap,
 ) -> Result<Result<String, &'static str>, ApiError> {
-    let now_ns = app.clock.now_ns();
+    let now_ns = app.process.clock.now_ns();
     // A redirect by the provider looks foreign, but leads to a page of this server.
     let from = ClientInfo { page: Page::Own, ..from };
     let cookies: Vec<&str> = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok()).collect();
     let state = query.state.unwrap_or_default();
-    let pending = PendingSignIn::read(&cookies.join("; "), &app.sso.sealer, &provider, &state, now_ns);
+    let pending = PendingSignIn::read(&cookies.join("; "), &app.accounts.sso.sealer, &provider, &state, now_ns);
     let Some(pending) = pending else { return Ok(Err("oauth_state")) };
     if let Some(error) = query.error {
         return Ok(Err(if error == "access_denied" { "oauth_denied" } else { "oauth_failed" }));
@@ -219,9 +220,9 @@ async fn finish(
     if let Some(session) = sign_in.session {
         return step_up(app, &from, &provider, &profile, (session, proved_ns), sign_in.redirect).await;
     }
-    let actor = from.actor(app, profile.email.as_deref().unwrap_or(&profile.subject));
+    let actor = from.actor(&app.process.clock, profile.email.as_deref().unwrap_or(&profile.subject));
     let (user, needs_setup) =
-        match app.control.sign_in_with_provider(&actor, &provider, &profile, may_create, None).await? {
+        match app.accounts.control.sign_in_with_provider(&actor, &provider, &profile, may_create, None).await? {
             ProviderSignIn::In { user, needs_setup } => (user, needs_setup),
             ProviderSignIn::Unproved(user) => {
                 return require_account_proof(app, &user, provider, profile, sign_in.redirect).await;
@@ -232,13 +233,13 @@ async fn finish(
         };
     // The second step is skipped if the provider reports a multi-factor authentication.
     let needs_second_step = !profile.is_multi_factor
-        && app.control.memberships(user.id).iter().any(|member| member.organization.requires_two_factor);
-    let has = app.control.second_factors(user.id).await?;
+        && app.accounts.control.memberships(user.id).iter().any(|member| member.organization.requires_two_factor);
+    let has = app.accounts.control.second_factors(user.id).await?;
     let pairs = if needs_second_step && has.any() {
         let second = second_step(app, &user, has).await?;
         vec![("mfaToken", second.mfa_token), ("methods", second.methods.join(","))]
     } else {
-        from.record_sign_in(app, &user, &provider).await?;
+        from.record_sign_in(&app.accounts, &user, &provider).await?;
         let token = begin_proved_session(app, &from, &user, proved_ns).await?;
         vec![("token", token), ("needsSetup", needs_setup.to_string())]
     };
@@ -264,15 +265,15 @@ async fn step_up(
     (session, proved_ns): (i64, i64),
     redirect: Option<String>,
 ) -> Result<Result<String, &'static str>, ApiError> {
-    let Some(user) = app.control.user_of_identity(provider, &profile.subject).await? else {
+    let Some(user) = app.accounts.control.user_of_identity(provider, &profile.subject).await? else {
         return Ok(Err("oauth_other_person"));
     };
-    let actor = Actor { user_id: Some(user.id), ..from.actor(app, &user.email) };
-    let held = app.control.session_of_login(&actor, session).await?;
+    let actor = Actor { user_id: Some(user.id), ..from.actor(&app.process.clock, &user.email) };
+    let held = app.accounts.control.session_of_login(&actor, session).await?;
     if !held.is_some_and(|held| held.user == user.id && held.session_epoch == user.session_epoch) {
         return Ok(Err("oauth_other_person"));
     }
-    app.control.prove_session(&actor, session, provider, proved_ns).await?;
+    app.accounts.control.prove_session(&actor, session, provider, proved_ns).await?;
     Ok(Ok(redirect.unwrap_or_else(|| "/account".to_owned())))
 }
 
@@ -285,21 +286,21 @@ async fn require_account_proof(
     profile: ProviderProfile,
     redirect: Option<String>,
 ) -> Result<Result<String, &'static str>, ApiError> {
-    let has = app.control.second_factors(user.id).await?;
+    let has = app.accounts.control.second_factors(user.id).await?;
     let methods = available([
         ("totp", has.totp),
-        ("passkey", has.passkeys > 0 && app.passkeys.is_some()),
+        ("passkey", has.passkeys > 0 && app.accounts.passkeys.is_some()),
         ("recovery", has.any() && has.recovery_codes_left > 0),
         ("password", !has.any() && !user.has_no_password),
-        ("email", !has.any() && app.mailer.is_set_up),
+        ("email", !has.any() && app.accounts.mailer.is_set_up),
     ]);
     if methods.is_empty() {
         tracing::warn!(%provider, user = user.id, "a provider is not linked: the account has no password, and no mail can be sent");
         return Ok(Err("oauth_link_refused"));
     }
-    let name = app.sso.provider(&provider).map_or_else(|| provider.clone(), |known| known.name.clone());
+    let name = app.accounts.sso.provider(&provider).map_or_else(|| provider.clone(), |known| known.name.clone());
     let link = PendingLink { provider, profile };
-    let token = app.control.await_link_proof(user.id, &link, app.clock.now_ns()).await?;
+    let token = app.accounts.control.await_link_proof(user.id, &link, app.process.clock.now_ns()).await?;
     let pairs = vec![("mfaToken", token), ("methods", methods.join(",")), ("link", name)];
     Ok(Ok(callback_page(pairs, redirect)))
 }
@@ -320,7 +321,7 @@ pub async fn finish_setup(
     LoginUser(caller): LoginUser,
     AnonymousBody(request): AnonymousBody<FinishSetupRequest>,
 ) -> Result<(StatusCode, Json<RegisterAnswer>), ApiError> {
-    if app.control.has_organizations() {
+    if app.accounts.control.has_organizations() {
         return Err(ApiError::Conflict("an organization already exists; ask for an invitation"));
     }
     setup_code::check(&app, request.setup_code.as_deref())?;
@@ -329,8 +330,8 @@ pub async fn finish_setup(
         check_text("timezone", request.timezone.as_deref().filter(|zone| !zone.is_empty()).unwrap_or("UTC"))?;
     let project = check_project_name(&request.project_name)?;
     let framework = check_framework(request.framework.as_deref())?;
-    let actor = caller.actor(&app);
-    let project = app.control.set_up(&actor, caller.user.id, &name, &timezone, &project, &framework).await?;
+    let actor = caller.actor(&app.process.clock);
+    let project = app.accounts.control.set_up(&actor, caller.user.id, &name, &timezone, &project, &framework).await?;
     let (token, LoginBundle { user, projects, organizations }) =
         (renew_session(&app, &caller, &caller.user).await?, bundle(&app, &caller.user, &Via::Login));
     let project = project_view(&app, &project, tidewatch_accounts::Role::Owner, &Via::Login);
@@ -338,7 +339,7 @@ pub async fn finish_setup(
 }
 
 fn callback_url(app: &App, provider: &str) -> String {
-    format!("{}/api/auth/callback/{provider}", app.config.base_url())
+    format!("{}/api/auth/callback/{provider}", app.process.config.base_url())
 }
 
 /// A redirect with status 302, which the wire specification requires.

@@ -37,18 +37,18 @@ pub async fn methods(
     LoginUser(caller): LoginUser,
 ) -> Result<Json<StepUpWays>, ApiError> {
     let user = &caller.user;
-    let has = app.control.second_factors(user.id).await?;
+    let has = app.accounts.control.second_factors(user.id).await?;
     let methods = available([
-        ("password", !user.has_no_password && !app.config.sso.disable_password_login),
+        ("password", !user.has_no_password && !app.process.config.sso.disable_password_login),
         ("totp", has.totp),
-        ("passkey", has.passkeys > 0 && app.passkeys.is_some()),
+        ("passkey", has.passkeys > 0 && app.accounts.passkeys.is_some()),
     ]);
     let mfa_token = match has.any() {
-        true => Some(app.control.await_second_factor(user.id, app.clock.now_ns()).await?),
+        true => Some(app.accounts.control.await_second_factor(user.id, app.process.clock.now_ns()).await?),
         false => None,
     };
-    let providers = app.control.providers_of(user.id).await?;
-    let providers = providers.into_iter().filter(|id| app.sso.provider(id).is_some()).collect();
+    let providers = app.accounts.control.providers_of(user.id).await?;
+    let providers = providers.into_iter().filter(|id| app.accounts.sso.provider(id).is_some()).collect();
     Ok(Json(StepUpWays { methods, mfa_token, providers }))
 }
 
@@ -67,7 +67,7 @@ pub async fn prove(
     LoginUser(caller): LoginUser,
     JsonBody(request): JsonBody<StepUpRequest>,
 ) -> Result<Json<StepUpAnswer>, ApiError> {
-    let actor = caller.actor(&app);
+    let actor = caller.actor(&app.process.clock);
     let wrong = ApiError::Forbidden("that was not accepted");
     let code = request.code.map(|code| code.replace(' ', ""));
     let how = match (request.password, &request.mfa_token) {
@@ -82,7 +82,7 @@ pub async fn prove(
                 (None, Some(proof)) => SecondFactorResponse::Passkey(proof),
                 _ => return Err(ApiError::malformed("one of code, and passkey with challengeId is needed")),
             };
-            match app.control.verify_second_factor(&actor, token, response).await? {
+            match app.accounts.control.verify_second_factor(&actor, token, response).await? {
                 SecondFactorOutcome::In { user, link: None } if user.id == caller.user.id => {}
                 SecondFactorOutcome::In { .. } | SecondFactorOutcome::No => return Err(wrong),
                 SecondFactorOutcome::TooMany => return Err(ApiError::TooMany(limits::SECOND_FACTOR_WINDOW.as_secs())),
@@ -92,7 +92,7 @@ pub async fn prove(
         _ => return Err(ApiError::malformed("one of password and mfaToken is needed")),
     };
     let session = caller.session.ok_or(wrong)?;
-    app.control.prove_session(&actor, session.id, how, actor.at_ns).await?;
+    app.accounts.control.prove_session(&actor, session.id, how, actor.at_ns).await?;
     let until_ns = actor.at_ns.saturating_add(limits::STEP_UP_LIFE.as_nanos() as i64);
     Ok(Json(StepUpAnswer { until: rfc3339(until_ns) }))
 }

@@ -97,9 +97,9 @@ async fn exchange(
         Some(_) => return Err(oauth_error("unsupported_grant_type")),
         None => return Err(oauth_error("invalid_request")),
     };
-    let access_token = app.logins.issue_access(&issued.user, issued.family, &issued.resource, issued.at_ns)?;
+    let access_token = app.accounts.logins.issue_access(&issued.user, issued.family, &issued.resource, issued.at_ns)?;
     // A repeated response has less than the whole life of the token left.
-    let age = app.clock.now_ns().saturating_sub(issued.at_ns).max(0) / 1_000_000_000;
+    let age = app.process.clock.now_ns().saturating_sub(issued.at_ns).max(0) / 1_000_000_000;
     Ok(TokenAnswer {
         access_token,
         refresh_token: issued.refresh_token,
@@ -112,8 +112,8 @@ async fn exchange(
 
 async fn device(app: &Arc<App>, from: ClientInfo, request: &TokenRequest) -> Result<Issued, ApiError> {
     let code = required(&request.device_code)?;
-    let actor = from.actor(app, "device");
-    match app.control.poll_device(&actor, code, request.client_id.as_deref()).await? {
+    let actor = from.actor(&app.process.clock, "device");
+    match app.accounts.control.poll_device(&actor, code, request.client_id.as_deref()).await? {
         Poll::Pending => Err(oauth_error("authorization_pending")),
         Poll::SlowDown => Err(ApiError::SlowDown),
         Poll::Denied => Err(oauth_error("access_denied")),
@@ -126,11 +126,11 @@ async fn device(app: &Arc<App>, from: ClientInfo, request: &TokenRequest) -> Res
 async fn refresh(app: &Arc<App>, from: ClientInfo, request: &TokenRequest) -> Result<Issued, ApiError> {
     let token = required(&request.refresh_token)?;
     let resource = request.resource.as_deref().filter(|resource| !resource.is_empty());
-    if resource.is_some_and(|resource| !is_ours(&app.config.base_url(), resource)) {
+    if resource.is_some_and(|resource| !is_ours(&app.process.config.base_url(), resource)) {
         return Err(oauth_error("invalid_target"));
     }
-    let actor = from.actor(app, "client");
-    Ok(app.control.refresh_grant(&actor, token, request.client_id.as_deref(), resource).await?)
+    let actor = from.actor(&app.process.clock, "client");
+    Ok(app.accounts.control.refresh_grant(&actor, token, request.client_id.as_deref(), resource).await?)
 }
 
 async fn code(app: &Arc<App>, from: ClientInfo, request: &TokenRequest) -> Result<Issued, ApiError> {
@@ -142,7 +142,7 @@ async fn code(app: &Arc<App>, from: ClientInfo, request: &TokenRequest) -> Resul
         code_challenge: &challenge(verifier).ok_or_else(|| oauth_error("invalid_request"))?,
         resource: request.resource.as_deref(),
     };
-    match app.control.exchange_code(&from.actor(app, "client"), &exchange).await? {
+    match app.accounts.control.exchange_code(&from.actor(&app.process.clock, "client"), &exchange).await? {
         Exchanged::Issued(issued) => Ok(issued),
         Exchanged::Invalid => Err(oauth_error("invalid_grant")),
         Exchanged::InvalidTarget => Err(oauth_error("invalid_target")),
@@ -173,7 +173,7 @@ pub async fn logout(
     request: Result<FormOrJson<LogoutRequest>, ApiError>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
     if let Ok(FormOrJson(LogoutRequest { refresh_token: Some(token) })) = request {
-        app.control.end_grant_of(&from.actor(&app, "client"), &token).await?;
+        app.accounts.control.end_grant_of(&from.actor(&app.process.clock, "client"), &token).await?;
     }
     Ok(Json(StatusAnswer::of("ok")))
 }

@@ -35,8 +35,8 @@ use tidewatch_limits::per_ip::{SecondFactor, SecondFactorChange};
     responses((status = 200, description = "Success", body = TwoFactorView), Failures)
 )]
 pub async fn get(State(app): State<Arc<App>>, LoginUser(caller): LoginUser) -> Result<Json<TwoFactorView>, ApiError> {
-    let has = app.control.second_factors(caller.user.id).await?;
-    let passkeys = app.control.passkeys(caller.user.id).await?.iter().map(passkeys::view).collect();
+    let has = app.accounts.control.second_factors(caller.user.id).await?;
+    let passkeys = app.accounts.control.passkeys(caller.user.id).await?.iter().map(passkeys::view).collect();
     Ok(Json(TwoFactorView { totp: has.totp, recovery_codes_left: has.recovery_codes_left, passkeys }))
 }
 
@@ -57,7 +57,7 @@ pub async fn begin(
 ) -> Result<Json<TotpSetup>, ApiError> {
     check_password_of(&app, &caller.user, request.password).await?;
     let codes = Codes::new(&caller.user.email).map_err(ApiError::internal)?;
-    if !app.control.begin_totp(&caller.actor(&app), caller.user.id, &codes).await? {
+    if !app.accounts.control.begin_totp(&caller.actor(&app.process.clock), caller.user.id, &codes).await? {
         return Err(ApiError::Conflict("two-factor authentication is on already"));
     }
     let uri = codes.uri().map_err(ApiError::internal)?;
@@ -84,7 +84,7 @@ pub async fn confirm(
     JsonBody(request): JsonBody<CodeRequest>,
 ) -> Result<Json<RecoveryCodes>, ApiError> {
     let code = request.code.replace(' ', "");
-    let codes = app.control.confirm_totp(&caller.actor(&app), &caller.user, &code).await?;
+    let codes = app.accounts.control.confirm_totp(&caller.actor(&app.process.clock), &caller.user, &code).await?;
     let recovery_codes =
         codes.ok_or_else(|| ApiError::malformed("the code is wrong; is the clock of the device right?"))?;
     Ok(Json(RecoveryCodes { recovery_codes }))
@@ -106,7 +106,7 @@ pub async fn remove(
     JsonBody(request): JsonBody<PasswordRequest>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
     check_password_of(&app, &caller.user, request.password).await?;
-    app.control.remove_totp(&caller.actor(&app), caller.user.id).await?;
+    app.accounts.control.remove_totp(&caller.actor(&app.process.clock), caller.user.id).await?;
     Ok(Json(StatusAnswer::of("disabled")))
 }
 
@@ -126,10 +126,11 @@ pub async fn recovery_codes(
     JsonBody(request): JsonBody<PasswordRequest>,
 ) -> Result<Json<RecoveryCodes>, ApiError> {
     check_password_of(&app, &caller.user, request.password).await?;
-    if !app.control.second_factors(caller.user.id).await?.any() {
+    if !app.accounts.control.second_factors(caller.user.id).await?.any() {
         return Err(ApiError::malformed("two-factor authentication is off"));
     }
-    let recovery_codes = app.control.replace_recovery_codes(&caller.actor(&app), caller.user.id).await?;
+    let recovery_codes =
+        app.accounts.control.replace_recovery_codes(&caller.actor(&app.process.clock), caller.user.id).await?;
     Ok(Json(RecoveryCodes { recovery_codes }))
 }
 
@@ -165,19 +166,20 @@ pub async fn login(
             return Err(ApiError::malformed(message));
         }
     };
-    let actor = from.actor(&app, "login");
-    match app.control.verify_second_factor(&actor, &request.mfa_token, response).await? {
+    let actor = from.actor(&app.process.clock, "login");
+    match app.accounts.control.verify_second_factor(&actor, &request.mfa_token, response).await? {
         SecondFactorOutcome::In { user, link: None } => {
-            from.record_sign_in(&app, &user, "second factor").await?;
+            from.record_sign_in(&app.accounts, &user, "second factor").await?;
             let token = begin_proved_session(&app, &from, &user, actor.at_ns).await?;
             Ok(Json(login_answer(&app, &user, token)))
         }
         SecondFactorOutcome::In { user, link: Some(PendingLink { provider, profile }) } => {
-            let entry = app.control.sign_in_with_provider(&actor, &provider, &profile, false, Some(user.id)).await?;
+            let entry =
+                app.accounts.control.sign_in_with_provider(&actor, &provider, &profile, false, Some(user.id)).await?;
             let ProviderSignIn::In { user, .. } = entry else {
                 return Err(ApiError::Unauthorized("the account is another by now; sign in again"));
             };
-            from.record_sign_in(&app, &user, &provider).await?;
+            from.record_sign_in(&app.accounts, &user, &provider).await?;
             // A code from the mailbox proves the ownership of the account, but is not an authentication.
             let proved_ns = match response {
                 SecondFactorResponse::MailCode(_) => profile.signed_in_ns.unwrap_or(NEVER),
@@ -209,12 +211,17 @@ pub async fn mail_code(
     State(app): State<Arc<App>>,
     AnonymousBody(request): AnonymousBody<LinkMailRequest>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
-    if !app.mailer.is_set_up {
+    if !app.accounts.mailer.is_set_up {
         return Err(ApiError::not_found("this server sends no mail"));
     }
-    let mail = |email: &str, code: &str| templates::link_code(&app.config.base_url(), email, code);
-    match app.control.mail_link_code(&from.actor(&app, "login"), &request.mfa_token, mail).await? {
-        LinkMail::Sent => app.mailer.wake(),
+    let mail = |email: &str, code: &str| templates::link_code(&app.process.config.base_url(), email, code);
+    match app
+        .accounts
+        .control
+        .mail_link_code(&from.actor(&app.process.clock, "login"), &request.mfa_token, mail)
+        .await?
+    {
+        LinkMail::Sent => app.accounts.mailer.wake(),
         LinkMail::SentBefore => return Err(ApiError::Conflict("the code was sent; look into the mailbox")),
         LinkMail::Unknown => return Err(ApiError::Unauthorized("the sign-in took too long; begin again")),
         LinkMail::TooMany => return Err(ApiError::TooMany(limits::SECOND_FACTOR_WINDOW.as_secs())),
@@ -224,8 +231,8 @@ pub async fn mail_code(
 
 /// Whether `password` belongs to the user whose sign-in waits with `token` for its second step.
 async fn is_password_of_waiting(app: &Arc<App>, token: &str, password: String) -> Result<bool, ApiError> {
-    let waiting = app.control.waiting_for_second_factor(token, app.clock.now_ns()).await?;
-    let Some(user) = waiting.and_then(|id| app.control.user(id)) else { return Ok(false) };
+    let waiting = app.accounts.control.waiting_for_second_factor(token, app.process.clock.now_ns()).await?;
+    let Some(user) = waiting.and_then(|id| app.accounts.control.user(id)) else { return Ok(false) };
     match check_password_of(app, &user, password).await {
         Ok(()) => Ok(true),
         Err(ApiError::Forbidden(_)) => Ok(false),

@@ -19,7 +19,7 @@ use tidewatch_accounts::ScopeLevel;
     security(())
 )]
 pub async fn authorization_server(State(app): State<Arc<App>>) -> Json<AuthorizationServer> {
-    let base = app.config.base_url();
+    let base = app.process.config.base_url();
     let strings = |strings: &[&str]| strings.iter().map(|text| (*text).to_owned()).collect();
     Json(AuthorizationServer {
         authorization_endpoint: format!("{base}/oauth/authorize"),
@@ -50,7 +50,7 @@ pub async fn authorization_server(State(app): State<Arc<App>>) -> Json<Authoriza
     security(())
 )]
 pub async fn protected_resource(State(app): State<Arc<App>>) -> Json<ProtectedResource> {
-    let base = app.config.base_url();
+    let base = app.process.config.base_url();
     Json(ProtectedResource {
         resource: base.clone(),
         authorization_servers: vec![base],

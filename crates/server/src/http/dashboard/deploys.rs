@@ -39,8 +39,8 @@ async fn report(
     JsonBody(request): JsonBody<DeployReport>,
 ) -> Result<Json<DeployView>, ApiError> {
     // The answer holds the first sight of the version when its record was acknowledged.
-    app.ingest.first_versions.store(&app.control).await?;
-    let actor = access.actor(&app);
+    app.ingest.pipeline.first_versions.store(&app.accounts.control).await?;
+    let actor = access.actor(&app.process.clock);
     Ok(Json(deploys::report(&app.query, &actor, &access.project, request).await?))
 }
 
@@ -61,7 +61,7 @@ async fn list(
     JsonBody(request): JsonBody<DeploysRequest>,
 ) -> Result<Json<Deploys>, ApiError> {
     // A version whose record was acknowledged is listed.
-    app.ingest.first_versions.store(&app.control).await?;
+    app.ingest.pipeline.first_versions.store(&app.accounts.control).await?;
     Ok(Json(deploys::list(&app.query, &access.project, &selected, request).await?))
 }
 
@@ -80,7 +80,7 @@ async fn version(
     access: ProjectAccess,
     JsonBody(request): JsonBody<VersionRequest>,
 ) -> Result<Json<VersionPage>, ApiError> {
-    app.ingest.first_versions.store(&app.control).await?;
+    app.ingest.pipeline.first_versions.store(&app.accounts.control).await?;
     let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
     Ok(Json(versions::page(&executor, &access.project, request).await?))
 }

@@ -41,10 +41,10 @@ async fn drops(
     let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
     let project = &access.project;
     let last_refusal = |signal: &str, reason: &str| {
-        let last = app.refusals.last_message(project.number, signal, reason)?;
+        let last = app.ingest.refusals.last_message(project.number, signal, reason)?;
         Some((last.message, last.at_ns))
     };
-    Ok(Json(drops::read(&executor, project, request, app.hints.other_ai(project.number), last_refusal).await?))
+    Ok(Json(drops::read(&executor, project, request, app.ingest.hints.other_ai(project.number), last_refusal).await?))
 }
 
 /// The latest exports whose token belongs to no project, since the start of the server.
@@ -59,12 +59,13 @@ async fn drops(
 )]
 async fn refusals(State(app): State<Arc<App>>, LoginUser(caller): LoginUser) -> Result<Json<Refusals>, ApiError> {
     let (user, owned) = (caller.user.id, |membership: &Membership| membership.role == Role::Owner);
-    if !app.control.memberships(user).iter().any(owned) {
+    if !app.accounts.control.memberships(user).iter().any(owned) {
         return Err(ApiError::Forbidden("this is for owners"));
     }
-    let first = app.control.first_organization();
-    let sees_all = first.and_then(|first| app.control.membership(user, first)).is_some_and(|member| owned(&member));
-    let found = app.refusals.unknown(|sender| sees_all || sender.address == caller.from.address);
+    let first = app.accounts.control.first_organization();
+    let sees_all =
+        first.and_then(|first| app.accounts.control.membership(user, first)).is_some_and(|member| owned(&member));
+    let found = app.ingest.refusals.unknown(|sender| sees_all || sender.address == caller.from.address);
     let view = |sender: UnknownSender| RefusalView {
         time: time::to_rfc3339(sender.at_ns),
         address: sender.address.to_string(),

@@ -82,7 +82,7 @@ async fn export_table(
         return Err(ApiError::unprocessable("to is before from"));
     }
     let projects = match query.all_projects.unwrap_or(false) {
-        true => Projects::new(access.readable_projects(&app)),
+        true => Projects::new(access.readable_projects(&app.accounts.control)),
         false => Projects::one(&access.project),
     };
     let plan = export::plan(table, projects.numbers(), range);
@@ -191,7 +191,7 @@ impl ExportTransfer {
 
     /// Whether the user still has a role in each project.
     fn is_allowed(&self) -> bool {
-        let control = &self.app.control;
+        let control = &self.app.accounts.control;
         self.projects.iter().all(|project| {
             control.project_by_id(*project).is_some_and(|project| control.role_in(self.user, &project).is_some())
         })

@@ -76,11 +76,11 @@ async fn tail(
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let project = access.access.project.clone();
     let live_query = LiveQuery::new(Projects::one(&project), query.query.as_deref(), &selected)?;
-    let permit = app.live_tails.enter(access.access.user.id);
+    let permit = app.process.live_tails.enter(access.access.user.id);
     let permit = permit.ok_or(ApiError::Overloaded("too many live tails at once; close another one first"))?;
     let (sender, body) = streamed_body::channel();
     let answered = StreamedRequest::default();
-    let tail = app.durable_store.live_logs().tail(project.number);
+    let tail = app.ingest.durable_store.live_logs().tail(project.number);
     let transfer = Transfer { app, access, query: live_query, answered: answered.clone(), _permit: permit };
     tokio::spawn(transfer.run(tail, sender));
     let headers = [(CONTENT_TYPE, EVENTS), (CACHE_CONTROL, "no-store")];
@@ -116,7 +116,7 @@ struct Transfer {
 
 impl Transfer {
     async fn run(self, tail: Tail, body: BodySender) {
-        let mut closing = self.app.live_tails.closing();
+        let mut closing = self.app.process.live_tails.closing();
         let end = tokio::select! {
             end = self.send(tail, &body) => end,
             () = body.disconnected() => End::Disconnected,
@@ -149,7 +149,7 @@ impl Transfer {
                 return End::Time;
             }
             if now >= check {
-                if !self.access.is_valid(&self.app).await.unwrap_or(false) {
+                if !self.access.is_valid(&self.app.accounts, &self.app.process).await.unwrap_or(false) {
                     return End::SignedOut;
                 }
                 check = now + limits::LIVE_TAIL_CHECK;

@@ -52,7 +52,7 @@ async fn list(
     JsonBody(request): JsonBody<LogListRequest>,
 ) -> Result<Json<Page<LogView>>, ApiError> {
     let projects = match request.all_projects {
-        true => Projects::new(access.readable_projects(&app)),
+        true => Projects::new(access.readable_projects(&app.accounts.control)),
         false => Projects::one(&access.project),
     };
     let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
@@ -152,7 +152,7 @@ async fn log_export(
     let format = format.filter(|format| [Format::Ndjson, Format::Csv].contains(format));
     let format = format.ok_or_else(|| ApiError::malformed("format is not one of ndjson, csv"))?;
     let projects = Projects::one(&access.project);
-    let plan = logs::export_plan(&projects, &request, app.clock.now_ns())?;
+    let plan = logs::export_plan(&projects, &request, app.process.clock.now_ns())?;
     super::export::respond(app, access.user.id, version, &projects, selected.applied(plan), format).await
 }
 

@@ -61,7 +61,7 @@ async fn changes(
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<ChangesRequest>,
 ) -> Result<Json<Changes>, ApiError> {
-    app.ingest.first_versions.store(&app.control).await?;
+    app.ingest.pipeline.first_versions.store(&app.accounts.control).await?;
     let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(tidewatch_query::changes::read(&executor, &access.project, request).await?))
 }
@@ -82,7 +82,7 @@ async fn answers(
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<AnswersRequest>,
 ) -> Result<Json<Answers>, ApiError> {
-    app.ingest.first_versions.store(&app.control).await?;
+    app.ingest.pipeline.first_versions.store(&app.accounts.control).await?;
     let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(tidewatch_query::answers::read(&executor, &access.project, request).await?))
 }

@@ -91,7 +91,11 @@ impl NativeNames for UploadedNames {
 }
 
 fn names_of(app: &App, project: &Project) -> Arc<dyn NativeNames> {
-    Arc::new(UploadedNames { symbols: app.symbols.clone(), project: project.id, now_ns: app.clock.now_ns() })
+    Arc::new(UploadedNames {
+        symbols: app.ingest.symbols.clone(),
+        project: project.id,
+        now_ns: app.process.clock.now_ns(),
+    })
 }
 
 handler!(

@@ -61,7 +61,7 @@ async fn map(
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<ServiceMapRequest>,
 ) -> Result<Json<ServiceMap>, ApiError> {
-    app.ingest.first_versions.store(&app.control).await?;
+    app.ingest.pipeline.first_versions.store(&app.accounts.control).await?;
     let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(service_map::map(&executor, &access.project, request).await?))
 }
@@ -82,7 +82,7 @@ async fn detail(
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<ServiceDetailRequest>,
 ) -> Result<Json<ServiceDetail>, ApiError> {
-    app.ingest.first_versions.store(&app.control).await?;
+    app.ingest.pipeline.first_versions.store(&app.accounts.control).await?;
     let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(service_map::detail(&executor, &access.project, request).await?))
 }

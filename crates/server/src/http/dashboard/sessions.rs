@@ -130,8 +130,8 @@ async fn clip(
 /// A document with symbolicated errors. WIRE 1.7.
 async fn resolved(app: Arc<App>, project: Arc<Project>, document: Vec<u8>) -> Result<Response, ApiError> {
     let framework = Framework::of_project(&project.framework);
-    let time = (app.clock.now_ns(), limits::RESOLVE_RECORDING_MAX);
-    let resolve = move || app.symbols.resolve_recording(project.id, framework, document, time);
+    let time = (app.process.clock.now_ns(), limits::RESOLVE_RECORDING_MAX);
+    let resolve = move || app.ingest.symbols.resolve_recording(project.id, framework, document, time);
     let document = tokio::task::spawn_blocking(resolve).await.map_err(ApiError::internal)?;
     Ok(([(CONTENT_TYPE, "application/json")], document).into_response())
 }
@@ -166,7 +166,7 @@ async fn delete(
     }
     let found = sessions::of_user(&executor(&app), &access.project, &user_id).await?;
     let deleted = found.sessions.len() as u64;
-    app.control.audit_sessions_removal(&access.actor(&app), &access.project, deleted).await?;
+    app.accounts.control.audit_sessions_removal(&access.actor(&app.process.clock), &access.project, deleted).await?;
     let (project, deleting) = (access.project.number, app.clone());
     let work = tokio::task::spawn_blocking(move || remove(&deleting, project, &found, &user_id));
     work.await.map_err(QueryError::internal)?.map_err(QueryError::from)?;
@@ -182,11 +182,11 @@ fn remove(app: &App, project: u32, found: &sessions::OfUser, user: &str) -> Resu
         ("exception_id", ids(&found.exceptions)),
         ("user_id", [user.as_bytes().to_vec()].into()),
     ];
-    app.store.delete(&[
+    app.query.store.delete(&[
         Deletion { project, table: Table::SessionSegments, any: &segments },
         Deletion { project, table: Table::Sessions, any: &[("session_id", sessions)] },
     ])?;
     // The journal has the reports as they were received.
-    app.durable_store.tidy_journal(true);
+    app.ingest.durable_store.tidy_journal(true);
     Ok(())
 }

@@ -56,7 +56,7 @@ async fn set_slow(
     access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<SlowOffsetRequest>,
 ) -> Result<Json<SlowOffset>, ApiError> {
-    let actor = access.actor(&app);
+    let actor = access.actor(&app.process.clock);
     let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
     Ok(Json(endpoints::set_slow(&executor, &actor, &access.project, request).await?))
 }

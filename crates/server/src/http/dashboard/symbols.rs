@@ -99,7 +99,7 @@ async fn remove(
 ) -> Result<Json<SymbolFileRemoved>, ApiError> {
     let answer = files::remove(&app, &access.project, key.clone()).await?;
     if answer.removed {
-        app.control.audit_symbols_removal(&access.actor(&app), &access.project, &key).await?;
+        app.accounts.control.audit_symbols_removal(&access.actor(&app.process.clock), &access.project, &key).await?;
     }
     Ok(Json(answer))
 }

@@ -111,7 +111,7 @@ async fn distributed(
 ) -> Result<Json<DistributedTrace>, ApiError> {
     let trace_id = ids::parse_trace(&trace_id)?;
     let recorded_at = time::parse_optional(request.recorded_at.as_deref(), "recordedAt")?;
-    let projects = access.readable_projects(&app);
+    let projects = access.readable_projects(&app.accounts.control);
     let executor = Executor::within(app.query.clone(), limits::SPANS_DEADLINE);
     Ok(Json(distributed::read(&executor, projects, trace_id, recorded_at).await?))
 }
@@ -134,7 +134,7 @@ async fn columns(
     JsonBody(request): JsonBody<TraceColumnsRequest>,
 ) -> Result<Json<TraceColumns>, ApiError> {
     let trace_id = ids::parse_trace(&trace_id)?;
-    let projects = access.readable_projects(&app);
+    let projects = access.readable_projects(&app.accounts.control);
     let executor = Executor::within(app.query.clone(), limits::SPANS_DEADLINE);
     Ok(Json(trace_columns::read(&executor, projects, trace_id, request).await?))
 }

@@ -48,7 +48,7 @@ async fn archive(
     access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<HashesRequest>,
 ) -> Result<Json<Archived>, ApiError> {
-    let actor = access.actor(&app);
+    let actor = access.actor(&app.process.clock);
     let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
     Ok(Json(triage::archive(&executor, &actor, &access.project, request).await?))
 }
@@ -68,7 +68,7 @@ async fn unarchive(
     access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<HashesRequest>,
 ) -> Result<Json<Unarchived>, ApiError> {
-    let actor = access.actor(&app);
+    let actor = access.actor(&app.process.clock);
     let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
     Ok(Json(triage::unarchive(&executor, &actor, &access.project, request).await?))
 }
@@ -88,7 +88,7 @@ async fn set_state(
     access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<IssueStateRequest>,
 ) -> Result<Json<IssuesChanged>, ApiError> {
-    let actor = access.actor(&app);
+    let actor = access.actor(&app.process.clock);
     let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
     Ok(Json(triage::set_state(&executor, &actor, &access.project, request).await?))
 }
@@ -108,7 +108,7 @@ async fn assign(
     access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<IssueAssignRequest>,
 ) -> Result<Json<IssuesChanged>, ApiError> {
-    let actor = access.actor(&app);
+    let actor = access.actor(&app.process.clock);
     let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
     Ok(Json(triage::assign(&executor, &actor, &access.project, request).await?))
 }
@@ -128,7 +128,7 @@ async fn merge(
     access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<IssueMergeRequest>,
 ) -> Result<Json<IssuesMerged>, ApiError> {
-    let actor = access.actor(&app);
+    let actor = access.actor(&app.process.clock);
     let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
     Ok(Json(triage::merge(&executor, &actor, &access.project, request).await?))
 }
@@ -148,7 +148,7 @@ async fn unmerge(
     access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<HashesRequest>,
 ) -> Result<Json<IssuesChanged>, ApiError> {
-    let actor = access.actor(&app);
+    let actor = access.actor(&app.process.clock);
     let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
     Ok(Json(triage::unmerge(&executor, &actor, &access.project, request).await?))
 }
@@ -189,7 +189,7 @@ async fn comment(
     JsonBody(request): JsonBody<IssueCommentRequest>,
 ) -> Result<Json<IssueCommentWritten>, ApiError> {
     let hash = ids::parse_hash(&hash)?;
-    let actor = access.actor(&app);
+    let actor = access.actor(&app.process.clock);
     let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
     Ok(Json(activity::comment(&executor, &actor, &access.project, hash, request).await?))
 }
@@ -210,7 +210,7 @@ async fn edit_comment(
     Path(id): Path<String>,
     JsonBody(request): JsonBody<IssueCommentRequest>,
 ) -> Result<Json<IssueCommentWritten>, ApiError> {
-    let actor = access.actor(&app);
+    let actor = access.actor(&app.process.clock);
     let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
     Ok(Json(activity::edit_comment(&executor, &actor, &access.project, comment_id(&id)?, request).await?))
 }
@@ -230,7 +230,7 @@ async fn delete_comment(
     Path(id): Path<String>,
 ) -> Result<Json<IssueCommentWritten>, ApiError> {
     let is_admin = access.role.permits(Permission::Admin);
-    let actor = access.actor(&app);
+    let actor = access.actor(&app.process.clock);
     let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
     Ok(Json(activity::delete_comment(&executor, &actor, &access.project, comment_id(&id)?, is_admin).await?))
 }

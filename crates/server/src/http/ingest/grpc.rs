@@ -30,7 +30,7 @@ use self::frame::{Frame, FrameError};
 use super::otlp;
 use super::response::{self, PartialSuccess, grpc_code};
 use super::unread_body::UnreadBody;
-use crate::app::App;
+use crate::app::{App, AppState};
 use crate::error::ApiError;
 use tidewatch_accounts::Project;
 use tidewatch_ingest::accept::Export;
@@ -53,7 +53,7 @@ const SERVICES: [&str; 3] = [
 ];
 
 /// The routes of the three OTLP services and of the health service.
-pub fn routes() -> Router<Arc<App>> {
+pub fn routes() -> Router<AppState> {
     let [traces_service, metrics_service, logs_service] = SERVICES;
     Router::new()
         .route(&format!("/{traces_service}/Export"), post(traces))

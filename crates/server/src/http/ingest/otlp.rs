@@ -103,7 +103,7 @@ async fn export_response(app: Arc<App>, kind: RequestKind, request: Request) -> 
             response::success(kind, encoding, partial.as_ref())
         }
         Err(refused) => {
-            app.refused(project.number, kind, &refused);
+            app.ingest.refused(project.number, kind, &refused);
             response::failure(encoding, &refused.error.clone().into())
         }
     }
@@ -135,7 +135,7 @@ pub async fn admit(app: &App, project: &Project, headers: &HeaderMap) -> Result<
         let error = ExportError::Forbidden("this project takes nothing from pages of this origin");
         return Err(Refused::new(RejectReason::Origin, error));
     }
-    app.quotas.admit(&app.query, project, app.config.project_quota(), app.clock.now_ns()).await
+    app.ingest.quotas.admit(&app.query, project, app.process.config.project_quota(), app.process.clock.now_ns()).await
 }
 
 /// Reads a body as received, within the limits of its kind. `prefix_bytes` precede its content and do not count.
@@ -147,17 +147,17 @@ pub async fn read(
     (body, prefix_bytes): (Body, usize),
 ) -> Result<(Bytes, BodyPermit), Refused> {
     let limits = match kind {
-        RequestKind::Report | RequestKind::Profile => app.config.report(),
+        RequestKind::Report | RequestKind::Profile => app.process.config.report(),
         RequestKind::Otlp(_) | RequestKind::OtlpProfiles => {
-            RouteLimits { body_bytes_max: app.config.otlp_body_bytes_max, ..limits::OTLP }
+            RouteLimits { body_bytes_max: app.process.config.otlp_body_bytes_max, ..limits::OTLP }
         }
     };
     let bytes_max = limits.body_bytes_max;
     let limits = RouteLimits { body_bytes_max: bytes_max + prefix_bytes, ..limits };
     let declared = declared_length(headers);
     let wait_start = Instant::now();
-    let entered = BodyPermit::enter(&app.admission, &app.bodies, project).await;
-    app.ingest.metrics.admission.add(wait_start.elapsed());
+    let entered = BodyPermit::enter(&app.ingest.admission, &app.ingest.bodies, project).await;
+    app.ingest.pipeline.metrics.admission.add(wait_start.elapsed());
     let mut body_permit = entered.map_err(|Full| Refused::overloaded(FULL))?;
     let body = body_permit.read(body, declared, &limits).await.map_err(|error| match error {
         BodyError::TooLarge => Refused::too_large(bytes_max),
@@ -171,8 +171,8 @@ pub async fn read(
 /// Stores a body. When this returns `Ok`, its records are durable.
 pub async fn store(app: &App, export: Export<'_>) -> Result<Rejections, Refused> {
     let project = export.project.number;
-    let Accepted { rejections, bytes, records } = accept::accept(&app.ingest, export).await?;
-    app.quotas.charge(project, bytes, records);
+    let Accepted { rejections, bytes, records } = accept::accept(&app.ingest.pipeline, export).await?;
+    app.ingest.quotas.charge(project, bytes, records);
     Ok(rejections)
 }
 
@@ -180,7 +180,7 @@ pub async fn store(app: &App, export: Export<'_>) -> Result<Rejections, Refused>
 fn attributes(app: &App, project: &Project, kind: RequestKind, head: &Parts) -> Result<RequestAttributes, Refused> {
     Ok(match kind {
         RequestKind::Report => {
-            let client = ClientInfo::of(&head.headers, &head.extensions, app);
+            let client = ClientInfo::of(&head.headers, &head.extensions, &app.process);
             RequestAttributes { client_address: Some(client.address), ..RequestAttributes::default() }
         }
         RequestKind::Profile => profile_attributes::attributes(project, head.uri.query())?,
@@ -198,7 +198,7 @@ fn slow_error(slow_response: SlowResponse) -> ExportError {
 
 /// The project of the request's token. `None` without a valid token.
 pub fn project_of(app: &App, headers: &HeaderMap) -> Option<Arc<Project>> {
-    app.control.project_by_token(bearer(headers)?, app.clock.now_ns())
+    app.accounts.control.project_by_token(bearer(headers)?, app.process.clock.now_ns())
 }
 
 /// Counts a refused export. One without a project is recorded with details that identify its sender.
@@ -209,16 +209,16 @@ pub fn count_refused(
     project: Option<&Project>,
     refused: &Refused,
 ) {
-    app.refused(project.map_or(NO_PROJECT, |project| project.number), kind, refused);
+    app.ingest.refused(project.map_or(NO_PROJECT, |project| project.number), kind, refused);
     if project.is_some() {
         return;
     }
-    let at_ns = app.clock.now_ns();
-    let is_upload_token = |token: &str| app.control.project_by_upload_token(token, at_ns).is_some();
+    let at_ns = app.process.clock.now_ns();
+    let is_upload_token = |token: &str| app.accounts.control.project_by_upload_token(token, at_ns).is_some();
     let (message, token_start) = refusals::unknown_credential(&head.headers, is_upload_token);
-    let ClientInfo { address, user_agent, .. } = ClientInfo::of(&head.headers, &head.extensions, app);
+    let ClientInfo { address, user_agent, .. } = ClientInfo::of(&head.headers, &head.extensions, &app.process);
     let (path, reason) = (head.uri.path().to_owned(), refused.reason);
-    app.refusals.add_unknown(UnknownSender { at_ns, address, path, token_start, user_agent, reason, message });
+    app.ingest.refusals.add_unknown(UnknownSender { at_ns, address, path, token_start, user_agent, reason, message });
 }
 
 /// The encoding that the content type names; parameters and case are ignored. `None` if it is not a type of OTLP.

@@ -49,7 +49,7 @@ async fn response(app: Arc<App>, request: Request) -> Response {
     match accept(&app, RequestKind::Profile, Some(Encoding::Protobuf), &project, (head, body)).await {
         Ok(_) => (StatusCode::OK, Json(json!({}))).into_response(),
         Err(refused) => {
-            app.refused(project.number, RequestKind::Profile, &refused);
+            app.ingest.refused(project.number, RequestKind::Profile, &refused);
             ApiError::from(refused.error).into_response()
         }
     }

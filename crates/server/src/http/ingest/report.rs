@@ -48,7 +48,7 @@ async fn report_response(app: Arc<App>, request: Request) -> Response {
     match accept(&app, RequestKind::Report, Some(Encoding::Json), &project, (head, body)).await {
         Ok(_) => (StatusCode::OK, Json(json!({}))).into_response(),
         Err(refused) => {
-            app.refused(project.number, RequestKind::Report, &refused);
+            app.ingest.refused(project.number, RequestKind::Report, &refused);
             ApiError::from(refused.error).into_response()
         }
     }

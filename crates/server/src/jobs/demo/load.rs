@@ -43,21 +43,21 @@ enum Early {
 
 /// Creates the organization's demo project and starts to load it. Returns false if demo data is loaded or being loaded.
 pub async fn begin(app: &Arc<App>, by: &Actor, organization: i64, minutes: u64) -> Result<bool, ApiError> {
-    let _one = app.demos.one_at_a_time().await;
-    let is_running = |project: &Project| app.demos.of(project.number).is_some_and(|load| load.is_running());
-    let known = app.control.demo_project(organization);
+    let _one = app.ingest.demos.one_at_a_time().await;
+    let is_running = |project: &Project| app.ingest.demos.of(project.number).is_some_and(|load| load.is_running());
+    let known = app.accounts.control.demo_project(organization);
     if known.as_ref().is_some_and(|project| project.demo == Some(Demo::Loaded) || is_running(project)) {
         return Ok(false);
     }
     let new = NewProject { organization_id: organization, name: NAME.to_owned(), framework: FRAMEWORK.to_owned() };
-    let (project, is_new) = app.control.begin_demo(by, &new, known.as_deref()).await?;
+    let (project, is_new) = app.accounts.control.begin_demo(by, &new, known.as_deref()).await?;
     if !is_new {
         // Another node has started it.
         return Ok(false);
     }
     let (number, load) = (project.number, Arc::new(Load::default()));
     let task = tokio::spawn(run(app.clone(), project, load.clone(), minutes));
-    app.demos.add(number, load, task, |number| app.control.project_by_number(number).is_some());
+    app.ingest.demos.add(number, load, task, |number| app.accounts.control.project_by_number(number).is_some());
     Ok(true)
 }
 
@@ -74,11 +74,11 @@ async fn run(app: Arc<App>, project: Arc<Project>, load: Arc<Load>, minutes: u64
             (End::Failed, Some(message))
         }
     };
-    app.demos.end(&load, end, error);
+    app.ingest.demos.end(&load, end, error);
 }
 
 async fn fill(app: &Arc<App>, number: u32, load: &Load, minutes: u64) -> Result<(), Early> {
-    let now_ns = u64::try_from(app.clock.now_ns()).unwrap_or(0);
+    let now_ns = u64::try_from(app.process.clock.now_ns()).unwrap_or(0);
     let (incident, effect) = (Incident::Release, Effect::Big);
     let mut traffic = Traffic::new(History { now_ns, minutes, rate: RATE, seed: 1, incident, effect });
     let (started_ns, mut made_ns) = (traffic.clock_ns(), traffic.clock_ns());
@@ -104,7 +104,7 @@ async fn fill(app: &Arc<App>, number: u32, load: &Load, minutes: u64) -> Result<
         let percent = (made_ns - started_ns) * 100 / (now_ns - started_ns).max(1);
         load.set_percent(percent as u8);
     }
-    match app.control.finish_demo(number).await {
+    match app.accounts.control.finish_demo(number).await {
         Ok(true) => Ok(()),
         Ok(false) => Err(Early::Stopped),
         Err(error) => Err(Early::Failed(ApiError::from(error).to_string())),
@@ -113,14 +113,14 @@ async fn fill(app: &Arc<App>, number: u32, load: &Load, minutes: u64) -> Result<
 
 /// Stores one export, with retries while the server is overloaded. Refusals are counted as for any client.
 async fn store(app: &Arc<App>, number: u32, signal: Signal, body: Bytes) -> Result<(), Early> {
-    let mut closing = app.demos.closing();
+    let mut closing = app.ingest.demos.closing();
     for attempt in 1.. {
-        if app.demos.is_closing() {
+        if app.ingest.demos.is_closing() {
             return Err(Early::Stopped);
         }
-        let Some(project) = app.control.project_by_number(number) else { return Err(Early::Stopped) };
+        let Some(project) = app.accounts.control.project_by_number(number) else { return Err(Early::Stopped) };
         let Err(refused) = export(app, &project, signal, body.clone()).await else { return Ok(()) };
-        app.refused(number, signal, &refused);
+        app.ingest.refused(number, signal, &refused);
         if refused.reason != RejectReason::Overloaded || attempt >= limits::DEMO_ATTEMPTS {
             return Err(Early::Failed(refused.error.to_string()));
         }
@@ -134,9 +134,12 @@ async fn store(app: &Arc<App>, number: u32, signal: Signal, body: Bytes) -> Resu
 
 async fn export(app: &Arc<App>, project: &Project, signal: Signal, body: Bytes) -> Result<(), Refused> {
     let full = || Refused::overloaded(FULL);
-    app.quotas.admit(&app.query, project, app.config.project_quota(), app.clock.now_ns()).await?;
+    app.ingest
+        .quotas
+        .admit(&app.query, project, app.process.config.project_quota(), app.process.clock.now_ns())
+        .await?;
     let mut body_permit =
-        BodyPermit::enter(&app.admission, &app.bodies, project.number).await.map_err(|Full| full())?;
+        BodyPermit::enter(&app.ingest.admission, &app.ingest.bodies, project.number).await.map_err(|Full| full())?;
     if !body_permit.grow_to(body.len()) {
         return Err(full());
     }
@@ -149,7 +152,7 @@ async fn export(app: &Arc<App>, project: &Project, signal: Signal, body: Bytes) 
         body,
         body_permit,
     };
-    let accepted = accept::accept(&app.ingest, export).await?;
-    app.quotas.charge(project.number, accepted.bytes, accepted.records);
+    let accepted = accept::accept(&app.ingest.pipeline, export).await?;
+    app.ingest.quotas.charge(project.number, accepted.bytes, accepted.records);
     Ok(())
 }

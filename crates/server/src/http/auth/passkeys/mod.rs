@@ -62,7 +62,7 @@ pub fn proof<'a>(
 
 /// The relying party of this server. Fails with 404 if passkeys are unavailable.
 pub fn party(app: &App) -> Result<&RelyingParty, ApiError> {
-    app.passkeys.as_ref().ok_or_else(|| ApiError::not_found("there are no passkeys here"))
+    app.accounts.passkeys.as_ref().ok_or_else(|| ApiError::not_found("there are no passkeys here"))
 }
 
 fn descriptor(id: &str, transports: &[String]) -> PasskeyDescriptor {

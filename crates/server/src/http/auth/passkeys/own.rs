@@ -46,8 +46,9 @@ pub async fn start(
 ) -> Result<Json<PasskeyCreation>, ApiError> {
     let party = party(&app)?;
     check_own_password(&app, &caller, request.password).await?;
-    let known = app.control.passkeys(caller.user.id).await?;
-    let challenge = app.control.challenge_passkey(Ceremony::Add(caller.user.id), app.clock.now_ns()).await?;
+    let known = app.accounts.control.passkeys(caller.user.id).await?;
+    let challenge =
+        app.accounts.control.challenge_passkey(Ceremony::Add(caller.user.id), app.process.clock.now_ns()).await?;
     let options = CreationOptions {
         rp: PasskeyParty { id: party.id.clone(), name: PARTY },
         user: PasskeyOwner {
@@ -91,8 +92,8 @@ pub async fn finish(
         Creation { id: &request.credential.id, client_data: &response.client_data, attestation: &response.attestation };
     let transports = TRANSPORTS.iter().filter(|known| response.transports.iter().any(|one| one == *known));
     let transports = transports.map(|one| (*one).to_owned()).collect();
-    let (actor, response) = (caller.actor(&app), (request.challenge_id.as_str(), creation));
-    let added = app.control.add_passkey(&actor, caller.user.id, name, party, response, transports).await?;
+    let (actor, response) = (caller.actor(&app.process.clock), (request.challenge_id.as_str(), creation));
+    let added = app.accounts.control.add_passkey(&actor, caller.user.id, name, party, response, transports).await?;
     let added = added.ok_or_else(|| ApiError::malformed("the passkey was not accepted"))?;
     let response = NewPasskey { passkey: view(&added.passkey), recovery_codes: added.recovery_codes };
     Ok((StatusCode::CREATED, Json(response)))
@@ -116,7 +117,8 @@ pub async fn rename(
 ) -> Result<Json<StatusAnswer>, ApiError> {
     let name = check_name(&request.name)?;
     let id = id.parse().map_err(|_| unknown())?;
-    let is_known = app.control.rename_passkey(&caller.actor(&app), caller.user.id, id, name).await?;
+    let is_known =
+        app.accounts.control.rename_passkey(&caller.actor(&app.process.clock), caller.user.id, id, name).await?;
     if is_known { Ok(Json(StatusAnswer::of("renamed"))) } else { Err(unknown()) }
 }
 
@@ -139,7 +141,7 @@ pub async fn remove(
 ) -> Result<Json<StatusAnswer>, ApiError> {
     let id = id.parse().map_err(|_| unknown())?;
     check_own_password(&app, &caller, request.password).await?;
-    let is_known = app.control.remove_passkey(&caller.actor(&app), caller.user.id, id).await?;
+    let is_known = app.accounts.control.remove_passkey(&caller.actor(&app.process.clock), caller.user.id, id).await?;
     if is_known { Ok(Json(StatusAnswer::of("deleted"))) } else { Err(unknown()) }
 }
 
@@ -150,7 +152,7 @@ fn unknown() -> ApiError {
 /// Checks the user's password. Users without one, who sign in with a provider, need a recent authentication instead.
 async fn check_own_password(app: &Arc<App>, caller: &SignedIn, password: Option<String>) -> Result<(), ApiError> {
     if caller.user.has_no_password {
-        return caller.check_fresh(app);
+        return caller.check_fresh(&app.process.clock);
     }
     let password = password.ok_or_else(|| ApiError::malformed("password is missing"))?;
     check_password_of(app, &caller.user, password).await

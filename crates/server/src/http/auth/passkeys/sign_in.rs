@@ -45,7 +45,7 @@ pub async fn start(
         Some(email) => of_address(&app, email).await?,
         None => (None, Vec::new()),
     };
-    let challenge = app.control.challenge_passkey(Ceremony::SignIn(user), app.clock.now_ns()).await?;
+    let challenge = app.accounts.control.challenge_passkey(Ceremony::SignIn(user), app.process.clock.now_ns()).await?;
     Ok(Json(request(party, challenge, allowed, "required")))
 }
 
@@ -68,9 +68,9 @@ pub async fn finish(
 ) -> Result<Json<LoginAnswer>, ApiError> {
     let party = party(&app)?;
     let proof = proof(party, &response.challenge_id, &response.credential);
-    let actor = from.actor(&app, "login");
-    let user = app.control.sign_in_with_passkey(&actor, &proof).await?.ok_or(REFUSED)?;
-    from.record_sign_in(&app, &user, "passkey").await?;
+    let actor = from.actor(&app.process.clock, "login");
+    let user = app.accounts.control.sign_in_with_passkey(&actor, &proof).await?.ok_or(REFUSED)?;
+    from.record_sign_in(&app.accounts, &user, "passkey").await?;
     let (token, bundle) = session(&app, &from, &user).await?;
     let (user, projects, organizations) = (bundle.user, bundle.projects, bundle.organizations);
     Ok(Json(LoginAnswer { token, user, projects, organizations }))
@@ -92,12 +92,13 @@ pub async fn second_step(
     AnonymousBody(body): AnonymousBody<PasskeySecondStepStart>,
 ) -> Result<Json<PasskeyRequest>, ApiError> {
     let party = party(&app)?;
-    let now_ns = app.clock.now_ns();
-    let user = app.control.waiting_for_second_factor(&body.mfa_token, now_ns).await?;
+    let now_ns = app.process.clock.now_ns();
+    let user = app.accounts.control.waiting_for_second_factor(&body.mfa_token, now_ns).await?;
     let user = user.ok_or(ApiError::Unauthorized("the sign-in took too long; begin again"))?;
-    let known = app.control.passkeys(user).await?;
+    let known = app.accounts.control.passkeys(user).await?;
     let allowed = known.iter().map(|one| descriptor(&one.credential_id, &one.transports)).collect();
-    let challenge = app.control.challenge_passkey(Ceremony::SecondFactor(user, &body.mfa_token), now_ns).await?;
+    let challenge =
+        app.accounts.control.challenge_passkey(Ceremony::SecondFactor(user, &body.mfa_token), now_ns).await?;
     Ok(Json(request(party, challenge, allowed, "preferred")))
 }
 
@@ -105,14 +106,14 @@ pub async fn second_step(
 /// the same for an address and have the number and lengths of real ones: the response does not reveal whether the
 /// account exists.
 async fn of_address(app: &App, email: &str) -> Result<(Option<i64>, Vec<PasskeyDescriptor>), ApiError> {
-    if let Some(user) = app.control.stored_user(email).await? {
-        let known = app.control.passkeys(user.id).await?;
+    if let Some(user) = app.accounts.control.stored_user(email).await? {
+        let known = app.accounts.control.passkeys(user.id).await?;
         if !known.is_empty() {
             return Ok((Some(user.id), known.iter().map(|one| descriptor(&one.credential_id, &[])).collect()));
         }
     }
     let email = email.to_lowercase();
-    Ok((None, decoys(|part| app.control.sealer().mac("passkey of nobody", &format!("{part} {email}")))))
+    Ok((None, decoys(|part| app.accounts.control.sealer().mac("passkey of nobody", &format!("{part} {email}")))))
 }
 
 /// Decoy passkeys: mostly one, sometimes two or three, with the lengths of real platforms and security keys. `mark`

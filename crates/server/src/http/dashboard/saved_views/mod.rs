@@ -31,7 +31,7 @@ pub fn routes<D: Descriptions>() -> Api<D> {
 )]
 async fn list(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json<SavedViews>, ApiError> {
     let rights = stored::rights(access.role);
-    Ok(Json(stored::list(&app.control, &access.project, access.user.id, rights).await?))
+    Ok(Json(stored::list(&app.accounts.control, &access.project, access.user.id, rights).await?))
 }
 
 /// Saves a view of a page. Every member saves private views; sharing needs more than read access.
@@ -49,8 +49,8 @@ async fn create(
     access: ProjectAccess<ChangeOwn>,
     JsonBody(request): JsonBody<SavedViewRequest>,
 ) -> Result<Json<SavedViewChanged>, ApiError> {
-    let (actor, rights) = (access.actor(&app), stored::rights(access.role));
-    Ok(Json(stored::create(&app.control, &actor, &access.project, rights, request).await?))
+    let (actor, rights) = (access.actor(&app.process.clock), stored::rights(access.role));
+    Ok(Json(stored::create(&app.accounts.control, &actor, &access.project, rights, request).await?))
 }
 
 /// Renames, shares or updates an own view; admins change shared ones of others.
@@ -69,8 +69,8 @@ async fn change(
     Path(id): Path<String>,
     JsonBody(request): JsonBody<SavedViewChange>,
 ) -> Result<Json<SavedViewChanged>, ApiError> {
-    let (actor, rights) = (access.actor(&app), stored::rights(access.role));
-    Ok(Json(stored::change(&app.control, &actor, &access.project, rights, view_id(&id)?, request).await?))
+    let (actor, rights) = (access.actor(&app.process.clock), stored::rights(access.role));
+    Ok(Json(stored::change(&app.accounts.control, &actor, &access.project, rights, view_id(&id)?, request).await?))
 }
 
 /// Deletes an own view; admins delete shared ones of others.
@@ -88,7 +88,7 @@ async fn delete(
     Path(id): Path<String>,
 ) -> Result<Json<SavedViewChanged>, ApiError> {
     let (id, rights) = (view_id(&id)?, stored::rights(access.role));
-    app.control.delete_view(&access.actor(&app), &access.project, rights, id).await?;
+    app.accounts.control.delete_view(&access.actor(&app.process.clock), &access.project, rights, id).await?;
     Ok(Json(SavedViewChanged { id }))
 }
 
@@ -133,7 +133,7 @@ async fn set_star(
     is_starred: bool,
 ) -> Result<Json<SavedViewChanged>, ApiError> {
     let id = view_id(id)?;
-    app.control.star_view(access.user.id, &access.project, id, is_starred).await?;
+    app.accounts.control.star_view(access.user.id, &access.project, id, is_starred).await?;
     Ok(Json(SavedViewChanged { id }))
 }
 
