@@ -398,7 +398,9 @@ on_both! {
     // Without the code, the first client to register would own the server.
     async fn the_first_account_requires_the_printed_setup_code(database) {
         let harness = Harness::on_with(&database, |config| config.setup_code = None).await;
-        let code = tidewatch_server::http::setup_code::expected(harness.app()).expect("a new server has one");
+        let app = harness.app();
+        let code = tidewatch_server::http::setup_code::expected(&app.accounts, &app.process);
+        let code = code.expect("a new server has one");
         let known = harness.api("GET", "/api/has-organizations", &Value::Null).await.expect(200).json();
         assert_eq!(known, json!({ "hasOrganizations": false, "needsSetupCode": true }));
         let body = |code: Option<&str>| {

@@ -7,7 +7,7 @@ use axum::extract::State;
 
 use super::password::{self, Match};
 use super::view::begin_session;
-use crate::app::App;
+use crate::contexts::Accounts;
 use crate::error::ApiError;
 use crate::http::account::bodies::login::{ChangePasswordRequest, NewLogin};
 use crate::http::gate::auth::LoginUser;
@@ -27,18 +27,18 @@ use tidewatch_limits::per_ip::PasswordChange;
 )]
 pub async fn change_password(
     _: PerIp<PasswordChange>,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     LoginUser(caller): LoginUser,
     JsonBody(request): JsonBody<ChangePasswordRequest>,
 ) -> Result<Json<NewLogin>, ApiError> {
     password::check(&request.new_password)?;
-    let stored = app.accounts.control.stored_user(&caller.user.email).await?.and_then(|user| user.password_hash);
-    if password::verify(&app, request.current_password, stored, true).await? == Match::No {
+    let stored = accounts.control.stored_user(&caller.user.email).await?.and_then(|user| user.password_hash);
+    if password::verify(&accounts, request.current_password, stored, true).await? == Match::No {
         return Err(ApiError::Forbidden("the current password is wrong"));
     }
-    let hash = password::hash(&app, request.new_password).await?;
-    let actor = caller.actor(&app.process.clock);
-    app.accounts.control.set_password(&actor, caller.user.id, &hash).await?;
-    let user = app.accounts.control.user(caller.user.id).ok_or(ApiError::Unauthorized("the account is gone"))?;
-    Ok(Json(NewLogin { token: begin_session(&app, &caller.from, &user).await? }))
+    let hash = password::hash(&accounts, request.new_password).await?;
+    let actor = caller.actor(&accounts.clock);
+    accounts.control.set_password(&actor, caller.user.id, &hash).await?;
+    let user = accounts.control.user(caller.user.id).ok_or(ApiError::Unauthorized("the account is gone"))?;
+    Ok(Json(NewLogin { token: begin_session(&accounts, &caller.from, &user).await? }))
 }

@@ -10,7 +10,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 
 use self::bodies::*;
-use crate::app::App;
+use crate::contexts::Accounts;
 use crate::error::ApiError;
 use crate::http::gate::auth::{ChangeOwn, ProjectAccess};
 use crate::http::gate::body::JsonBody;
@@ -29,9 +29,9 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     params(ProjectQuery),
     responses((status = 200, description = "Success", body = SavedViews), Failures)
 )]
-async fn list(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json<SavedViews>, ApiError> {
+async fn list(State(accounts): State<Arc<Accounts>>, access: ProjectAccess) -> Result<Json<SavedViews>, ApiError> {
     let rights = stored::rights(access.role);
-    Ok(Json(stored::list(&app.accounts.control, &access.project, access.user.id, rights).await?))
+    Ok(Json(stored::list(&accounts.control, &access.project, access.user.id, rights).await?))
 }
 
 /// Saves a view of a page. Every member saves private views; sharing needs more than read access.
@@ -45,12 +45,12 @@ async fn list(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json
     responses((status = 200, description = "Success", body = SavedViewChanged), Failures)
 )]
 async fn create(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     access: ProjectAccess<ChangeOwn>,
     JsonBody(request): JsonBody<SavedViewRequest>,
 ) -> Result<Json<SavedViewChanged>, ApiError> {
-    let (actor, rights) = (access.actor(&app.process.clock), stored::rights(access.role));
-    Ok(Json(stored::create(&app.accounts.control, &actor, &access.project, rights, request).await?))
+    let (actor, rights) = (access.actor(&accounts.clock), stored::rights(access.role));
+    Ok(Json(stored::create(&accounts.control, &actor, &access.project, rights, request).await?))
 }
 
 /// Renames, shares or updates an own view; admins change shared ones of others.
@@ -64,13 +64,13 @@ async fn create(
     responses((status = 200, description = "Success", body = SavedViewChanged), Failures, NotFound)
 )]
 async fn change(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     access: ProjectAccess<ChangeOwn>,
     Path(id): Path<String>,
     JsonBody(request): JsonBody<SavedViewChange>,
 ) -> Result<Json<SavedViewChanged>, ApiError> {
-    let (actor, rights) = (access.actor(&app.process.clock), stored::rights(access.role));
-    Ok(Json(stored::change(&app.accounts.control, &actor, &access.project, rights, view_id(&id)?, request).await?))
+    let (actor, rights) = (access.actor(&accounts.clock), stored::rights(access.role));
+    Ok(Json(stored::change(&accounts.control, &actor, &access.project, rights, view_id(&id)?, request).await?))
 }
 
 /// Deletes an own view; admins delete shared ones of others.
@@ -83,12 +83,12 @@ async fn change(
     responses((status = 200, description = "Success", body = SavedViewChanged), Failures, NotFound)
 )]
 async fn delete(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     access: ProjectAccess<ChangeOwn>,
     Path(id): Path<String>,
 ) -> Result<Json<SavedViewChanged>, ApiError> {
     let (id, rights) = (view_id(&id)?, stored::rights(access.role));
-    app.accounts.control.delete_view(&access.actor(&app.process.clock), &access.project, rights, id).await?;
+    accounts.control.delete_view(&access.actor(&accounts.clock), &access.project, rights, id).await?;
     Ok(Json(SavedViewChanged { id }))
 }
 
@@ -102,11 +102,11 @@ async fn delete(
     responses((status = 200, description = "Success", body = SavedViewChanged), Failures, NotFound)
 )]
 async fn star(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     access: ProjectAccess<ChangeOwn>,
     Path(id): Path<String>,
 ) -> Result<Json<SavedViewChanged>, ApiError> {
-    set_star(&app, &access, &id, true).await
+    set_star(&accounts, &access, &id, true).await
 }
 
 /// Removes the caller's star of a view.
@@ -119,21 +119,21 @@ async fn star(
     responses((status = 200, description = "Success", body = SavedViewChanged), Failures, NotFound)
 )]
 async fn unstar(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     access: ProjectAccess<ChangeOwn>,
     Path(id): Path<String>,
 ) -> Result<Json<SavedViewChanged>, ApiError> {
-    set_star(&app, &access, &id, false).await
+    set_star(&accounts, &access, &id, false).await
 }
 
 async fn set_star(
-    app: &App,
+    accounts: &Accounts,
     access: &ProjectAccess<ChangeOwn>,
     id: &str,
     is_starred: bool,
 ) -> Result<Json<SavedViewChanged>, ApiError> {
     let id = view_id(id)?;
-    app.accounts.control.star_view(access.user.id, &access.project, id, is_starred).await?;
+    accounts.control.star_view(access.user.id, &access.project, id, is_starred).await?;
     Ok(Json(SavedViewChanged { id }))
 }
 
