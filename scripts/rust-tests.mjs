@@ -71,7 +71,7 @@ function report({ name, seconds, ok, ends, text }) {
   if (!ok) console.log(failures(text));
 }
 
-/** What a person needs of a failed binary: from its list of failures, or its last lines. */
+/** Lines that explain a failed binary: from its list of failures, or its last lines. */
 function failures(text) {
   const begin = text.indexOf("\nfailures:\n");
   const shown = begin === -1 ? text.slice(-4000) : text.slice(begin);

@@ -30,7 +30,7 @@ export default defineConfig(async () => {
       strictPort: true,
       proxy: process.env.MOCK ? undefined : { "/api": server, "/health": server, "/status": server },
     },
-    test: { include: ["src/**/*.test.ts", "src/**/*.test.tsx"] },
+    test: { include: ["src/**/*.test.{ts,tsx}", "scripts/**/*.test.ts"] },
     preview: { port: Number(process.env.PORT ?? 5173) },
   };
 });

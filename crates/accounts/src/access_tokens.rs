@@ -19,7 +19,7 @@ pub struct PersonalToken {
     pub name: String,
     /// First characters of the token: [`PERSONAL_PREFIX`] and eight hex digits.
     pub prefix: String,
-    /// What the token may do at most.
+    /// Upper bound of the token's permissions.
     pub scope: Scope,
     /// Time of creation, nanoseconds since the epoch.
     pub created_ns: i64,

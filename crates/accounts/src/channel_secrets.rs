@@ -27,7 +27,7 @@ const HEADERS: &str = "headers";
 /// Shorter secrets are not replaced in messages: they are parts of words.
 const SECRET_BYTES_MIN: usize = 4;
 
-/// Why a masked secret has no value. The message is for the user.
+/// Reasons for which a masked secret has no value. The message is for the user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MaskedSecretError {
     /// Nothing is stored under this key.

@@ -33,7 +33,7 @@ pub struct Channel {
     pub sent_ns: Option<i64>,
     /// Since when every attempt has failed, nanoseconds since the epoch. `None`: it works, or nothing was sent.
     pub failing_since_ns: Option<i64>,
-    /// Why the latest attempt failed; empty: it succeeded.
+    /// Error of the latest attempt; empty if it succeeded.
     pub error: String,
     /// Notifications that wait to be sent to it.
     pub waiting: i64,

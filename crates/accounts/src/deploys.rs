@@ -35,7 +35,7 @@ pub struct Deploy {
     pub deployed_ns: i64,
     /// Id of the commit; may be empty.
     pub commit: String,
-    /// Who deployed; may be empty.
+    /// Author of the deploy; may be empty.
     pub author: String,
     /// Page of the deploy; may be empty.
     pub url: String,

@@ -24,7 +24,7 @@ pub struct Issued {
     pub family: i64,
     /// The secret of the refresh token.
     pub refresh_token: String,
-    /// What the tokens may do at most.
+    /// Upper bound of the tokens' permissions.
     pub scope: Scope,
     /// Resource of the access token (RFC 8707); empty: the whole server.
     pub resource: String,
@@ -41,7 +41,7 @@ pub struct Grant {
     pub client_id: String,
     /// Name of the client; `None`: not a registered client.
     pub client_name: Option<String>,
-    /// What the client may do at most.
+    /// Upper bound of the client's permissions.
     pub scope: Scope,
     /// Nanoseconds since the epoch.
     pub created_ns: i64,

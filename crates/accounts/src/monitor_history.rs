@@ -51,7 +51,7 @@ pub struct MonitorTransition {
     pub from: MonitorState,
     /// The state since.
     pub to: MonitorState,
-    /// Why; empty for a recovery.
+    /// Reason of the change; empty for a recovery.
     pub reason: String,
     /// Hexadecimal; empty without a trace.
     pub trace_id: String,

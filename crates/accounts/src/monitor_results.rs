@@ -44,7 +44,7 @@ pub struct MonitorChange {
     pub before: MonitorStanding,
     /// The state since.
     pub after: MonitorStanding,
-    /// Why; empty for a recovery.
+    /// Reason of the change; empty for a recovery.
     pub reason: String,
 }
 
@@ -159,7 +159,7 @@ impl Control {
     }
 }
 
-/// What the schedule needs of a monitor.
+/// A monitor as its schedule reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScheduledMonitor {
     /// Row id.

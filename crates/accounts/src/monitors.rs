@@ -18,7 +18,7 @@ pub(super) const SEALED_AS: &str = "monitor";
 const HEARTBEAT_PREFIX: &str = "twh_";
 pub(super) const NO_MONITOR: ControlError = ControlError::Missing("no such monitor");
 
-/// What a monitor knows of its target.
+/// State of a monitor's target, from its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MonitorState {
     /// The latest results are good.
@@ -78,7 +78,7 @@ impl MonitorOutcome {
     }
 }
 
-/// How long the phases of a check took, nanoseconds; `None`: there was no such phase.
+/// Durations of the phases of a check, nanoseconds; `None`: there was no such phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MonitorTimings {
     /// Resolution of the name.
@@ -102,7 +102,7 @@ pub struct MonitorResult {
     pub at_ns: i64,
     /// The outcome.
     pub outcome: MonitorOutcome,
-    /// Why it is bad or missed; empty if it is good.
+    /// Reason of a bad or missed result; empty if it is good.
     pub reason: String,
     /// HTTP status.
     pub status_code: Option<i64>,
@@ -112,11 +112,11 @@ pub struct MonitorResult {
     pub timings: MonitorTimings,
     /// End of the validity of the certificate, nanoseconds since the epoch.
     pub tls_expires_ns: Option<i64>,
-    /// What the script of a check by a browser printed. Stored if the result is bad.
+    /// Output of the script of a check by a browser. Stored if the result is bad.
     pub output: String,
 }
 
-/// What follows from the results of a monitor.
+/// State of a monitor, derived from its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MonitorStanding {
     /// The state.
@@ -157,13 +157,13 @@ pub struct Monitor {
     pub id: i64,
     /// Number of the project.
     pub project: u32,
-    /// What a user has chosen.
+    /// Settings by a user.
     pub chosen: NewMonitor,
     /// Nanoseconds since the epoch.
     pub created_ns: i64,
     /// Time of the latest change by a user, nanoseconds since the epoch.
     pub updated_ns: i64,
-    /// What follows from its results.
+    /// State, derived from its results.
     pub standing: MonitorStanding,
     /// The time of the schedule that was done last, nanoseconds since the epoch.
     pub slot_ns: Option<i64>,
@@ -233,7 +233,7 @@ from_row!(Row {
 });
 
 impl Row {
-    /// What follows from its results.
+    /// State, derived from its results.
     pub(super) fn standing(&self) -> MonitorStanding {
         MonitorStanding { state: MonitorState::of_name(&self.state), failures: self.failures, since_ns: self.since_ns }
     }

@@ -31,7 +31,7 @@ pub struct StoredNotification {
     pub alert_key: String,
     /// Whether the alert began or ended.
     pub status: AlertStatus,
-    /// How bad it was.
+    /// Severity of the alert.
     pub severity: Severity,
     /// The type of its rule, or `monitor`.
     pub rule_type: String,

@@ -39,7 +39,7 @@ pub struct ClaimedMessage {
 /// A failed attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedAttempt<'a> {
-    /// What failed, one sentence.
+    /// Error of the attempt, one sentence.
     pub error: &'a str,
     /// The recipients of a mail that have it.
     pub delivered: &'a [String],

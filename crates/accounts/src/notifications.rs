@@ -15,7 +15,7 @@ pub(super) const TARGET_SEALED_AS: &str = "notification target";
 /// is sealed with the target and never part of the stored notification; delivery adds it to the body.
 pub const PRIVATE_LINE: &str = "private";
 
-/// How bad it is.
+/// Severity of an alert.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -63,7 +63,7 @@ impl AlertStatus {
     }
 }
 
-/// What people are notified of.
+/// An alert of which people are notified.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Notification {
     /// Row id of the organization.
@@ -74,7 +74,7 @@ pub struct Notification {
     pub alert_key: String,
     /// Whether it begins or ends.
     pub status: AlertStatus,
-    /// How bad it is.
+    /// Severity of the alert.
     pub severity: Severity,
     /// The type of its rule (wire, 7), or `monitor`.
     pub rule_type: String,

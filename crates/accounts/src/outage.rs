@@ -2,7 +2,7 @@
 
 use super::ControlError;
 
-/// Why the control database is temporarily unavailable.
+/// Causes of a temporary outage of the control database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outage {
     /// The disk is full.

@@ -12,7 +12,7 @@ use super::{Control, ControlError, Project};
 pub struct SlowEndpoint {
     /// Latency that the ranking tolerates in addition, milliseconds.
     pub offset_ms: i64,
-    /// Why it is slow; may be empty.
+    /// Reason for marking it as slow; may be empty.
     pub reason: String,
 }
 

@@ -35,11 +35,11 @@ pub struct RuleState {
     pub data_ns: i64,
     /// Severity of the last notification.
     pub severity: Severity,
-    /// What fired last, so that it fires once; 0: nothing.
+    /// Marker of the latest firing, so that it fires once; 0: nothing.
     pub marker: i64,
 }
 
-/// What a change is about, so that two evaluations of it change once.
+/// Subject of a change, so that two evaluations of it change once.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum RuleClaim {
     /// An Issue of a project that was not known.
@@ -61,7 +61,7 @@ pub struct RuleChange {
     pub before: Option<RuleState>,
     /// The new state; `None` deletes it.
     pub after: Option<RuleState>,
-    /// Who is notified of what.
+    /// Notification of the change, with its receivers.
     pub notification: Option<Notification>,
     /// The change is skipped when another one had the claim.
     pub claim: Option<RuleClaim>,
@@ -76,7 +76,7 @@ pub struct RuleBatch {
     pub known: Vec<(u32, u64)>,
 }
 
-/// What became of a batch of changes.
+/// Outcome of a batch of changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RuleChanges {
     /// Another node has the lease: nothing was changed.

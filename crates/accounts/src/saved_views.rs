@@ -54,7 +54,7 @@ pub struct ViewChange {
     pub is_shared: Option<bool>,
 }
 
-/// What the role of a user permits with saved views.
+/// Rights of a user's role on saved views.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ViewRights {
     /// Sharing views, and changing own shared ones.

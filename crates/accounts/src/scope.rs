@@ -20,7 +20,7 @@ pub enum ScopeLevel {
 /// The scope of a token. A user's own login has none and is not limited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scope {
-    /// What the token may do.
+    /// Level of the token's permissions.
     pub level: ScopeLevel,
     /// Ids of the projects; `None`: all projects of the user, future ones included. An empty list permits none.
     pub projects: Option<Vec<Uuid>>,

@@ -4,8 +4,8 @@
 //! server. Excluded are HTTP, the journal, and the keys of retries, except for the last day.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tidewatch_store::TelemetryStore;
 
 use anyhow::{Context, bail, ensure};
 use serde::{Deserialize, Serialize};
@@ -13,14 +13,12 @@ use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::{ProjectId, Signal};
 use tidewatch_domain::project::IngestSettings;
 use tidewatch_journal::Position;
-use tidewatch_lake::{Lake, LakeOptions, MergeOptions};
-use tidewatch_store::Stats;
 use tidewatch_store::columns::NO_KEY;
-use tidewatch_store::retention::Retention;
 use tidewatch_store::tables::Table;
+use tidewatch_store::{JournaledStore, Stats, StoreError};
 
+use super::digits::grouped;
 use super::generate::{self, Generator, Kind, Period, SERIES};
-use super::grouped;
 use super::reads::{self, Sample};
 use tidewatch_accounts::secrets;
 use tidewatch_accounts::secrets::password;
@@ -116,9 +114,18 @@ pub struct TableSize {
     pub parts: usize,
 }
 
+/// Opens the engine of a server for generated data. Nothing is removed by the wall clock.
+pub trait FillEngine {
+    /// Opens the store in the folder. Nothing is merged.
+    fn open(&self, folder: &Path) -> Result<Arc<dyn JournaledStore>, StoreError>;
+
+    /// Merges what the folder has as a server would have done until `now_ns`, nanoseconds since the epoch.
+    fn merge(&self, folder: &Path, now_ns: i64) -> Result<Stats, StoreError>;
+}
+
 /// Fills the directory and prints what was made, line by line, with `print_line`.
-pub fn run(arguments: &FillArgs, mut print_line: impl FnMut(&str)) -> anyhow::Result<()> {
-    let manifest = fill(arguments, &mut print_line)?;
+pub fn run(arguments: &FillArgs, engine: &dyn FillEngine, mut print_line: impl FnMut(&str)) -> anyhow::Result<()> {
+    let manifest = fill(arguments, engine, &mut print_line)?;
     for TableSize { table, rows, bytes, parts } in manifest.tables.iter().filter(|table| table.rows > 0) {
         let each = *bytes as f64 / *rows as f64;
         let (rows, megabytes) = (grouped(*rows), *bytes as f64 / 1e6);
@@ -131,7 +138,11 @@ pub fn run(arguments: &FillArgs, mut print_line: impl FnMut(&str)) -> anyhow::Re
 }
 
 /// Makes the data directory. Fails if it has data already.
-pub fn fill(arguments: &FillArgs, print_line: &mut dyn FnMut(&str)) -> anyhow::Result<Manifest> {
+pub fn fill(
+    arguments: &FillArgs,
+    engine: &dyn FillEngine,
+    print_line: &mut dyn FnMut(&str),
+) -> anyhow::Result<Manifest> {
     let folder = &arguments.data_dir;
     if folder.join("catalog.sqlite").exists() {
         bail!("{} holds data already", folder.display());
@@ -144,8 +155,9 @@ pub fn fill(arguments: &FillArgs, print_line: &mut dyn FnMut(&str)) -> anyhow::R
     let plan = Plan::new(arguments);
     check_space(folder, plan.records() * BYTES_PER_RECORD + BYTES_SPARE)?;
     let (started, cpu) = (Instant::now(), own_cpu());
-    let sample = plan.fill(folder, print_line)?;
-    let stats = plan.merge(folder, print_line)?;
+    let sample = plan.fill(folder, engine, print_line)?;
+    print_line("merging");
+    let stats = engine.merge(folder, plan.end_ns as i64 + 3 * DAY_NS as i64).context("cannot merge")?;
     let size = |table: &Table| {
         let stats = &stats.tables[*table as usize];
         TableSize { table: table.name().to_owned(), rows: stats.rows, bytes: stats.bytes, parts: stats.parts }
@@ -233,15 +245,14 @@ impl Plan {
         self.spans + self.logs + self.points
     }
 
-    /// The server's options, except that nothing is merged or dropped by the wall clock.
-    fn options(&self, folder: &Path, merge: MergeOptions, background: bool) -> LakeOptions {
-        LakeOptions { merge, background, retention: Retention::all(0), ..LakeOptions::new(folder) }
-    }
-
     /// Generates the data and flushes it into parts. Returns a trace in the middle of the last day.
-    fn fill(&self, folder: &Path, print_line: &mut dyn FnMut(&str)) -> anyhow::Result<Option<Sample>> {
-        let nothing = MergeOptions { rows_max: 0, bytes_max: 0, ..MergeOptions::default() };
-        let lake = Lake::open(self.options(folder, nothing, true)).context("cannot open the store")?;
+    fn fill(
+        &self,
+        folder: &Path,
+        engine: &dyn FillEngine,
+        print_line: &mut dyn FnMut(&str),
+    ) -> anyhow::Result<Option<Sample>> {
+        let store = engine.open(folder).context("cannot open the store")?;
         let prices = PriceTable { prices: prices::read(folder)?, id: prices::NO_TABLE };
         let enrichment = EnrichmentSource { prices, symbols: None };
         let mut generator = Generator::new(self.seed);
@@ -275,8 +286,8 @@ impl Plan {
                         .map_err(|refused| anyhow::anyhow!("a generated request was refused: {:?}", refused.error))?;
                     let rows = if is_last_day { prepared.rows } else { prepared.rows.without_keys() };
                     position += 1;
-                    lake.apply(Position(position), NO_KEY, header.received_ns, rows);
-                    if !lake.wait_while_behind(WAIT) {
+                    store.apply(Position(position), NO_KEY, header.received_ns, rows);
+                    if !store.wait_while_behind(WAIT) {
                         print_line("waiting for the disk");
                     }
                 }
@@ -285,18 +296,8 @@ impl Plan {
                 print_line(&format!("{:>3} % made", turn * 100 / turns));
             }
         }
-        lake.shutdown().context("cannot flush")?;
+        store.flush().context("cannot flush")?;
         Ok(sample)
-    }
-
-    /// Merges parts as the server would have done over the time.
-    fn merge(&self, folder: &Path, print_line: &mut dyn FnMut(&str)) -> anyhow::Result<Stats> {
-        let lake = Lake::open(self.options(folder, MergeOptions::default(), false)).context("cannot open the store")?;
-        print_line("merging");
-        lake.merge(self.end_ns as i64 + 3 * DAY_NS as i64).context("cannot merge")?;
-        let stats = lake.stats();
-        lake.shutdown().context("cannot close the store")?;
-        Ok(stats)
     }
 }
 

@@ -8,15 +8,15 @@ use anyhow::{Context, bail};
 use serde_json::{Value, json};
 use tidewatch_domain::model::Signal;
 
+use super::digits::grouped;
 use super::generate::{self, Generator, Kind, Period};
-use super::grouped;
 use super::http::{self, Request, Target};
 use super::load::{self, Outcome, Pace, Plan};
 use super::payload::Payload;
 use super::process::{self, Usage};
 use tidewatch_limits::clock::Clock;
 
-/// How long a server must be idle before its background work counts as done.
+/// Idle time of a server after which its background work counts as done.
 pub const CALM: Duration = Duration::from_secs(7);
 /// Maximum wait for an idle server.
 pub const CALM_AT_MOST: Duration = Duration::from_secs(900);
@@ -39,7 +39,7 @@ pub struct IngestArgs {
     /// Send this export request instead (protobuf or JSON, may be gzip); ids and times of protobuf are made fresh.
     #[arg(long)]
     pub payload: Option<PathBuf>,
-    /// What the payload holds.
+    /// Signal of the payload.
     #[arg(long, value_enum, default_value = "traces")]
     pub signal: SignalName,
     /// Spans, records or points in a generated request.
@@ -114,7 +114,7 @@ pub struct Exports {
 pub struct Report {
     /// Counts and latencies of requests.
     pub outcome: Outcome,
-    /// What was sent.
+    /// Signal that was sent.
     pub signal: Signal,
     /// Number of spans, records or points in the accepted requests.
     pub units: f64,

@@ -16,6 +16,7 @@
 #![warn(missing_docs)]
 
 pub mod demo;
+mod digits;
 pub mod fill;
 pub mod generate;
 pub mod http;
@@ -38,36 +39,11 @@ pub enum BenchCommand {
     Fill(fill::FillArgs),
 }
 
-/// Runs the command until it is done. `print_line` is called with one line of output at a time.
-pub fn run(command: &BenchCommand, print_line: impl FnMut(&str)) -> anyhow::Result<()> {
+/// Runs the command until it is done. `fill` writes with `engine`. `print_line` is called with one line of output at a time.
+pub fn run(command: &BenchCommand, engine: &dyn fill::FillEngine, print_line: impl FnMut(&str)) -> anyhow::Result<()> {
     match command {
         BenchCommand::Ingest(arguments) => ingest::run(arguments, print_line),
         BenchCommand::Query(arguments) => query::run(arguments, print_line),
-        BenchCommand::Fill(arguments) => fill::run(arguments, print_line),
-    }
-}
-
-/// `1234567` as `1,234,567`.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::grouped;
-
-    #[test]
-    fn digits_in_threes() {
-        for (number, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
-            assert_eq!(grouped(number), text);
-        }
+        BenchCommand::Fill(arguments) => fill::run(arguments, engine, print_line),
     }
 }

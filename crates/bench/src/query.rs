@@ -99,7 +99,7 @@ pub struct Timed {
     pub answer: Vec<u8>,
 }
 
-/// How often a read is repeated.
+/// Number of repetitions of a read.
 #[derive(Debug, Clone, Copy)]
 pub struct Repeats {
     /// Requests that are not counted, after the first one.

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::time::Instant;
-use tidewatch_store::TelemetryStore;
 
 use bytes::Bytes;
 use tidewatch_domain::decode::Encoding;
@@ -60,7 +59,7 @@ pub struct Accepted {
 pub struct Export<'a> {
     /// The project it is stored in.
     pub project: &'a Project,
-    /// What the body contains.
+    /// Kind of the body.
     pub kind: RequestKind,
     /// Protobuf or JSON.
     pub encoding: Encoding,
@@ -77,7 +76,7 @@ pub struct Export<'a> {
 /// Accepts an export. When this returns `Ok`, its records are durable and visible to every query.
 pub async fn accept(context: &IngestContext, mut export: Export<'_>) -> Result<Accepted, Refused> {
     if context.durable_store.is_behind() {
-        return Err(Refused::overloaded(match context.durable_store.lake().write_failure() {
+        return Err(Refused::overloaded(match context.durable_store.engine().write_failure() {
             Some(_) => "the server cannot write to its disk; try again later",
             None => "the store is catching up; try again later",
         }));
@@ -85,7 +84,7 @@ pub async fn accept(context: &IngestContext, mut export: Export<'_>) -> Result<A
     let received_ns = context.clock.now_ns();
     let mut settings = export.project.ingest_settings(export.kind);
     // Retention decides what is too old, and it does not follow a clock that jumped. DECISIONS 25.
-    let today_ns = context.durable_store.lake().trusted_now().unwrap_or(received_ns);
+    let today_ns = context.durable_store.engine().trusted_now().unwrap_or(received_ns);
     settings.oldest_ns = tidewatch_store::retention::kept_from_ns(
         export.project.settings.retention_days.unwrap_or(context.retention_days),
         today_ns,

@@ -1,28 +1,22 @@
-//! The store of telemetry: a journal in front of the lake. An acknowledged request is durable and visible.
+//! The store of telemetry: a journal in front of an engine. An acknowledged request is durable and visible.
 //!
-//! A request's record is appended to the journal. Once it is durable, its rows are applied to the lake in the journal's
+//! A request's record is appended to the journal. Once it is durable, its rows are applied to the engine in the journal's
 //! order, and then the client receives 200. At start, records that no part covers yet are prepared and applied the same
 //! way ([`super::replay`]). The journal is trimmed up to the position that parts cover.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
-use std::time::Duration;
-use tidewatch_store::TelemetryStore;
 
 use bytes::Bytes;
 use tidewatch_accounts::FirstVersion;
 use tidewatch_domain::model::RequestKind;
-use tidewatch_domain::rules::session::RECORDING_DAYS;
 use tidewatch_journal::disk::Disk;
 use tidewatch_journal::heartbeat::Heartbeat;
 use tidewatch_journal::{AppendError, Backlog, DurableSegment, Journal, Latencies, Options, Position, TrimGuard};
-use tidewatch_lake::{DiskBudget, FreeBytes, KeepRecords, Lake, LakeOptions, OnFatal};
-use tidewatch_store::Outcome;
 use tidewatch_store::columns::Rows;
 use tidewatch_store::days::day_of;
-use tidewatch_store::retention::{ProjectRetention, Retention, shortest};
-use tidewatch_store::tables::Table;
+use tidewatch_store::{JournaledStore, KeepRecords, OnFatal, OpenEngine, Outcome};
 use tokio::sync::oneshot;
 
 use super::enrichment::EnrichmentSource;
@@ -40,13 +34,12 @@ use crate::symbols::Symbols;
 use tidewatch_limits as limits;
 use tidewatch_limits::admission::body_permit::BodyPermit;
 use tidewatch_limits::clock::Clock;
-use tidewatch_runtime::files;
 
 /// The telemetry store with its journal.
 pub struct DurableStore {
-    /// Declared before the lake, so it is dropped first: its thread applies rows to the lake until it has ended.
+    /// Declared before the engine, so it is dropped first: its thread applies rows to the engine until it has ended.
     journal: Arc<Journal<Pending>>,
-    lake: Arc<Lake>,
+    engine: Arc<dyn JournaledStore>,
     enrichment: EnrichmentSource,
     first_versions: Arc<FirstVersions>,
     live_logs: Arc<LiveLogs>,
@@ -57,9 +50,9 @@ pub struct DurableStore {
 
 /// The clock and the disk that the store uses.
 pub struct StoreEnvironment {
-    /// Source of receive times, and of the lake's day.
+    /// Source of receive times.
     pub clock: Clock,
-    /// The disk of journal and parts. The catalog always uses the real disk.
+    /// The disk of the journal.
     pub disk: Arc<dyn Disk>,
     /// Ends the process when the state in memory can no longer be trusted.
     pub on_fatal: OnFatal,
@@ -74,24 +67,6 @@ pub struct DurableStoreOptions {
     pub data_dir: PathBuf,
     /// Maximum size of one export, inflated.
     pub body_bytes_max: usize,
-    /// Rows in a memtable that trigger a flush.
-    pub flush_rows: usize,
-    /// Memory for rows, dedup keys and flushes.
-    pub memtable_bytes: usize,
-    /// Maximum age of a memtable before it is flushed.
-    pub flush_age: Duration,
-    /// Days that telemetry is kept by default; 0: for ever.
-    pub retention_days: u32,
-    /// Whether retention follows a forward jump of the clock at once.
-    pub trusts_clock: bool,
-    /// Maximum number of names that a service may have on one day; 0: no limit. DECISIONS 27.
-    pub names_max: usize,
-    /// Memory for all running queries.
-    pub query_memory_bytes: usize,
-    /// Maximum size of stored telemetry on disk; 0: no limit.
-    pub disk_bytes_max: u64,
-    /// Bytes of the file system to keep free; 0: it may become full.
-    pub disk_free_min: u64,
 }
 
 /// An export whose record is not durable yet.
@@ -105,10 +80,10 @@ struct Pending {
 }
 
 impl DurableStore {
-    /// Opens the store under `data_dir` and replays the journal. Blocks for as long as that takes.
+    /// Opens the engine and the journal under `data_dir`, and replays the journal. Blocks for as long as that takes.
     pub fn open(
         settings: &DurableStoreOptions,
-        project_retention: ProjectRetention,
+        open_engine: &OpenEngine<'_>,
         environment: StoreEnvironment,
         symbols: Arc<Symbols>,
     ) -> anyhow::Result<DurableStore> {
@@ -128,24 +103,6 @@ impl DurableStore {
         let (kept_of, at) = (options.clone(), clock.clone());
         let keep_records: KeepRecords =
             Arc::new(move |lost, from, to| set_aside::records(lost, &kept_of, from, to, day_of(at.now_ns())));
-        let lake_options = || LakeOptions {
-            disk: disk.clone(),
-            flush_rows: settings.flush_rows,
-            memory_bytes: settings.memtable_bytes,
-            flush_age: settings.flush_age,
-            retention: Retention::all(settings.retention_days)
-                .with(Table::SessionSegments, shortest(settings.retention_days, RECORDING_DAYS)),
-            project_retention: project_retention.clone(),
-            names_max: settings.names_max,
-            calls_max: limits::UNPAIRED_CALLS_MAX,
-            query_bytes_max: settings.query_memory_bytes,
-            clock: Some(Arc::new(LakeClock(clock.clone()))),
-            trusts_clock: settings.trusts_clock,
-            budget: budget(settings),
-            keep_records: Some(keep_records.clone()),
-            on_fatal: on_fatal.clone(),
-            ..LakeOptions::new(&settings.data_dir)
-        };
         let (prices, before) = prices::open(&settings.data_dir)?;
         let enrichment = EnrichmentSource { prices, symbols: Some(symbols) };
         let rule_arrivals = Arc::new(RuleArrivals::default());
@@ -161,32 +118,32 @@ impl DurableStore {
             Ok(prepared)
         };
         let live_logs = Arc::new(LiveLogs::default());
-        let on_durable = |lake: Arc<Lake>| {
+        let on_durable = |engine: Arc<dyn JournaledStore>| {
             let (first_versions, live_logs) = (first_versions.clone(), live_logs.clone());
             let arrivals = rule_arrivals.clone();
             move |pending: Pending, outcome| {
-                on_durable((&lake, &first_versions, &live_logs, &arrivals), pending, outcome)
+                on_durable((&*engine, &first_versions, &live_logs, &arrivals), pending, outcome)
             }
         };
-        let replay = Replay { lake_options: &lake_options, journal: &options, prepare: &prepare, clock: &clock };
-        let Replayed { lake, journal, report, set_aside } = replay.open(on_durable)?;
+        let replay = Replay { open_engine, keep_records, journal: &options, prepare: &prepare, clock: &clock };
+        let Replayed { engine, journal, report, set_aside } = replay.open(on_durable)?;
         if report.records > 0 {
             let (records, bytes) = (report.records, report.bytes);
             tracing::info!(records, bytes, "replayed {records} requests from the journal");
         }
         // The run that accepted these records counted them. Retry keys may expire only from here: the replay needed
         // them.
-        lake.replayed();
+        engine.replayed();
         let journal = Arc::new(journal);
         let trimmed: Weak<Journal<Pending>> = Arc::downgrade(&journal);
-        lake.set_on_covered(move |covered| {
+        engine.set_on_covered(Box::new(move |covered| {
             if let Some(journal) = trimmed.upgrade()
                 && let Err(error) = journal.trim(covered)
             {
                 tracing::warn!(%error, "cannot trim the journal: {error}");
             }
-        });
-        Ok(DurableStore { journal, lake, enrichment, first_versions, live_logs, rule_arrivals, set_aside })
+        }));
+        Ok(DurableStore { journal, engine, enrichment, first_versions, live_logs, rule_arrivals, set_aside })
     }
 
     /// Inputs of the rules besides the request.
@@ -194,9 +151,9 @@ impl DurableStore {
         &self.enrichment
     }
 
-    /// The lake, for queries and maintenance.
-    pub fn lake(&self) -> &Arc<Lake> {
-        &self.lake
+    /// The engine, for queries and maintenance.
+    pub fn engine(&self) -> &Arc<dyn JournaledStore> {
+        &self.engine
     }
 
     /// The log records of new requests.
@@ -204,14 +161,14 @@ impl DurableStore {
         &self.live_logs
     }
 
-    /// What arrived that notification rules are about.
+    /// Arrivals for notification rules.
     pub fn rule_arrivals(&self) -> &Arc<RuleArrivals> {
         &self.rule_arrivals
     }
 
-    /// Heartbeats of the journal's thread and of the lake's threads.
+    /// Heartbeats of the journal's thread and of the engine's threads.
     pub fn heartbeats(&self) -> impl Iterator<Item = &Heartbeat> {
-        std::iter::once(self.journal.heartbeat()).chain(self.lake.heartbeats())
+        std::iter::once(self.journal.heartbeat()).chain(self.engine.heartbeats())
     }
 
     /// Whether exports can be made durable, as far as is known. See [`Journal::is_writable`].
@@ -223,7 +180,7 @@ impl DurableStore {
     /// memtables.
     pub fn set_aside(&self) -> impl Iterator<Item = (Reason, u64)> {
         let count = |reason| match reason {
-            Reason::Unencodable => (reason, self.lake.set_aside()),
+            Reason::Unencodable => (reason, self.engine.set_aside()),
             _ => (reason, self.set_aside.get(&reason).copied().unwrap_or(0)),
         };
         Reason::ALL.into_iter().map(count)
@@ -260,14 +217,14 @@ impl DurableStore {
         if all {
             self.journal.rotate();
         }
-        if let Err(error) = self.journal.trim(self.lake.covered()) {
+        if let Err(error) = self.journal.trim(self.engine.covered()) {
             tracing::warn!(%error, "cannot trim the journal: {error}");
         }
     }
 
     /// Whether unflushed rows exceed their limit, so exports should be refused for now.
     pub fn is_behind(&self) -> bool {
-        self.lake.is_behind()
+        self.engine.is_behind()
     }
 
     /// Stores one export. When this returns `Ok`, it is durable and visible to every query.
@@ -290,44 +247,23 @@ impl DurableStore {
 
     /// Counts a refused request. Spec: errors; DECISIONS 4.
     pub fn count_refused(&self, project: u32, kind: RequestKind, reason: RejectReason, now_ns: i64) {
-        self.lake.count(project, now_ns, kind, Outcome::Rejected, reason.as_str().into(), 1);
+        self.engine.count(project, now_ns, kind, Outcome::Rejected, reason.as_str().into(), 1);
     }
 
     /// Stops accepting, stores pending exports, and flushes all rows into parts. Blocks.
     pub fn close(&self) {
         self.journal.shutdown();
-        if let Err(error) = self.lake.flush() {
+        if let Err(error) = self.engine.flush() {
             // Nothing is lost: the journal has it, and the next start replays it.
             tracing::warn!(%error, "could not flush while stopping: {error}");
         }
     }
 }
 
-/// The service's clock, as the lake reads it.
-struct LakeClock(Clock);
-
-impl tidewatch_lake::Clock for LakeClock {
-    fn now_ns(&self) -> i64 {
-        self.0.now_ns()
-    }
-
-    fn uptime(&self) -> Duration {
-        self.0.uptime()
-    }
-}
-
-/// The disk budget of stored telemetry.
-fn budget(settings: &DurableStoreOptions) -> DiskBudget {
-    let folder = settings.data_dir.clone();
-    let free: FreeBytes = Arc::new(move || files::free_bytes(&folder));
-    let set = |bytes: u64| (bytes > 0).then_some(bytes);
-    DiskBudget { bytes_max: set(settings.disk_bytes_max), free_min: set(settings.disk_free_min), free: Some(free) }
-}
-
 /// Called on the journal's thread, in the journal's order: applies the rows, which makes them visible, completes the
 /// request, shows its log records to live tails, and collects what notification rules are about.
 fn on_durable(
-    (lake, first_versions, live_logs, rule_arrivals): (&Lake, &FirstVersions, &LiveLogs, &RuleArrivals),
+    (engine, first_versions, live_logs, rule_arrivals): (&dyn JournaledStore, &FirstVersions, &LiveLogs, &RuleArrivals),
     pending: Pending,
     outcome: Result<Position, AppendError>,
 ) {
@@ -337,7 +273,7 @@ fn on_durable(
     let project = rows.project;
     let outcome = outcome.map(|position| {
         arrivals = ProjectArrivals::of(&rows);
-        lake.apply_observed(position, request_key, received_ns, rows, &mut |rows, is_duplicate| {
+        engine.apply_observed(position, request_key, received_ns, rows, &mut |rows, is_duplicate| {
             new_logs = live_logs.copy(rows, is_duplicate);
         });
         first_versions.add(versions);

@@ -1,6 +1,6 @@
 //! Takes an accepted request to the store: decoding, rules, journal, rows. Symbol files and symbolication.
 //!
-//! - [`accept`], [`pipeline`]: the steps of one export. [`durable_store`]: the journal and the lake behind it.
+//! - [`accept`], [`pipeline`]: the steps of one export. [`durable_store`]: the journal and the engine behind it.
 //!   [`replay`]: the replay of the journal at start; [`set_aside`]: records that a replay cannot use.
 //! - [`origins`]: web pages that may send with a project's token. [`refusals`], [`rejection_log`], [`hints`],
 //!   [`metrics`]: what operators and members see of it.

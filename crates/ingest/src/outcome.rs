@@ -6,7 +6,7 @@ use tidewatch_domain::model::{RequestKind, Signal};
 
 use super::error::ExportError;
 
-/// Why a whole request was refused. The API returns these names; they never change meaning.
+/// Reasons for which a whole request was refused. The API returns these names; they never change meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RejectReason {
     /// No token, or one that belongs to no project; counted under project 0.

@@ -68,7 +68,7 @@ pub struct Header {
     pub project_number: u32,
     /// The project's id.
     pub project: ProjectId,
-    /// What the body contains.
+    /// Kind of the body.
     pub kind: RequestKind,
     /// Protobuf or JSON.
     pub encoding: Encoding,
@@ -90,7 +90,7 @@ pub struct Header {
 /// The encoding of `None` in [`Header::names_max`].
 const NAMES_OF_THE_STORE: u32 = u32::MAX;
 
-/// Why a record cannot be replayed.
+/// Reasons for which a record cannot be replayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RecordError {
     /// The record ends before its header does; its size in bytes.

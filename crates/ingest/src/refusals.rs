@@ -27,9 +27,9 @@ pub struct UnknownSender {
     pub token_start: String,
     /// The `User-Agent` without control characters, truncated.
     pub user_agent: String,
-    /// Why it was refused.
+    /// Reason of the refusal.
     pub reason: RejectReason,
-    /// What is wrong with the credential.
+    /// Fault of the credential.
     pub message: &'static str,
 }
 

@@ -5,7 +5,7 @@
 //! journal. Nothing is trimmed before its copy exists. A record of an unknown version still ends the start: a newer
 //! program wrote it.
 //!
-//! A panic while rows are applied leaves a lake in an unknown state. It is closed without a flush, and the replay
+//! A panic while rows are applied leaves an engine in an unknown state. It is closed without a flush, and the replay
 //! starts over with a new one.
 
 use std::collections::BTreeMap;
@@ -15,13 +15,12 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::Instant;
-use tidewatch_store::TelemetryStore;
 
 use anyhow::{Context, bail};
 use tidewatch_journal::{AppendError, Journal, OpenError, Opened, Options, Position, ReplayReport};
-use tidewatch_lake::{Lake, LakeOptions};
 use tidewatch_store::columns::Rows;
 use tidewatch_store::days::day_of;
+use tidewatch_store::{JournaledStore, KeepRecords, OpenEngine};
 
 use super::outcome::Refused;
 use super::pipeline::{self, Prepared};
@@ -38,8 +37,10 @@ const ATTEMPTS: u32 = 2;
 
 /// Inputs of a replay.
 pub struct Replay<'a> {
-    /// Makes the lake's options; called again for each attempt.
-    pub lake_options: &'a dyn Fn() -> LakeOptions,
+    /// Opens the engine; called again for each attempt.
+    pub open_engine: &'a OpenEngine<'a>,
+    /// Copies records that the engine cannot encode.
+    pub keep_records: KeepRecords,
     /// Options of the journal, including its folder.
     pub journal: &'a Options,
     /// Makes the rows of a record.
@@ -48,13 +49,13 @@ pub struct Replay<'a> {
     pub clock: &'a Clock,
 }
 
-/// A lake that holds every usable record of its journal.
+/// An engine that holds every usable record of its journal.
 pub struct Replayed<T> {
-    /// The lake, with all records applied.
-    pub lake: Arc<Lake>,
+    /// The engine, with all records applied.
+    pub engine: Arc<dyn JournaledStore>,
     /// The journal, open for appends.
     pub journal: Journal<T>,
-    /// What the journal found.
+    /// Report of the journal's replay.
     pub report: ReplayReport,
     /// Counts of what was set aside, by reason.
     pub set_aside: BTreeMap<Reason, u64>,
@@ -68,7 +69,7 @@ enum Next {
         request_key: u128,
         rows: Box<Rows>,
     },
-    /// The record was set aside; the lake only advances its position.
+    /// The record was set aside; the engine only advances its position.
     Skip(Position),
 }
 
@@ -82,9 +83,9 @@ enum Attempt<T> {
 }
 
 impl Replay<'_> {
-    /// Opens the lake and the journal and replays the journal. `on_durable` makes the journal's callback, which is
+    /// Opens the engine and the journal and replays the journal. `on_durable` makes the journal's callback, which is
     /// called once for each record that is appended later. Blocks.
-    pub fn open<T, S>(&self, on_durable: impl Fn(Arc<Lake>) -> S) -> anyhow::Result<Replayed<T>>
+    pub fn open<T, S>(&self, on_durable: impl Fn(Arc<dyn JournaledStore>) -> S) -> anyhow::Result<Replayed<T>>
     where
         T: Send + 'static,
         S: FnMut(T, Result<Position, AppendError>) + Send + 'static,
@@ -101,21 +102,25 @@ impl Replay<'_> {
         }
     }
 
-    fn attempt<T, S>(&self, on_durable: &impl Fn(Arc<Lake>) -> S, panics: &Panics) -> anyhow::Result<Attempt<T>>
+    fn attempt<T, S>(
+        &self,
+        on_durable: &impl Fn(Arc<dyn JournaledStore>) -> S,
+        panics: &Panics,
+    ) -> anyhow::Result<Attempt<T>>
     where
         T: Send + 'static,
         S: FnMut(T, Result<Position, AppendError>) + Send + 'static,
     {
-        let lake = Arc::new(Lake::open((self.lake_options)()).context("cannot open the telemetry store")?);
+        let engine = (self.open_engine)(self.keep_records.clone()).context("cannot open the telemetry store")?;
         // The next record is read and decoded while the previous one is applied.
         let (apply, decoded) = sync_channel(limits::REPLAY_AHEAD);
-        let applying = lake.clone();
-        let applier = thread::Builder::new().name("replay".to_owned()).spawn(move || apply_all(&applying, &decoded));
+        let applying = engine.clone();
+        let applier = thread::Builder::new().name("replay".to_owned()).spawn(move || apply_all(&*applying, &decoded));
         let applier = applier.context("cannot start a thread for the replay")?;
         let mut set_aside = BTreeMap::new();
-        let mut records = Records { replay: self, lake: &lake, panics, apply, set_aside: &mut set_aside };
+        let mut records = Records { replay: self, engine: &*engine, panics, apply, set_aside: &mut set_aside };
         let visit = |position, record: &[u8]| records.next(position, record);
-        let opened = Journal::open(self.journal.clone(), lake.covered(), visit, on_durable(lake.clone()));
+        let opened = Journal::open(self.journal.clone(), engine.covered(), visit, on_durable(engine.clone()));
         // The applier ends when its channel closes.
         drop(records);
         let opened: Result<Opened<T>, OpenError> = match applier.join() {
@@ -126,15 +131,15 @@ impl Replay<'_> {
         let Opened { journal, report } = opened.context("cannot open the journal")?;
         for range in &report.corrupt {
             tracing::error!(from = %range.from, to = %range.to, "the journal is damaged, what is left of it goes to lost/: {}", range.why);
-            set_aside::damaged(lake.lost(), self.journal, range, self.today())
+            set_aside::damaged(engine.lost(), self.journal, range, self.today())
                 .context("cannot keep a damaged part of the journal")?;
             *set_aside.entry(Reason::Damaged).or_default() += 1;
         }
         if !set_aside.is_empty() {
             // Every record up to here is applied or copied to `lost/`: none needs another replay.
-            lake.skip_record(journal.durable_position());
+            engine.skip_record(journal.durable_position());
         }
-        Ok(Attempt::Replayed(Replayed { lake, journal, report, set_aside }))
+        Ok(Attempt::Replayed(Replayed { engine, journal, report, set_aside }))
     }
 
     fn today(&self) -> i32 {
@@ -145,7 +150,7 @@ impl Replay<'_> {
 /// The visitor of the journal's records.
 struct Records<'a> {
     replay: &'a Replay<'a>,
-    lake: &'a Lake,
+    engine: &'a dyn JournaledStore,
     panics: &'a Panics,
     apply: SyncSender<Next>,
     set_aside: &'a mut BTreeMap<Reason, u64>,
@@ -156,7 +161,7 @@ impl Records<'_> {
         let next = match self.prepare(position, record)? {
             Ok(next) => next,
             Err((reason, why)) => {
-                let kept = set_aside::record(self.lake.lost(), position, record, self.replay.today())?;
+                let kept = set_aside::record(self.engine.lost(), position, record, self.replay.today())?;
                 let path = kept.display();
                 tracing::error!(%position, %path, "a record of the journal was set aside ({}): {why}", reason.as_str());
                 *self.set_aside.entry(reason).or_default() += 1;
@@ -195,14 +200,14 @@ impl Records<'_> {
 }
 
 /// Applies records until the channel closes. When one panics, the error is its position.
-fn apply_all(lake: &Lake, all: &Receiver<Next>) -> Result<(), Position> {
+fn apply_all(engine: &dyn JournaledStore, all: &Receiver<Next>) -> Result<(), Position> {
     let mut was_logged = false;
     for next in all {
         match next {
-            Next::Skip(position) => lake.skip_record(position),
+            Next::Skip(position) => engine.skip_record(position),
             Next::Apply { position, received_ns, request_key, rows } => {
-                wait_for_flushes(lake, &mut was_logged);
-                let apply = || lake.apply(position, request_key, received_ns, *rows);
+                wait_for_flushes(engine, &mut was_logged);
+                let apply = || engine.apply(position, request_key, received_ns, *rows);
                 catch_unwind(AssertUnwindSafe(apply)).map_err(|_| position)?;
             }
         }
@@ -210,13 +215,13 @@ fn apply_all(lake: &Lake, all: &Receiver<Next>) -> Result<(), Position> {
     Ok(())
 }
 
-/// Waits while the lake is behind, unless it cannot flush. In that case the rows stay in memory, as before the process
+/// Waits while the engine is behind, unless it cannot flush. In that case the rows stay in memory, as before the process
 /// ended, and the server starts: on a full disk it still answers queries, and the disk budget and retention, which both
 /// begin after the replay, can free space. `was_logged`: this was logged once.
-fn wait_for_flushes(lake: &Lake, was_logged: &mut bool) {
+fn wait_for_flushes(engine: &dyn JournaledStore, was_logged: &mut bool) {
     let mut logged_at = Instant::now();
-    while lake.write_failure().is_none() {
-        if lake.wait_while_behind(limits::REPLAY_CHECK_PAUSE) {
+    while engine.write_failure().is_none() {
+        if engine.wait_while_behind(limits::REPLAY_CHECK_PAUSE) {
             return;
         }
         if logged_at.elapsed() >= limits::REPLAY_WAIT {
@@ -224,7 +229,7 @@ fn wait_for_flushes(lake: &Lake, was_logged: &mut bool) {
             tracing::warn!("the replay waits for the store to flush");
         }
     }
-    if lake.is_behind() && !std::mem::replace(was_logged, true) {
+    if engine.is_behind() && !std::mem::replace(was_logged, true) {
         tracing::warn!("the store cannot flush: the rest of the journal is replayed into memory");
     }
 }

@@ -34,7 +34,7 @@ pub struct RequestAttributes {
     pub profile_labels: Vec<String>,
 }
 
-/// Why attributes cannot be encoded or decoded.
+/// Reasons for which attributes cannot be encoded or decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AttributeError {
     /// The bytes end inside an attribute.

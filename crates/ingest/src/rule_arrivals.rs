@@ -12,7 +12,7 @@ use tidewatch_store::columns::Rows;
 use tidewatch_store::tables::Table;
 use tokio::sync::Notify;
 
-/// What arrived for a project and was not evaluated yet.
+/// Arrivals of a project that were not evaluated yet.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProjectArrivals {
     /// Hashes of Issues.
@@ -23,7 +23,7 @@ pub struct ProjectArrivals {
     pub ai_times: Option<(i64, i64)>,
 }
 
-/// What arrived, by project.
+/// Arrivals, by project.
 #[derive(Debug, Default)]
 pub struct RuleArrivals {
     pending: Mutex<Pending>,

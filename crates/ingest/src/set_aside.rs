@@ -9,12 +9,11 @@
 use std::path::{Path, PathBuf};
 
 use tidewatch_journal::{CorruptRange, Options, Position, read_damaged, read_records};
-use tidewatch_lake::Lost;
-use tidewatch_store::StoreError;
+use tidewatch_store::{LostFiles, StoreError};
 
 use tidewatch_limits::LOST_FILE_BYTES;
 
-/// Why data was set aside.
+/// Reasons for setting data aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reason {
     /// A record that cannot be decoded.
@@ -43,12 +42,18 @@ impl Reason {
 }
 
 /// Copies one record. Returns the path of the copy.
-pub fn record(lost: &Lost, position: Position, record: &[u8], today: i32) -> Result<PathBuf, StoreError> {
+pub fn record(lost: &dyn LostFiles, position: Position, record: &[u8], today: i32) -> Result<PathBuf, StoreError> {
     lost.keep(&name(position, "record"), record, today)
 }
 
 /// Copies every record of `from < position <= to`.
-pub fn records(lost: &Lost, journal: &Options, from: Position, to: Position, today: i32) -> Result<(), StoreError> {
+pub fn records(
+    lost: &dyn LostFiles,
+    journal: &Options,
+    from: Position,
+    to: Position,
+    today: i32,
+) -> Result<(), StoreError> {
     let (mut first, mut gathered, mut failed) = (None, Vec::new(), None);
     let keep = |first: &mut Option<Position>, gathered: &mut Vec<u8>| match first.take() {
         Some(first) => lost.keep(&name(first, "records"), &std::mem::take(gathered), today).map(drop),
@@ -76,7 +81,7 @@ pub fn records(lost: &Lost, journal: &Options, from: Position, to: Position, tod
 }
 
 /// Copies the bytes of a damaged range; no bytes when its file is missing.
-pub fn damaged(lost: &Lost, journal: &Options, range: &CorruptRange, today: i32) -> Result<(), StoreError> {
+pub fn damaged(lost: &dyn LostFiles, journal: &Options, range: &CorruptRange, today: i32) -> Result<(), StoreError> {
     let (mut at, mut gathered, mut failed) = (range.from, Vec::new(), None);
     let keep = |at: &mut Position, gathered: &mut Vec<u8>| {
         let kept = lost.keep(&name(*at, "damaged"), gathered, today).map(drop);

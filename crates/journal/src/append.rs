@@ -33,7 +33,7 @@ pub struct Journal<T> {
 pub struct Opened<T> {
     /// The journal, with its writer thread running.
     pub journal: Journal<T>,
-    /// What the replay found.
+    /// Report of the replay.
     pub report: ReplayReport,
 }
 

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a record was not appended. Every variant but `TooLarge` may succeed later.
+/// Reasons for which a record was not appended. Every variant but `TooLarge` may succeed later.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AppendError {
     /// The journal or its queue has reached its size limit. Space returns once segments are trimmed.
@@ -39,7 +39,7 @@ impl From<&io::Error> for AppendError {
     }
 }
 
-/// Why a journal could not be opened.
+/// Reasons for which a journal could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Another process holds the lock of this directory.

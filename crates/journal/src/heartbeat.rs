@@ -23,7 +23,7 @@ const IDLE: u64 = u64::MAX;
 /// The thread has panicked.
 const DEAD: u64 = u64::MAX - 1;
 
-/// Why a thread counts as missing.
+/// A missing thread, with the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Missing {
     /// Name of the heartbeat.
@@ -88,7 +88,8 @@ impl Heartbeat {
         self.state.store(DEAD, Ordering::Relaxed);
     }
 
-    /// Why the thread counts as missing at `now`, if it does. A busy thread may be silent for `silence_max`.
+    /// Reason for which the thread counts as missing at `now`, if it does. A busy thread may be silent for
+    /// `silence_max`.
     pub fn missing(&self, now: Instant, silence_max: Duration) -> Option<Missing> {
         let silent_for = match self.state.load(Ordering::Relaxed) {
             IDLE => return None,

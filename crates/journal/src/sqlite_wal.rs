@@ -26,7 +26,7 @@ pub fn log_of(database: &Path) -> PathBuf {
 /// Reads that must agree: a process that writes the log meanwhile makes one of them inconsistent, not each alike.
 const READS: usize = 3;
 
-/// What is wrong with a database's log, as a sentence; `None` also when there is no log.
+/// Damage of a database's log, as a sentence; `None` also when there is no log.
 pub fn find_damage(database: &Path) -> io::Result<Option<String>> {
     let log = log_of(database);
     let mut found = None;

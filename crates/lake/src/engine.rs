@@ -1,19 +1,23 @@
-//! Implements [`TelemetryStore`] for the lake.
+//! Implements [`TelemetryStore`] and [`JournaledStore`] for the lake.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use arrow::array::RecordBatch;
 use tidewatch_domain::model::RequestKind;
+use tidewatch_journal::Position;
+use tidewatch_journal::heartbeat::Heartbeat;
+use tidewatch_store::columns::Rows;
 use tidewatch_store::plan::{Filter, Plan, Shape};
 use tidewatch_store::query_memory::{QueryMemoryUse, RequestMemory};
 use tidewatch_store::retention::ProjectRetention;
 use tidewatch_store::tables::Table;
 use tidewatch_store::{
-    Change, Cursor, Deletion, Gap, OnWorkCompleted, Outcome, OutcomeCount, Rewrite, Stats, StoreError, TelemetryStore,
+    Applied, Change, Cursor, Deletion, Gap, JournaledStore, LostFiles, Observer, OnWorkCompleted, Outcome,
+    OutcomeCount, Rewrite, Stats, StoreError, TelemetryStore,
 };
 
 use crate::memtable::counts;
@@ -171,5 +175,54 @@ impl TelemetryStore for Lake {
 
     fn set_on_work_completed(&self, callback: OnWorkCompleted) {
         let _ = self.shared.on_work_completed.set(callback);
+    }
+}
+
+impl JournaledStore for Lake {
+    fn covered(&self) -> Position {
+        Lake::covered(self)
+    }
+
+    fn apply_observed(
+        &self,
+        position: Position,
+        request_key: u128,
+        received_ns: i64,
+        rows: Rows,
+        observe: &mut Observer<'_>,
+    ) -> Applied {
+        Lake::apply_observed(self, position, request_key, received_ns, rows, observe)
+    }
+
+    fn skip_record(&self, position: Position) {
+        Lake::skip_record(self, position);
+    }
+
+    fn wait_while_behind(&self, timeout: Duration) -> bool {
+        Lake::wait_while_behind(self, timeout)
+    }
+
+    fn replayed(&self) {
+        Lake::replayed(self);
+    }
+
+    fn set_on_covered(&self, callback: Box<dyn Fn(Position) + Send + Sync>) {
+        Lake::set_on_covered(self, callback);
+    }
+
+    fn flush(&self) -> Result<(), StoreError> {
+        Lake::flush(self)
+    }
+
+    fn set_aside(&self) -> u64 {
+        Lake::set_aside(self)
+    }
+
+    fn lost(&self) -> &dyn LostFiles {
+        Lake::lost(self)
+    }
+
+    fn heartbeats(&self) -> &[Heartbeat] {
+        Lake::heartbeats(self)
     }
 }

@@ -15,22 +15,13 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tidewatch_journal::disk::{Disk, parent_of};
 
-use tidewatch_store::StoreError;
 use tidewatch_store::days::{day_name, day_named};
+use tidewatch_store::{LostFiles, LostStats, StoreError};
 
 /// Days that a file stays in `lost/`.
 pub const LOST_DAYS: i32 = 30;
 
 const FOLDER: &str = "lost";
-
-/// Size of `lost/`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct LostStats {
-    /// Number of files.
-    pub files: u64,
-    /// Size of all files, in bytes.
-    pub bytes: u64,
-}
 
 /// The folder `lost/` of one data directory.
 pub struct Lost {
@@ -44,6 +35,16 @@ struct State {
     stats: LostStats,
     /// The latest day that the stored data proves to have begun.
     not_before: i32,
+}
+
+impl LostFiles for Lost {
+    fn keep(&self, name: &Path, bytes: &[u8], today: i32) -> Result<PathBuf, StoreError> {
+        Lost::keep(self, name, bytes, today)
+    }
+
+    fn stats(&self) -> LostStats {
+        Lost::stats(self)
+    }
 }
 
 impl Lost {

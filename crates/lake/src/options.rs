@@ -5,18 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tidewatch_journal::Position;
 use tidewatch_journal::disk::{Disk, RealDisk};
 
 use super::clock::Clock;
-use super::lost::Lost;
-use tidewatch_store::StoreError;
 use tidewatch_store::retention::{ProjectRetention, Retention};
-
-/// Copies the journal's records of `from < position <= to` to `lost/`. The copy is durable when the function returns.
-pub type KeepRecords = Arc<dyn Fn(&Lost, Position, Position) -> Result<(), StoreError> + Send + Sync>;
-/// Called with the reason of a failure that the process must not survive.
-pub type OnFatal = Arc<dyn Fn(&str) + Send + Sync>;
+use tidewatch_store::{KeepRecords, OnFatal};
 
 /// Configuration of one [`super::Lake`].
 pub struct LakeOptions {

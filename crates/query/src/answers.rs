@@ -76,7 +76,7 @@ async fn data_since(executor: &Executor, project: u32, range: Range) -> Result<O
     Ok(first.map(|first: i64| first.max(range.from)))
 }
 
-/// What was first seen in the range after `known_from`.
+/// Names first seen in the range after `known_from`.
 async fn new_things(
     executor: &Executor,
     project: &Project,

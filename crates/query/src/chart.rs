@@ -30,7 +30,7 @@ pub struct Chart {
     pub range: Range,
     /// Requested minutes per bucket; see [`effective_minutes`].
     pub interval_minutes: Option<i64>,
-    /// What the lines are formed by.
+    /// Key that forms the lines.
     pub grouping: KeySource,
     /// Draws only this name.
     pub only: Option<String>,

@@ -34,7 +34,7 @@ fn of_one(project: u32, (trace_id, span_id): (TraceId, SpanId), window: Range) -
     plans::rows(Table::Spans, &[project], window, filter, columns, vec![], Window::first(1))
 }
 
-/// What the attributes of a span say of its conversation.
+/// Attributes of a span that describe its conversation.
 pub struct InAttributes {
     /// The names of the tools that the span called.
     pub tool_names: Vec<String>,

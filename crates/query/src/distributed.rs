@@ -64,7 +64,7 @@ pub async fn read(
     })
 }
 
-/// What is shown with the spans of a trace.
+/// Traces and spans that are shown with the spans of a trace.
 pub struct Relatives {
     /// Traces that it is linked with.
     pub linked_trace_ids: Vec<String>,

@@ -5,7 +5,7 @@ use tidewatch_store::StoreError;
 
 use tidewatch_accounts::ControlError;
 
-/// Why a query failed. The server chooses the HTTP status.
+/// Failures of a query. The server chooses the HTTP status.
 #[derive(Debug, thiserror::Error)]
 pub enum QueryError {
     /// The request cannot be parsed.

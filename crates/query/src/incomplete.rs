@@ -6,7 +6,7 @@
 
 use std::cell::Cell;
 
-/// What the answer of a request lacks.
+/// Parts that the answer of a request lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Lacks {
     /// Rows that were set aside.

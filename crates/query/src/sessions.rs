@@ -38,7 +38,7 @@ const LINKED_MAX: usize = 100;
 
 type Id = [u8; 16];
 
-/// What the list is sorted and filtered by.
+/// Values by which the list is sorted and filtered.
 #[derive(Debug, Clone, Copy)]
 struct Summary {
     id: Id,
@@ -386,7 +386,7 @@ pub async fn recorded(executor: &Executor, project: u32, exceptions: &Answer) ->
     Ok(executor.run(plan).await?.rows().map(|row| row.id16("exception_id")).collect())
 }
 
-/// What is to be deleted for a user.
+/// Records to delete for a user.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OfUser {
     /// Ids of the user's sessions.

@@ -6,14 +6,14 @@ use std::sync::{Arc, mpsc};
 use anyhow::{Context, bail};
 use axum::extract::FromRef;
 use tidewatch_journal::disk::{Disk, RealDisk};
-use tidewatch_lake::OnFatal;
-use tidewatch_store::TelemetryStore;
+use tidewatch_lake::Lake;
+use tidewatch_store::{OnFatal, TelemetryStore};
 use tokio::sync::{Notify, Semaphore};
 use uuid::Uuid;
 
-use crate::browser::checks::BrowserChecks;
 use crate::config::Config;
 use crate::contexts::{Accounts, Alerting, Ingest, Process};
+use crate::engine::EngineOpener;
 use crate::process::missing_accounts;
 use crate::process::reserve::Reserve;
 use crate::state::demos::Demos;
@@ -43,6 +43,7 @@ use tidewatch_limits::admission::guesses::Guesses;
 use tidewatch_limits::admission::per_ip::PerIpCounts;
 use tidewatch_limits::admission::slots::Admission;
 use tidewatch_limits::clock::Clock;
+use tidewatch_probes::browser::checks::BrowserChecks;
 use tidewatch_query::context::QueryContext;
 use tidewatch_query::retention::retention_of;
 use tidewatch_query::threads::QueryThreads;
@@ -87,6 +88,8 @@ pub struct App {
     pub alerting: Arc<Alerting>,
     /// Settings, the clock, background threads, and what all routes share.
     pub process: Arc<Process>,
+    /// The embedded engine, for backups.
+    pub lake: Arc<Lake>,
     /// Disk space for the control database, when that is a file here.
     reserve: Option<Reserve>,
     /// Dropped with the application, which ends the thread that follows the control database.
@@ -170,12 +173,25 @@ impl App {
         let kept = retention_of(&control, &BTreeSet::new());
         let first_versions = Arc::new(FirstVersions::default());
         first_versions.load(&control.all_first_versions().await.context("cannot read the versions of services")?);
+        let opener = EngineOpener {
+            options: config.engine_options(),
+            project_retention: kept,
+            clock: clock.clone(),
+            disk: disk.clone(),
+            on_fatal: on_fatal.clone(),
+            opened: Default::default(),
+        };
         let environment =
             StoreEnvironment { clock: clock.clone(), disk, on_fatal, first_versions: first_versions.clone() };
-        let durable_store =
-            tokio::task::spawn_blocking(move || DurableStore::open(&settings, kept, environment, known)).await??;
+        let (durable_store, lake) = tokio::task::spawn_blocking(move || {
+            let open_engine = |keep_records| opener.open(keep_records);
+            let durable_store = DurableStore::open(&settings, &open_engine, environment, known)?;
+            let lake = opener.opened.lock().upgrade().context("the engine was not opened")?;
+            anyhow::Ok((durable_store, lake))
+        })
+        .await??;
         let (durable_store, hints) = (Arc::new(durable_store), Arc::new(Hints::default()));
-        let store: Arc<dyn TelemetryStore> = durable_store.lake().clone();
+        let store: Arc<dyn TelemetryStore> = lake.clone();
         let highest = store.highest_project();
         if control.number_projects_above(highest).await.context("cannot number projects")? {
             tracing::warn!(
@@ -245,7 +261,7 @@ impl App {
         };
         let alerting = Alerting {
             notifier: Notifier::new(&config, clock.clone())?,
-            browser: BrowserChecks::open(&config.browser).await?,
+            browser: BrowserChecks::open(config.browser.place()?).await,
             monitor_runs: Semaphore::new(limits::MONITOR_RUNS_MAX),
             status_pages: StatusPages::new(Arc::new(StoredMonitors)),
             status_logos,
@@ -265,6 +281,7 @@ impl App {
             query,
             alerting: Arc::new(alerting),
             process: Arc::new(process),
+            lake,
             reserve,
             _alive: alive,
         });

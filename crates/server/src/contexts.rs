@@ -12,7 +12,6 @@ use std::sync::Arc;
 
 use tokio::sync::{Notify, Semaphore};
 
-use crate::browser::checks::BrowserChecks;
 use crate::config::Config;
 use crate::state::demos::Demos;
 use crate::state::live_tails::LiveTails;
@@ -39,6 +38,7 @@ use tidewatch_limits::admission::guesses::Guesses;
 use tidewatch_limits::admission::per_ip::PerIpCounts;
 use tidewatch_limits::admission::slots::Admission;
 use tidewatch_limits::clock::Clock;
+use tidewatch_probes::browser::checks::BrowserChecks;
 use tidewatch_runtime::background::Background;
 
 /// People, organizations, projects, their credentials and their sign-in.

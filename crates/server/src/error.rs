@@ -167,6 +167,27 @@ impl ApiError {
     }
 }
 
+/// 200 for a process that works, else 503. Health checks answer with their own body.
+pub fn health_status(is_healthy: bool) -> StatusCode {
+    if is_healthy { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE }
+}
+
+/// 409 with a body that describes the current state.
+pub fn conflict_with(body: impl Serialize) -> Response {
+    (StatusCode::CONFLICT, Json(body)).into_response()
+}
+
+/// Whether an exporter sends a request again after an answer of `status`. OTLP/HTTP, "Failures".
+pub fn is_retryable(status: StatusCode) -> bool {
+    matches!(
+        status,
+        StatusCode::TOO_MANY_REQUESTS
+            | StatusCode::BAD_GATEWAY
+            | StatusCode::SERVICE_UNAVAILABLE
+            | StatusCode::GATEWAY_TIMEOUT
+    )
+}
+
 /// RFC 8628, 3.4.
 const DEVICE_CODE_GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
 

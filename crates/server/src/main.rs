@@ -8,12 +8,12 @@ use std::process::ExitCode;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use tidewatch_bench as bench;
 use tidewatch_bench::demo;
+use tidewatch_probes::browser::{sandbox, worker};
 use tidewatch_runtime::files;
 use tidewatch_server::app::Environment;
-use tidewatch_server::browser::{sandbox, worker};
-use tidewatch_server::browser_runner as runner;
-use tidewatch_server::cli::{admin, export, symbols};
+use tidewatch_server::cli::{admin, browser_runner as runner, export, symbols};
 use tidewatch_server::config::{self, Config, Loaded};
+use tidewatch_server::engine::GeneratedData;
 use tidewatch_server::http::setup_code;
 use tidewatch_server::listen::ListenAddress;
 use tidewatch_server::process::{logging, memory};
@@ -133,7 +133,7 @@ fn main() -> ExitCode {
         }
         Command::Demo(arguments) => demo::run(&arguments, print_line),
         Command::Symbols(command) => symbols::run(&command, print_line),
-        Command::Bench(command) => bench::run(&command, print_line),
+        Command::Bench(command) => bench::run(&command, &GeneratedData, print_line),
         Command::BrowserRunner(arguments) => run_browsers(arguments),
         Command::BrowserWorker => worker::run(),
         Command::BrowserProcess(arguments) => sandbox::run(&arguments),

@@ -178,7 +178,7 @@ async fn read_again(reloaded: &Arc<Mutex<Reloaded>>, is_requested: bool) {
 }
 
 impl Reloaded {
-    /// What a server uses now, and where its settings come from.
+    /// Settings in use, and their source.
     pub fn new(tls: Option<Arc<Tls>>, settings: Option<Settings>, trust: Arc<RwLock<Trust>>) -> Reloaded {
         Reloaded { tls, settings, trust }
     }

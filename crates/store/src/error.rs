@@ -29,7 +29,7 @@ pub enum StoreError {
     Corrupt {
         /// The damaged file.
         path: PathBuf,
-        /// What is wrong with the content.
+        /// Fault of the content.
         why: String,
     },
     /// The engine refuses to start or to continue; the message says why and what to do.

@@ -1,7 +1,7 @@
 //! The interface between the service and the engines that store its telemetry.
 //!
-//! [`TelemetryStore`] is the interface of an engine. [`tables`] is the only schema, [`plan::Plan`] the only query
-//! language. Rows come in as [`columns::Rows`] and go out as Arrow batches, which [`answer::Answer`] reads. [`rollup`]
+//! [`TelemetryStore`] is the interface of an engine, [`JournaledStore`] that of an engine behind a journal. [`tables`] is
+//! the only schema, [`plan::Plan`] the only query language. Rows come in as [`columns::Rows`] and go out as Arrow batches, which [`answer::Answer`] reads. [`rollup`]
 //! defines the aggregates that engines compute while rows are written. [`trace_search`] finds traces. This crate depends on no engine:
 //! `tidewatch-lake` is the embedded one.
 
@@ -16,6 +16,7 @@ pub mod conformance;
 pub mod days;
 mod error;
 mod gap;
+mod journaled;
 mod outcome;
 pub mod plan;
 pub mod query_memory;
@@ -31,6 +32,7 @@ pub use answer::Answer;
 pub use arrow_schema::{arrow_schema, memory_schema};
 pub use error::StoreError;
 pub use gap::Gap;
+pub use journaled::{Applied, JournaledStore, KeepRecords, LostFiles, LostStats, Observer, OnFatal, OpenEngine};
 pub use outcome::{Outcome, OutcomeCount};
 pub use rewrite::{Change, Changed, Rewrite};
 pub use stats::{CompletedWork, Stats, TableStats, Work};

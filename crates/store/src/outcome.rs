@@ -44,7 +44,7 @@ pub struct OutcomeCount {
     pub signal: Cow<'static, str>,
     /// [`Outcome::as_str`]
     pub outcome: Cow<'static, str>,
-    /// Why a request was rejected or a record dropped or trimmed; the sender of [`Outcome::Sent`]; else empty.
+    /// Reason of a rejected request, or a dropped or trimmed record; the sender of [`Outcome::Sent`]; else empty.
     pub reason: Cow<'static, str>,
     /// Requests, records or bytes.
     pub count: u64,

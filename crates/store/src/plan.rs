@@ -240,11 +240,11 @@ pub enum Value {
 pub struct Key {
     /// Name of the answer's column, unique among the plan's keys and aggregates.
     pub name: &'static str,
-    /// How the value is computed.
+    /// Computation of the value.
     pub source: KeySource,
 }
 
-/// How the value of a group key is computed.
+/// Computation of the value of a group key.
 #[derive(Debug, Clone, PartialEq)]
 pub enum KeySource {
     /// The value of a column, with the column's type.

@@ -110,7 +110,7 @@ pub trait TelemetryStore: Send + Sync {
     /// Whether rows come in faster than they are written, so that further requests should be refused.
     fn is_behind(&self) -> bool;
 
-    /// Why the latest write failed; `None` when it succeeded.
+    /// Error of the latest write; `None` when it succeeded.
     fn write_failure(&self) -> Option<String>;
 
     /// Replaces the rows for which `change` returns new values, until `stop` returns true. Returns the number of
@@ -127,7 +127,7 @@ pub trait TelemetryStore: Send + Sync {
     /// engine has no clock.
     fn trusted_now(&self) -> Option<i64>;
 
-    /// How far the wall clock is ahead of [`TelemetryStore::trusted_now`] after a jump, nanoseconds; usually 0.
+    /// Distance of the wall clock ahead of [`TelemetryStore::trusted_now`] after a jump, nanoseconds; usually 0.
     fn clock_ahead_ns(&self) -> i64;
 
     /// Deleted projects that are recorded to have no row; [`ProjectRetention::deleted_projects`] may omit them.

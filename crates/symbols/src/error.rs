@@ -1,6 +1,7 @@
 //! Errors of detecting and converting files.
 
-/// Why a file was refused. The message is for the person who uploaded it: lower-case, without a full stop.
+/// Reasons for which a file was refused. The message is for the person who uploaded it: lower-case, without a full
+/// stop.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SymbolError {
     /// The file violates its format, or is truncated.

@@ -1,5 +1,5 @@
 // The account of the mock: one person, two projects, one organization.
-import type * as t from "../../src/api/types";
+import type * as t from "../../src/model/types";
 import { boot, iso } from "./common.ts";
 import { PROJECT } from "./trace.ts";
 

@@ -1,5 +1,5 @@
 // Helpers of the mock's responses: request body, pages, sorting, times.
-import type * as t from "../../src/api/types";
+import type * as t from "../../src/model/types";
 import { random } from "./random.ts";
 
 export const boot = Date.now();

@@ -1,5 +1,5 @@
 // Endpoints, tasks and AI traces: rankings, charts, pages of one entity, single rows.
-import type * as t from "../../src/api/types";
+import type * as t from "../../src/model/types";
 import { type Body, boot, iso, page, sorted, span, trend } from "./common.ts";
 import { hex, pick, random, uuid } from "./random.ts";
 import { BIG_TRACE, PROJECT, SHOP_TRACE } from "./trace.ts";

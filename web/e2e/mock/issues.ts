@@ -1,5 +1,5 @@
 // Issues and their occurrences.
-import type * as t from "../../src/api/types";
+import type * as t from "../../src/model/types";
 import { user } from "./account.ts";
 import { type Body, boot, iso, page, sorted, trend } from "./common.ts";
 import { pick, random, uuid } from "./random.ts";

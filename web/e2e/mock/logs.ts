@@ -1,6 +1,7 @@
 // Log records and their histogram.
-import type * as t from "../../src/api/types";
+
 import { terms } from "../../src/model/query.ts";
+import type * as t from "../../src/model/types";
 import { type Body, boot, iso, span } from "./common.ts";
 import { random } from "./random.ts";
 import { PROJECT, SHOP_TRACE, shopSpans } from "./trace.ts";

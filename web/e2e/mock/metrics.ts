@@ -1,5 +1,5 @@
 // Metrics and their series.
-import type * as t from "../../src/api/types";
+import type * as t from "../../src/model/types";
 import type { Body } from "./common.ts";
 import { chart } from "./entities.ts";
 

@@ -110,7 +110,7 @@ function compared(body: Body) {
   return { data: names.map(of).filter((_, i) => i !== 1) };
 }
 
-/** What a version changed. */
+/** Effect of a version. */
 function version() {
   const row = { kind: "endpoint", beforeCount: 4120, afterCount: 380 };
   const thing = { exceptionHash: null, service: "checkout", version: "1.42.0", since: new Date().toISOString() };

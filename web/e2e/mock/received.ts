@@ -1,5 +1,5 @@
 // Received, refused and dropped records; services; demo data.
-import type * as t from "../../src/api/types";
+import type * as t from "../../src/model/types";
 import { projects } from "./account.ts";
 import { boot, iso } from "./common.ts";
 import { SHOP_TRACE } from "./trace.ts";

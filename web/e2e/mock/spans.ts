@@ -1,6 +1,7 @@
 // Spans and whole traces.
-import type * as t from "../../src/api/types";
+
 import { isoFromNs } from "../../src/model/time.ts";
+import type * as t from "../../src/model/types";
 import { buildTrace } from "../../src/model/waterfall.fixture.ts";
 import { type Body, boot, iso, page, sorted, span } from "./common.ts";
 import { DECLINED, issueDetail } from "./issues.ts";

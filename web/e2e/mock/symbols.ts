@@ -1,5 +1,5 @@
 // Symbol files of the mock: some of each kind, and missing ones.
-import type { MissingSymbols, SymbolFile } from "../../src/api/types.ts";
+import type { MissingSymbols, SymbolFile } from "../../src/model/types.ts";
 import type { Body } from "./common.ts";
 import { PROJECT } from "./trace.ts";
 

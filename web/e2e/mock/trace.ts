@@ -1,5 +1,5 @@
 // Traces for the mock: a readable shop checkout, and one with 10,000 spans.
-import type { Span } from "../../src/api/types";
+import type { Span } from "../../src/model/types";
 import { hex, random } from "./random.ts";
 
 interface Draft {

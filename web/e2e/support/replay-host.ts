@@ -58,6 +58,6 @@ export async function playerFrame(page: Page): Promise<Frame> {
   return page.frames().find((frame) => frame.url().startsWith("data:"))!;
 }
 
-/** What the recorded page says. */
+/** Words that the recorded page shows. */
 export const recordedWords = (frame: Frame) =>
   frame.evaluate(() => document.querySelector("iframe")?.contentDocument?.documentElement?.textContent ?? "");

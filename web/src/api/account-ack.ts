@@ -1,7 +1,7 @@
 // Links that acknowledge an alert.
 import { queryOptions } from "@tanstack/react-query";
+import type { components } from "../model/schema";
 import { request } from "./client";
-import type { components } from "./schema";
 
 export type AckLink = components["schemas"]["AckView"];
 

@@ -11,12 +11,13 @@ import type {
 } from "./account-types";
 import { download, request } from "./client";
 
-type Organization = People["organizations"][number];
-
 const path = (id: number, rest: string) => `/api/organizations/${id}/${rest}`;
 const member = (id: number, userId: number) => path(id, `members/${userId}`);
 
-export function createOrganization(body: { name: string; timezone?: string }): Promise<Organization> {
+export function createOrganization(body: {
+  name: string;
+  timezone?: string;
+}): Promise<People["organizations"][number]> {
   return request("POST", "/api/organizations", { body });
 }
 

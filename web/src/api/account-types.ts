@@ -1,8 +1,8 @@
 // Types of the account routes of the HTTP API. They are written by hand until docs/openapi.json describes these routes;
-// then each becomes an alias of a generated schema, as in types.ts.
+// then each becomes an alias of a generated schema, as in model/types.ts.
 import type { Role } from "../model/roles";
 import type { Scope } from "../model/scopes";
-import type { Bundle, Project, ProjectChange } from "./types";
+import type { Bundle, Project, ProjectChange } from "../model/types";
 
 export type ThemePreference = "system" | "light" | "dark";
 
@@ -97,6 +97,12 @@ export interface Grant {
   lastUsedAt?: string | null;
 }
 
+/** One organization and the role of the signed-in user in it. */
+export interface Organization {
+  id: number;
+  name: string;
+  role: Role;
+}
 export interface Member {
   userId: number;
   email: string;

@@ -1,12 +1,12 @@
 // The signed-in user and the user's projects.
 import { type QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { asRole, mayWrite } from "../model/roles";
+import type { Registration } from "../model/types";
 import type { People, ProjectChangeExtra, ProjectExtra, SignedIn } from "./account-types";
 import { request } from "./client";
 import { useProjectId } from "./hooks";
 import { applyPreferences } from "./preferences";
 import { keepSession } from "./session";
-import type { Registration } from "./types";
 
 export const bundleQuery = queryOptions({
   queryKey: ["bundle"],

@@ -2,12 +2,12 @@
 import { type QueryClient, queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { asRole, mayManage } from "../model/roles";
-import { showToast } from "../ui/Toasts";
+import { showToast } from "../model/toasts";
+import type { DemoView } from "../model/types";
 import { bundleQuery, useBundle } from "./account";
 import { deleteProject, useCacheProject } from "./account-project";
 import type { ProjectExtra } from "./account-types";
 import { request } from "./client";
-import type { DemoView } from "./types";
 
 const POLL_MS = 1000;
 

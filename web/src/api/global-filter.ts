@@ -2,7 +2,7 @@
 import { useLocation, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { type GlobalFilter, isFiltered, parseValues } from "../model/global-filter";
-import type { paths } from "./schema";
+import type { paths } from "../model/schema";
 
 type Takes<Operation> = Operation extends { parameters: { query: infer Query } }
   ? "environment" extends keyof Query

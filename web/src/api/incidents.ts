@@ -1,8 +1,8 @@
 // Incidents of the organization of the page's project, their updates and post-mortems.
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import type { Incident, IncidentDetail, MarkdownNode, PostMortem, PostMortemRow } from "../model/types";
 import { useProject } from "./account";
 import { request } from "./client";
-import type { Incident, IncidentDetail, MarkdownNode, PostMortem, PostMortemRow } from "./types";
 
 /** Number of the organization; 0 before it is known. */
 export function useOrganizationId(): number {

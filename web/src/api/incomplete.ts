@@ -2,7 +2,7 @@
 import { useSyncExternalStore } from "react";
 
 const HEADER = "tidewatch-incomplete";
-/** Why a path's answer lacks rows. */
+/** Reason for which a path's answer lacks rows. */
 const incompletePaths = new Map<string, string>();
 const listeners = new Set<() => void>();
 
@@ -14,7 +14,10 @@ export function recordResponse(path: string, headers: Headers): void {
   if (why !== before) for (const listener of listeners) listener();
 }
 
-/** What the last responses of the requested paths lack: damaged rows, or spans that a condition did not look at. */
+/**
+ * Parts that the last responses of the requested paths lack: damaged rows, or spans that a
+ * condition did not look at.
+ */
 export function useLacks(): "rows" | "spans" | null {
   return useSyncExternalStore(subscribe, () => {
     const reasons = [...incompletePaths.values()];

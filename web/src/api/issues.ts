@@ -2,12 +2,12 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { plural } from "../model/format";
 import { type Mute, STATE_WORDS } from "../model/issue-state";
-import { showToast } from "../ui/Toasts";
+import { showToast } from "../model/toasts";
+import type { IssueGroup, IssueState, Page } from "../model/types";
 import { useProject } from "./account";
 import { membersQuery } from "./account-organization";
 import { request } from "./client";
 import { fill, useProjectId } from "./hooks";
-import type { IssueGroup, IssueState, Page } from "./types";
 
 const ISSUES = "/api/exception-stack-traces";
 

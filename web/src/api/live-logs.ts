@@ -15,7 +15,7 @@ export interface LiveTail {
   state: LiveState;
   change: (change: LiveChange) => void;
   status: "connecting" | "open" | "ended";
-  /** Why the latest connection ended. */
+  /** Error that ended the latest connection. */
   error: unknown;
 }
 

@@ -1,10 +1,10 @@
 // Log records, loaded page by page while the user scrolls.
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
+import type { LogRow, Page } from "../model/types";
 import { request } from "./client";
 import { useGlobalFilter, withFilter } from "./global-filter";
 import { useProjectId } from "./hooks";
 import type { LogBody } from "./routes";
-import type { LogRow, Page } from "./types";
 
 const PAGE = 100;
 

@@ -1,8 +1,8 @@
 // Monitors of the project. Changes load the list and the monitor again.
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import type { Check, CheckRequest, CheckResult } from "../model/types";
 import { request } from "./client";
 import { useProjectId } from "./hooks";
-import type { Check, CheckRequest, CheckResult } from "./types";
 
 const CHECKS = "/api/synthetics/checks";
 

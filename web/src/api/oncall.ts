@@ -1,7 +1,7 @@
 // On-call: teams, schedules, escalation policies, pages; contact methods of the user.
 import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { asRole, mayManage } from "../model/roles";
-import { showToast } from "../ui/Toasts";
+import { showToast } from "../model/toasts";
 import { useBundle, useProject } from "./account";
 import { request } from "./client";
 import { useProjectId } from "./hooks";

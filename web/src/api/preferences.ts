@@ -1,7 +1,7 @@
 // Applies the account's preferences to this browser: time zone and theme.
 import { setTimeZone } from "../model/time";
-import { setTheme } from "../ui/theme";
 import type { User } from "./account-types";
+import { setTheme } from "./theme";
 
 export function applyPreferences(user: User): void {
   setTimeZone(user.timezone);

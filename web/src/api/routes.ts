@@ -1,5 +1,5 @@
 // Request and response types of each route, derived from the generated schema.
-import type { paths } from "./schema";
+import type { paths } from "../model/schema";
 
 interface Json<T> {
   content: { "application/json": T };

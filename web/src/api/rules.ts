@@ -1,10 +1,10 @@
 // Notification rules of the project, their preview, and what people were notified of.
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import type { RuleConfig } from "../model/rule-types";
-import { showToast } from "../ui/Toasts";
+import { showToast } from "../model/toasts";
+import type { Pagination } from "../model/types";
 import { request } from "./client";
 import { useProjectId } from "./hooks";
-import type { Pagination } from "./types";
 
 const RULES = "/api/notification-rules";
 const HISTORY = "/api/notification-history";

@@ -1,9 +1,9 @@
 // Saved views of the project. Changes show their error as a toast, then load the views again.
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { showToast } from "../ui/Toasts";
+import { showToast } from "../model/toasts";
+import type { SavedView, SavedViewChange, SavedViewRequest } from "../model/types";
 import { request } from "./client";
 import { useGet, useProjectId } from "./hooks";
-import type { SavedView, SavedViewChange, SavedViewRequest } from "./types";
 
 const VIEWS = "/api/saved-views";
 

@@ -1,6 +1,7 @@
 // Sessions of browsers and apps, and the segments of their recordings.
+
+import type { components } from "../model/schema";
 import { ApiError, request, requestBytes } from "./client";
-import type { components } from "./schema";
 
 type Schemas = components["schemas"];
 export type SessionRow = Schemas["SessionRow"];
@@ -36,7 +37,7 @@ export interface ClipDocuments {
 }
 
 /**
- * What shows the time from `beforeMs` before an event to `afterMs` after it. A recorder of sessions keeps what it has
+ * Recordings of the time from `beforeMs` before an event to `afterMs` after it. A recorder of sessions keeps what it has
  * sent in a segment out of the event's own recording, so both are needed.
  */
 export async function fetchClip(

@@ -1,8 +1,8 @@
 // Status pages of the organization of the page's project.
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import type { Maintenance, PublicStatus, StatusCheckChoice, StatusPage, StatusPageRequest } from "../model/types";
 import { request } from "./client";
 import { useOrganizationId } from "./incidents";
-import type { Maintenance, PublicStatus, StatusCheckChoice, StatusPage, StatusPageRequest } from "./types";
 
 const path = (organization: number, rest = "") => `/api/organizations/${organization}/status-pages${rest}`;
 const key = (organization: number) => ["organization", organization, "status-pages"];
@@ -17,7 +17,7 @@ export function useStatusPages() {
   });
 }
 
-/** What visitors would see; `null`: nothing to show yet. */
+/** Visitors' view of the page; `null`: nothing to show yet. */
 export function usePreview(body: StatusPageRequest | null) {
   const organization = useOrganizationId();
   return useQuery({

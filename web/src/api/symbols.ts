@@ -1,10 +1,10 @@
 // Uploaded debug files and source maps, missing files, and trial resolution of stack traces.
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { showToast } from "../ui/Toasts";
+import { showToast } from "../model/toasts";
+import type { FrameSource, Page, ResolvedTrace, SymbolFile } from "../model/types";
 import { request } from "./client";
 import { useGet, useProjectId } from "./hooks";
 import type { FileOrder, PostRoutes } from "./routes";
-import type { FrameSource, Page, ResolvedTrace, SymbolFile } from "./types";
 
 type ResolveBody = PostRoutes["/api/symbols/resolve"]["body"];
 

@@ -1,6 +1,7 @@
 // Groupings and flags of AI traces in words.
-import type { AiFlag, AiGrouping } from "../api/types";
+
 import { termOf } from "./query";
+import type { AiFlag, AiGrouping } from "./types";
 
 export interface Grouping {
   value: AiGrouping;

@@ -16,7 +16,7 @@ export interface ChannelField {
   when?: (values: FormValues) => boolean;
 }
 
-/** What the fields of a form contain. */
+/** Values of the fields of a form. */
 export type FormValues = Record<string, string | boolean>;
 
 const ADDRESS = "https://…";

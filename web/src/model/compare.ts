@@ -24,13 +24,13 @@ export function changeSign(change: number): string {
   return `${change > 0 ? "+" : "−"}${percent} %`;
 }
 
-/** What a page is compared with, in the URL. */
+/** Baselines of a page's comparison, in the URL. */
 export const COMPARISONS = ["previous", "week"] as const;
 export type Comparison = (typeof COMPARISONS)[number];
 
 const WEEK_MS = 7 * 86_400_000;
 
-/** How far back the compared time is: the length of the range, or whole weeks, at least as long. */
+/** Distance of the compared time: the length of the range, or whole weeks, at least as long. */
 export function shiftOf(comparison: Comparison, span: Span): number {
   const length = Math.max(1, span.toMs - span.fromMs);
   return comparison === "week" ? Math.ceil(length / WEEK_MS) * WEEK_MS : length;

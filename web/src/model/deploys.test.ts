@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Deploy } from "../api/types";
 import { deployMarks, deployWords } from "./deploys";
+import type { Deploy } from "./types";
 
 const deploy = (minute: number, change: Partial<Deploy> = {}): Deploy => ({
   service: "checkout",

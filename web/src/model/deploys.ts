@@ -1,6 +1,7 @@
 // Deploys on the time axis of a chart.
-import type { Deploy } from "../api/types";
+
 import { clockMinutes, parseMs } from "./time";
+import type { Deploy } from "./types";
 
 export interface DeployMark {
   /** Pixels from the left of the plot. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { IssueDetail } from "../api/types";
 import { issueMarkdown } from "./issue-markdown";
+import type { IssueDetail } from "./types";
 
 test("an issue as Markdown; content cannot end its code", () => {
   const group = {

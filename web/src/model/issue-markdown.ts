@@ -1,7 +1,7 @@
 // An issue as Markdown, to paste into a ticket or a chat.
-import type { IssueDetail } from "../api/types";
 import { count, plural } from "./format";
 import { STATE_WORDS } from "./issue-state";
+import type { IssueDetail } from "./types";
 
 /** A fence that is longer than every run of backticks in the text. */
 function fence(text: string): string {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { IssueActivity } from "../api/types";
 import { activityWords, isInView, mute, stateBody } from "./issue-state";
+import type { IssueActivity } from "./types";
 
 test("a list requests its states", () => {
   expect(stateBody("open")).toEqual({ states: null, includeArchived: false });

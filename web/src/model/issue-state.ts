@@ -1,7 +1,7 @@
 // States of issues: display strings, and the choices of lists and buttons.
-import type { IssueActivity, IssueGroup, IssueState } from "../api/types";
 import { count, plural } from "./format";
 import { exactTime } from "./time";
+import type { IssueActivity, IssueGroup, IssueState } from "./types";
 
 /** Choices of the list: `open` includes regressed issues. */
 export const STATE_VIEWS = ["open", "regressed", "resolved", "muted", "archived", "all"] as const;

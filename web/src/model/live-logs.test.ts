@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { LogRow } from "../api/types";
 import { EMPTY, LIVE_ROWS_MAX, liveLogs, wholeQuery } from "./live-logs";
+import type { LogRow } from "./types";
 
 const rows = (...bodies: string[]) => bodies.map((body) => ({ id: body, body }) as LogRow);
 const logs = (data: LogRow[], skipped = 0, missed = 0) => ({ type: "logs" as const, data, skipped, missed });

@@ -1,7 +1,7 @@
 // The rows of a live tail: the latest ones, and the number of those left out.
-import type { LogRow } from "../api/types";
 import { quoted, quotedKey } from "./query";
 import { type AttributeFilter, scoped } from "./search";
+import type { LogRow } from "./types";
 
 /** Rows that the page keeps; earlier ones leave the list. */
 export const LIVE_ROWS_MAX = 1000;

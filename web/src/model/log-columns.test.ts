@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { LogRow } from "../api/types";
 import { atPath, cellOf, columnKeys, columnsText, jsonBody, parseColumns } from "./log-columns";
+import type { LogRow } from "./types";
 
 const row = (body: string, log = {}, resource = {}) =>
   ({

@@ -1,5 +1,5 @@
 // Columns of the list of logs: attributes, and fields of bodies that are JSON objects (docs/use/query-language.md).
-import type { LogRow } from "../api/types";
+import type { LogRow } from "./types";
 
 /** Columns that a list shows at most; further ones in an address are ignored. */
 export const COLUMNS_MAX = 8;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Check } from "../api/types";
 import { dayBars, draftOf, NEW_DRAFT, requestOf, spell, stateWords, targetOf, uptimeText } from "./monitors";
+import type { Check } from "./types";
 
 test.each([
   [30, "30 s"],

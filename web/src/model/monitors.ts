@@ -1,5 +1,5 @@
 // Monitors: words of their types and states, and the fields of their form.
-import type { Check, CheckDay, CheckRequest } from "../api/types";
+import type { Check, CheckDay, CheckRequest } from "./types";
 
 export const CHECK_TYPES = ["http", "tcp", "tls", "dns", "heartbeat", "browser"] as const;
 export type CheckType = (typeof CHECK_TYPES)[number];
@@ -28,7 +28,7 @@ export function stateWords(check: Pick<Check, "enabled" | "state" | "checkType">
   return { word: check.checkType === "heartbeat" ? "no report yet" : "not checked yet", tone: "plain" };
 }
 
-/** What a monitor checks, in one line. */
+/** Target of a monitor, in one line. */
 export function targetOf(check: Pick<Check, "checkType" | "config">): string {
   const config = check.config as Record<string, unknown>;
   switch (check.checkType) {

@@ -40,7 +40,7 @@ export function packageSlots(packages: string[]): Map<string, number> {
   return slots;
 }
 
-/** What a selection is compared with; null keeps the selection's own. */
+/** Baseline of a selection; null keeps the selection's own. */
 export interface Baseline {
   fromDate: string | null;
   toDate: string | null;

@@ -63,7 +63,7 @@ export function withoutTerm(query: string, index: number): string {
     .join(" ");
 }
 
-/** What is being typed at the caret: the name of a field, or a value of `field`. `from` and `to` bound it. */
+/** Word at the caret: the name of a field, or a value of `field`. `from` and `to` bound it. */
 export interface Typed {
   field: string | null;
   prefix: string;

@@ -378,7 +378,7 @@ export function fieldText(config: RuleConfig, field: RuleField): string {
   return value === null || value === undefined ? "" : String(value);
 }
 
-/** Why the form cannot be sent; null when it can. */
+/** Reason for which the form cannot be sent; null when it can. */
 export function ruleProblem(type: RuleType, config: RuleConfig): string | null {
   for (const field of type.fields) {
     if (field.shown && !field.shown(config)) continue;

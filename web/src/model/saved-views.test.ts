@@ -1,7 +1,7 @@
 // Item "Saved views": a name, a page and its query string; relative times; a mark when the address differs.
 import { describe, expect, it } from "vitest";
-import type { SavedView } from "../api/types";
 import { isPlain, openedSearch, openView, sameSearch, savedSearch, viewPage } from "./saved-views";
+import type { SavedView } from "./types";
 
 const view = (id: number, search: string): SavedView => ({
   id,

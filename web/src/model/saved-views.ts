@@ -1,7 +1,7 @@
 // Saved views: the pages that have them, and their query strings. A query string is compared by its parameters, so that
 // their order does not matter.
-import type { SavedView, SavedViewPage } from "../api/types";
 import { parseSearch, type SearchText, stringifySearch } from "./search";
+import type { SavedView, SavedViewPage } from "./types";
 
 /** Path of each page below the project, and what a reader calls it. */
 export const VIEW_PAGES = {

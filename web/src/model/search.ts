@@ -1,6 +1,9 @@
 // Parses and serializes URL search parameters. Unknown keys are ignored, invalid values fall back to defaults and
 // empty values are omitted, so that links stay short and old links keep working.
 
+/** Search parameters of the address, before they are validated. */
+export type Raw = Record<string, unknown>;
+
 export type SearchText = Record<string, string | undefined>;
 
 export function parseSearch(text: string): SearchText {

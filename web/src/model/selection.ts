@@ -1,7 +1,7 @@
-// What is explained: a preset, a version, a time, or a box of the heatmap. One URL parameter.
-import type { ChangeCard } from "../api/types";
+// Selection that is explained: a preset, a version, a time, or a box of the heatmap. One URL parameter.
 import { quoted } from "./query";
 import { parseMs } from "./time";
+import type { ChangeCard } from "./types";
 
 /** A time; its end excluded. */
 export interface TimeBox {

@@ -163,7 +163,7 @@ export function errorRate({ calls, errors }: Pick<CallStats, "calls" | "errors">
   return calls ? errors / calls : 0;
 }
 
-/** How bad a share of errors is. */
+/** Level of a share of errors. */
 export function errorLevel(stats: Pick<CallStats, "calls" | "errors">): "ok" | "warn" | "error" {
   const rate = errorRate(stats);
   return rate >= 0.05 ? "error" : rate > 0 ? "warn" : "ok";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { ServiceSeen } from "../api/types";
 import { hintFor, languageWords, listed, missingSignals, sdkWords } from "./services";
+import type { ServiceSeen } from "./types";
 
 const nothing = { count: 0, lastHour: 0, lastSeen: null };
 const some = { count: 3, lastHour: 0, lastSeen: "2026-01-01T00:00:00Z" };

@@ -1,5 +1,5 @@
 // Services that send telemetry, their missing signals, and the settings that enable them.
-import type { ServiceSeen } from "../api/types";
+import type { ServiceSeen } from "./types";
 
 export const SIGNALS = ["traces", "metrics", "logs"] as const;
 export type Signal = (typeof SIGNALS)[number];
@@ -85,7 +85,7 @@ const LANGUAGE_HINTS: Partial<Record<string, Partial<Record<Signal, Hint>>>> = {
   },
 };
 
-/** How to enable the signal in a service of this language. */
+/** Instructions to enable the signal in a service of this language. */
 export function hintFor(signal: Signal, language: string | null | undefined): Hint {
   return (
     LANGUAGE_HINTS[language ?? ""]?.[signal] ?? {

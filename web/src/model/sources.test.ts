@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import type { FrameSource } from "../api/types";
 import { indexSources, openAtFirst, sourceLines, sourceOf } from "./sources";
 import { foldStack, parseStack } from "./stack";
+import type { FrameSource } from "./types";
 
 const source = (more: Partial<FrameSource> = {}): FrameSource => ({
   file: "src/cart.ts",

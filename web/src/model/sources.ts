@@ -1,6 +1,7 @@
 // Source lines around the frames of a stack trace: lookup by frame, and their display.
-import type { FrameSource } from "../api/types";
+
 import type { Frame, StackBlock } from "./stack";
+import type { FrameSource } from "./types";
 
 type Place = Pick<Frame, "file" | "line" | "column">;
 

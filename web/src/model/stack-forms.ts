@@ -1,6 +1,7 @@
 // Combines a stored stack trace with its current resolution: the displayed form, and the missing symbols.
-import type { MissingSymbols, ResolvedTrace } from "../api/types";
+
 import { imageNames, isSystemImage, type Raw, type RawForm, rawForm, scriptNames } from "./raw-stack";
+import type { MissingSymbols, ResolvedTrace } from "./types";
 
 export interface StoredTrace {
   stack: string;

@@ -1,8 +1,8 @@
 // Shell commands that upload symbols. Names and ids come from stack traces and are untrusted: only plain names are
 // inserted into a command.
-import type { MissingSymbols } from "../api/types";
 import type { RawForm } from "./raw-stack";
 import type { Platform } from "./symbol-kinds";
+import type { MissingSymbols } from "./types";
 
 export interface Command {
   label: string;
@@ -93,7 +93,7 @@ export interface UploadGuide {
   cli: string;
 }
 
-/** How the symbols of each platform are produced and uploaded. */
+/** Commands that produce and upload the symbols of each platform. */
 export function uploadGuides(address: string): UploadGuide[] {
   const at = `${address}/api/symbols/upload`;
   const cli = (what: string) =>

@@ -1,5 +1,5 @@
 // Display strings of uploaded and missing symbol files.
-import type { MissingSymbols, SymbolFile } from "../api/types";
+import type { MissingSymbols, SymbolFile } from "./types";
 
 const KIND_WORDS: Record<string, string> = {
   dsym: "iOS debug file",

@@ -1,6 +1,6 @@
 // The trace of an answer in columns: spans as the page's parts take them, and the tree of the waterfall.
-import type { Span, TraceColumns } from "../api/types";
 import { isoFromNs, parseNs } from "./time";
+import type { Span, TraceColumns } from "./types";
 import type { Node, Trace } from "./waterfall";
 
 /** Attributes, events and links come when a span is opened. */

@@ -1,5 +1,5 @@
-// What the views of a trace show besides the waterfall: a merged flame graph, a sorted table, a map of services.
-import type { FlameTree } from "../viz/flame/tree";
+// Data of the views of a trace besides the waterfall: a merged flame graph, a sorted table, a map of services.
+import type { FlameTree } from "./flame-tree";
 import type { Sort } from "./search";
 import type { SpanInput, Trace } from "./waterfall";
 

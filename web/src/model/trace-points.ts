@@ -26,7 +26,7 @@ export interface Plane {
   most: number;
 }
 
-/** What a box selects: starts, and durations in milliseconds. */
+/** Selection of a box: starts, and durations in milliseconds. */
 export interface Selection {
   span: Span;
   min: number;

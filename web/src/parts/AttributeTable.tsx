@@ -1,8 +1,8 @@
 // Keys and values with copy buttons, and a filter if there are many.
 import { useState } from "react";
-import type { Attributes } from "../api/types";
 import { prettyJson } from "../model/content";
 import { plural } from "../model/format";
+import type { Attributes } from "../model/types";
 import { Breakable } from "../ui/Breakable";
 import { CopyButton } from "../ui/Copy";
 import { LongText } from "./LongText";

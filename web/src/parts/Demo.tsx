@@ -5,9 +5,9 @@ import { FlaskConical } from "lucide-react";
 import { useEffect, useRef } from "react";
 import type { ProjectExtra } from "../api/account-types";
 import { useDemo, useDemoOrganization, useLoadDemo, useRemoveDemo } from "../api/demo";
-import type { DemoView } from "../api/types";
 import { count } from "../model/format";
 import { asRole, mayManage } from "../model/roles";
+import type { DemoView } from "../model/types";
 import { MutationButton, Problem } from "./MutationButton";
 
 /** Shown to owners and admins of an organization whose projects have received no data. */

@@ -1,6 +1,6 @@
 // Chips beside a name that mark special rows.
 import { CircleHelp, Radio, Unlink, Waypoints } from "lucide-react";
-import type { EndpointGroup, ImpactLevel } from "../api/types";
+import type { EndpointGroup, ImpactLevel } from "../model/types";
 import { isJunkName } from "../model/words";
 import { Chip, type Tone } from "../ui/Chip";
 

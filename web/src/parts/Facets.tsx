@@ -1,11 +1,11 @@
 // The values of the rows in a list with their counts. A value is added to the query, excluded, or removed from it.
 import { Minus } from "lucide-react";
 import { usePost } from "../api/hooks";
-import type { FacetAnswer, QueryRows } from "../api/types";
+import { useRange } from "../api/range";
 import { count } from "../model/format";
 import { termOf, terms, toggled } from "../model/query";
+import type { FacetAnswer, QueryRows } from "../model/types";
 import { useMedia } from "../ui/useMedia";
-import { useRange } from "./range";
 
 interface Props {
   rows: QueryRows;

@@ -4,9 +4,9 @@ import { Boxes, ChevronDown, Layers, type LucideIcon, X } from "lucide-react";
 import { type KeyboardEvent, useRef, useState } from "react";
 import { useGlobalFilter } from "../api/global-filter";
 import { useGet } from "../api/hooks";
+import { useRange } from "../api/range";
 import { toggled, VALUES_MAX, valuesLabel, valuesText } from "../model/global-filter";
 import { usePatchSearch } from "./listSearch";
-import { useRange } from "./range";
 
 export function GlobalFilter() {
   const { services, environments } = useGlobalFilter();

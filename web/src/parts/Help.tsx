@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { Dialog } from "../ui/Dialog";
+import { setShortcuts, shortcutsOn } from "../ui/keys";
 import { Switch } from "../ui/Switch";
-import { setShortcuts, shortcutsOn } from "./keys";
 import { NAV, NAV_LOW } from "./nav";
 
 const GROUPS: [string, [string, string][]][] = [

@@ -2,8 +2,8 @@
 import { Archive, ArchiveRestore, CheckCheck, CircleCheck } from "lucide-react";
 import { useMayWrite } from "../api/account";
 import { useAssign, useAssignees, useSetState } from "../api/issues";
-import type { IssueGroup, IssueState } from "../api/types";
 import { MUTES, mute, STATE_WORDS, stateTip } from "../model/issue-state";
+import type { IssueGroup, IssueState } from "../model/types";
 import { Chip, type Tone } from "../ui/Chip";
 import { Select } from "../ui/Select";
 

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { useProjectId } from "../api/hooks";
-import type { IssueGroup } from "../api/types";
 import { brief, plural } from "../model/format";
+import type { IssueGroup } from "../model/types";
 import { Chip } from "../ui/Chip";
 import { StateChip } from "./IssueActions";
 

@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import { cleanup, render, screen } from "@testing-library/react";
 import { afterEach, describe, expect, it } from "vitest";
-import type { MarkdownNode } from "../api/types";
+import type { MarkdownNode } from "../model/types";
 import { Markdown } from "./Markdown";
 
 afterEach(cleanup);

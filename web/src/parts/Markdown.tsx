@@ -1,6 +1,6 @@
 // Markdown as React elements, from the tree of the server's parser. No string of it is used as HTML.
 import type { ReactNode } from "react";
-import type { MarkdownNode } from "../api/types";
+import type { MarkdownNode } from "../model/types";
 
 export function Markdown({ nodes }: { nodes: MarkdownNode[] }) {
   return <div className="space-y-2 [overflow-wrap:anywhere]">{elements(nodes)}</div>;

@@ -3,9 +3,9 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useGlobalFilter } from "../api/global-filter";
 import { useGet, useProjectId } from "../api/hooks";
+import { useRange } from "../api/range";
 import { labelRange } from "../model/range";
 import { usePatchSearch } from "./listSearch";
-import { useRange } from "./range";
 import { Empty } from "./states";
 
 interface Props {

@@ -1,6 +1,6 @@
 import { ChevronLeft, ChevronRight } from "lucide-react";
-import type { Pagination } from "../api/types";
 import { count } from "../model/format";
+import type { Pagination } from "../model/types";
 import { SearchLink } from "../ui/SearchLink";
 import { type Question, TableExport } from "./TableExport";
 

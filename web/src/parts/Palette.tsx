@@ -24,16 +24,16 @@ import {
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useBundle } from "../api/account";
 import { useGet, usePost, useProjectId } from "../api/hooks";
+import { useRange } from "../api/range";
 import { useSavedViews } from "../api/saved-views";
+import { setTheme } from "../api/theme";
 import { valuesText } from "../model/global-filter";
 import { mayCreateProject } from "../model/roles";
 import { openedSearch, VIEW_PAGES } from "../model/saved-views";
+import { showToast } from "../model/toasts";
 import { asTraceId } from "../model/traceid";
 import { copyText } from "../ui/Copy";
-import { showToast } from "../ui/Toasts";
-import { setTheme } from "../ui/theme";
 import { NAV, NAV_LOW } from "./nav";
-import { useRange } from "./range";
 
 /** Pages of the user and the organization. */
 const PLACES = [
@@ -41,7 +41,7 @@ const PLACES = [
   { to: "/organization", label: "Organization", icon: Building2 },
 ] as const;
 
-/** What the palette does without leaving the page. */
+/** Actions of the palette that do not leave the page. */
 const ACTIONS = [
   { id: "light", label: "Use the light theme", icon: Sun, run: () => setTheme("light") },
   { id: "dark", label: "Use the dark theme", icon: Moon, run: () => setTheme("dark") },

@@ -5,10 +5,10 @@ import { Search, X } from "lucide-react";
 import { useEffect, useId, useRef, useState } from "react";
 import { ApiError } from "../api/client";
 import { usePost } from "../api/hooks";
-import type { QueryRows } from "../api/types";
+import { useRange } from "../api/range";
 import { count } from "../model/format";
 import { completed, offsetOfByte, remembered, terms, typedAt, withoutTerm } from "../model/query";
-import { useRange } from "./range";
+import type { QueryRows } from "../model/types";
 
 interface Props {
   rows: QueryRows;

@@ -1,6 +1,6 @@
 // The frame of a list that is searched with the query language: heading, chart, query bar and filters, facets, panel.
 import type { ReactNode } from "react";
-import type { QueryRows } from "../api/types";
+import type { QueryRows } from "../model/types";
 import { Facets } from "./Facets";
 import { usePatchSearch } from "./listSearch";
 import { PageHead, Toolbar } from "./Page";
@@ -10,7 +10,7 @@ interface Props {
   title: string;
   sub: string;
   rows: QueryRows;
-  /** What is searched: "Search" and this noun. */
+  /** Noun of the search: "Search" and this noun. */
   what: string;
   placeholder: string;
   /** The query in effect. */

@@ -1,8 +1,8 @@
 import { Popover } from "@base-ui/react/popover";
 import { Check, ChevronLeft, ChevronRight, Clock } from "lucide-react";
 import { type FormEvent, useState } from "react";
+import { useRange } from "../api/range";
 import { fromLocalInput, isLive, labelRange, PRESETS, resolveInstant, shift, toLocalInput } from "../model/range";
-import { useRange } from "./range";
 
 export function RangePicker() {
   const { range, span, isSinceBeginning, nowMs, setRange, zoomTo } = useRange();

@@ -1,7 +1,7 @@
 import { Menu } from "@base-ui/react/menu";
 import { useIsFetching } from "@tanstack/react-query";
 import { Check, ChevronDown, RefreshCw } from "lucide-react";
-import { useRange } from "./range";
+import { useRange } from "../api/range";
 
 const CHOICES = [
   [0, "Off"],

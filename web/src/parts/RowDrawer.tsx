@@ -3,7 +3,7 @@
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { ChevronLeft, ChevronRight, X } from "lucide-react";
 import { type ReactNode, useEffect, useRef } from "react";
-import { moveRow, shortcutsOn, useKeys } from "./keys";
+import { moveRow, shortcutsOn, useKeys } from "../ui/keys";
 
 interface Props<Row> {
   rows: readonly Row[];

@@ -7,12 +7,12 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useMayWrite } from "../api/account";
 import { useProjectId } from "../api/hooks";
 import { useChangeView, useDeleteView, useSavedViews, useSaveView, useStarView } from "../api/saved-views";
-import type { SavedView, SavedViewPage } from "../api/types";
 import { openedSearch, openView, savedSearch, VIEW_PAGES } from "../model/saved-views";
+import { showToast } from "../model/toasts";
+import type { SavedView, SavedViewPage } from "../model/types";
 import { Dialog } from "../ui/Dialog";
 import { Field } from "../ui/Field";
 import { Switch } from "../ui/Switch";
-import { showToast } from "../ui/Toasts";
 import { Confirm } from "./Confirm";
 import { MutationButton, Submit } from "./MutationButton";
 

@@ -1,7 +1,7 @@
 // The version with which a name was first seen.
 import { Link } from "@tanstack/react-router";
 import { usePost, useProjectId } from "../api/hooks";
-import type { FirstVersionKind } from "../api/types";
+import type { FirstVersionKind } from "../model/types";
 
 /** "since checkout 1.42.0" as a link to the version; nothing when it is as old as the data. */
 export function SinceVersion({ kind, name }: { kind: FirstVersionKind; name: string }) {

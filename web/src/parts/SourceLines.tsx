@@ -1,6 +1,7 @@
 // Source lines around a frame. The frame's line and the token at its column are marked by more than colour.
-import type { FrameSource } from "../api/types";
+
 import { sourceLines } from "../model/sources";
+import type { FrameSource } from "../model/types";
 
 export function SourceLines({ source, id }: { source: FrameSource; id: string }) {
   const lines = sourceLines(source);

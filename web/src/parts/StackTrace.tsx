@@ -1,10 +1,10 @@
 // A stack trace with the culprit frame marked, library frames folded, and the source around frames if it is available.
 import { ChevronRight, ExternalLink } from "lucide-react";
 import { useId, useMemo, useState } from "react";
-import type { FrameSource } from "../api/types";
 import { plural } from "../model/format";
 import { indexSources, openAtFirst, type Sources, sourceOf } from "../model/sources";
 import { type Frame, foldStack, matches, parseStack, type StackBlock } from "../model/stack";
+import type { FrameSource } from "../model/types";
 import { SourceLines } from "./SourceLines";
 
 interface Props {

@@ -1,8 +1,8 @@
 // The log records before and after one, of the same service and instance.
 import { useState } from "react";
 import { usePost } from "../api/hooks";
-import type { LogRow } from "../api/types";
 import { clockMs, exactTime, parseMs } from "../model/time";
+import type { LogRow } from "../model/types";
 import { Switch } from "../ui/Switch";
 import { SeverityMark } from "./SeverityMark";
 import { QueryView, SkeletonRows } from "./states";

@@ -5,11 +5,11 @@ import { queryText, request, saveAs } from "../api/client";
 import { type Query, useGlobalFilter, withFilter } from "../api/global-filter";
 import { fill, useProjectId } from "../api/hooks";
 import type { PostRoutes } from "../api/routes";
-import type { Pagination } from "../api/types";
 import { count } from "../model/format";
 import { csvOf, curlOf, type ExportedRow } from "../model/table-export";
+import { showToast } from "../model/toasts";
+import type { Pagination } from "../model/types";
 import { copyText } from "../ui/Copy";
-import { showToast } from "../ui/Toasts";
 
 /** The request of a list with pages. */
 export interface Question {

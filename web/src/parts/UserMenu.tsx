@@ -5,8 +5,9 @@ import { Building2, Check, LogOut, Monitor, Moon, Sun, UserRound } from "lucide-
 import { bundleQuery, useBundle } from "../api/account";
 import { signOut } from "../api/account-me";
 import { request } from "../api/client";
-import { showToast } from "../ui/Toasts";
-import { setTheme, type ThemeChoice, useThemeChoice } from "../ui/theme";
+import { setTheme, type ThemeChoice } from "../api/theme";
+import { showToast } from "../model/toasts";
+import { useThemeChoice } from "../ui/theme";
 
 const THEMES: { value: ThemeChoice; label: string; icon: typeof Sun }[] = [
   { value: "light", label: "Light", icon: Sun },

@@ -1,17 +1,17 @@
-// What a page is compared with: `cmp` in the URL.
+// Baseline of a page's comparison: `cmp` in the URL.
 import { useSearch } from "@tanstack/react-router";
 import { usePost } from "../api/hooks";
+import { useRange } from "../api/range";
 import type { RangeBody } from "../api/routes";
 import { type Comparison, shiftOf } from "../model/compare";
 import { isMarked } from "../model/deploys";
 import { isoFromMs, parseMs } from "../model/time";
 import { Select } from "../ui/Select";
 import { usePatchSearch } from "./listSearch";
-import { useRange } from "./range";
 
 interface Compare {
   comparison: Comparison | undefined;
-  /** How far back the compared time is, in milliseconds. */
+  /** Distance of the compared time, in milliseconds. */
   shiftMs: number;
   /** Fields for request bodies about the compared time. */
   before: RangeBody;

@@ -1,7 +1,7 @@
 // Search text, order and page of a list, in the URL and in the request body.
 import { useNavigate } from "@tanstack/react-router";
+import { useRange } from "../api/range";
 import { parseSort, type Sort } from "../model/search";
-import { useRange } from "./range";
 
 export const PAGE_SIZE = 50;
 

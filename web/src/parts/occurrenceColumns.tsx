@@ -1,9 +1,9 @@
 // Columns of single rows of an endpoint or task. A row opens the trace at its span.
 import { Link } from "@tanstack/react-router";
 import { useProjectId } from "../api/hooks";
-import type { Occurrence } from "../api/types";
 import { durationNs, NONE } from "../model/format";
 import { exactTime } from "../model/time";
+import type { Occurrence } from "../model/types";
 import { Ago } from "./Ago";
 import type { Column } from "./DataTable";
 import { NonRootChip, StatusCode } from "./EntityChips";

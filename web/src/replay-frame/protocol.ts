@@ -4,7 +4,7 @@
 /** Sent by the frame's outer document to the page when the player can take a port. */
 export const FRAME_READY = "tidewatch:replay-frame";
 
-/** What the recorded page had on other servers and the player does not load. */
+/** Resources of the recorded page on other servers, which the player does not load. */
 export interface NotLoaded {
   images: number;
   styles: number;

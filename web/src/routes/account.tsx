@@ -5,8 +5,8 @@ import { keepLinkToken, keptLinkToken, linkTokenIn } from "../api/link-token";
 import { queryClient } from "../api/query-client";
 import { lastProject } from "../api/session";
 import type { ConsentSearch } from "../model/consent";
-import { oneOf, text, whole } from "../model/search";
-import { type Raw, requireSession, root } from "./root";
+import { oneOf, type Raw, text, whole } from "../model/search";
+import { requireSession, root } from "./root";
 
 export const setup = createRoute({
   getParentRoute: () => root,

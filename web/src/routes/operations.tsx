@@ -1,11 +1,10 @@
 // The pages of a project that watch it, notify of it, and set it up.
 import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import type { PageState } from "../api/oncall";
-import { flag, oneOf, text, whole } from "../model/search";
+import { flag, oneOf, type Raw, text, whole } from "../model/search";
 import { FILE_KINDS, type FileKind, PLATFORMS, type Platform } from "../model/symbol-kinds";
+import { type ListSearch, listSearch } from "../model/telemetry-search";
 import { project } from "./project";
-import type { Raw } from "./root";
-import { type ListSearch, listSearch } from "./telemetry";
 
 /** States of monitors. */
 const CHECK_STATES = ["up", "down", "unknown"] as const;

@@ -2,10 +2,10 @@
 import { createRoute, retainSearchParams } from "@tanstack/react-router";
 import { COMPARISONS } from "../model/compare";
 import { checkedValues } from "../model/global-filter";
-import { oneOf, text, whole } from "../model/search";
+import { oneOf, type Raw, text, whole } from "../model/search";
 import { NotFound } from "../parts/NotFound";
 import { Shell } from "../parts/Shell";
-import { type Raw, requireSession, root } from "./root";
+import { requireSession, root } from "./root";
 
 /** Search of every page of a project. */
 interface ProjectSearch {

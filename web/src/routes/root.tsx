@@ -7,9 +7,6 @@ import { hasSession, lastProject } from "../api/session";
 import { Crash } from "../parts/Crash";
 import { NotFoundPage } from "../parts/NotFound";
 
-/** Search parameters of the address, before they are validated. */
-export type Raw = Record<string, unknown>;
-
 export const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPage, errorComponent: Crash });
 
 export const home = createRoute({

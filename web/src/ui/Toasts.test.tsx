@@ -1,7 +1,8 @@
 // @vitest-environment happy-dom
 import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { showToast, ToastArea } from "./Toasts";
+import { showToast } from "../model/toasts";
+import { ToastArea } from "./Toasts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => {

@@ -1,36 +1,10 @@
 // Toasts with an optional action such as Undo. Announced politely; they stay while hovered or focused.
 import { X } from "lucide-react";
 import { useEffect, useState, useSyncExternalStore } from "react";
-
-interface Toast {
-  id: number;
-  title: string;
-  action?: { label: string; run: () => void };
-}
-let list: Toast[] = [];
-let last = 0;
-const listeners = new Set<() => void>();
-
-function put(next: Toast[]): void {
-  list = next;
-  for (const listener of listeners) listener();
-}
-function close(id: number): void {
-  put(list.filter((toast) => toast.id !== id));
-}
-
-export function showToast(title: string, action?: Toast["action"]): void {
-  last += 1;
-  put([...list.slice(-2), { id: last, title, action }]);
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
+import { closeToast, currentToasts, onToastsChange, type Toast } from "../model/toasts";
 
 export function ToastArea() {
-  const toasts = useSyncExternalStore(subscribe, () => list);
+  const toasts = useSyncExternalStore(onToastsChange, currentToasts);
   return (
     <section
       aria-label="Notifications"
@@ -48,7 +22,7 @@ function ToastItem({ toast }: { toast: Toast }) {
   const [held, setHeld] = useState(false);
   useEffect(() => {
     if (held) return;
-    const timer = setTimeout(() => close(toast.id), toast.action ? 8000 : 4000);
+    const timer = setTimeout(() => closeToast(toast.id), toast.action ? 8000 : 4000);
     return () => clearTimeout(timer);
   }, [held, toast]);
   return (
@@ -66,14 +40,19 @@ function ToastItem({ toast }: { toast: Toast }) {
           type="button"
           className="btn"
           onClick={() => {
-            close(toast.id);
+            closeToast(toast.id);
             toast.action?.run();
           }}
         >
           {toast.action.label}
         </button>
       )}
-      <button type="button" className="btn btn-ghost btn-icon" aria-label="Dismiss" onClick={() => close(toast.id)}>
+      <button
+        type="button"
+        className="btn btn-ghost btn-icon"
+        aria-label="Dismiss"
+        onClick={() => closeToast(toast.id)}
+      >
         <X size={14} aria-hidden />
       </button>
     </div>

@@ -1,42 +1,14 @@
-// Theme: light, dark or the system's. /theme.js reads the same key before the first paint.
+// Theme, colours and title of the document, for components.
 import { useEffect, useSyncExternalStore } from "react";
-
-export type ThemeChoice = "light" | "dark" | "system";
-const KEY = "tidewatch.theme";
-const listeners = new Set<() => void>();
-const system = matchMedia("(prefers-color-scheme: dark)");
-
-function choice(): ThemeChoice {
-  const kept = localStorage.getItem(KEY);
-  return kept === "light" || kept === "dark" ? kept : "system";
-}
-
-function apply(): void {
-  const chosen = choice();
-  const dark = chosen === "dark" || (chosen === "system" && system.matches);
-  document.documentElement.dataset.theme = dark ? "dark" : "light";
-  for (const listener of listeners) listener();
-}
-system.addEventListener("change", apply);
-
-export function setTheme(next: ThemeChoice): void {
-  if (next === "system") localStorage.removeItem(KEY);
-  else localStorage.setItem(KEY, next);
-  apply();
-}
-
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
+import { currentTheme, onThemeChange, type ThemeChoice, themeChoice } from "../api/theme";
 
 export function useThemeChoice(): ThemeChoice {
-  return useSyncExternalStore(subscribe, choice);
+  return useSyncExternalStore(onThemeChange, themeChoice);
 }
 
 /** The effective theme. Canvases redraw when it changes. */
 export function useTheme(): "light" | "dark" {
-  return useSyncExternalStore(subscribe, () => (document.documentElement.dataset.theme === "dark" ? "dark" : "light"));
+  return useSyncExternalStore(onThemeChange, currentTheme);
 }
 
 /** Value of a CSS colour variable, for canvases. */

@@ -1,7 +1,7 @@
 // Wrapper of every chart: title, generated summary, legend, and the same data as a table (t).
 import { Table2 } from "lucide-react";
 import { type ReactNode, useId, useState } from "react";
-import { useKeys } from "../parts/keys";
+import { useKeys } from "../ui/keys";
 
 export interface ChartTable {
   head: string[];

@@ -2,9 +2,9 @@
 import { Link } from "@tanstack/react-router";
 import { Rocket } from "lucide-react";
 import { usePost, useProjectId } from "../api/hooks";
+import { useRange } from "../api/range";
 import { type DeployMark, deployMarks, deployWords } from "../model/deploys";
 import { isoFromMs } from "../model/time";
-import { useRange } from "../parts/range";
 import { Tip } from "../ui/Tip";
 import { FRAME } from "./frame";
 

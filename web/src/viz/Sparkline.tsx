@@ -1,8 +1,8 @@
-import type { Point } from "../api/types";
 import { align, slots } from "../model/buckets";
 import { count } from "../model/format";
 import type { Span } from "../model/range";
 import { parseMs } from "../model/time";
+import type { Point } from "../model/types";
 
 const WIDTH = 96;
 const HEIGHT = 20;

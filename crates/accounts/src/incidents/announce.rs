@@ -14,7 +14,7 @@ pub(crate) const SUBSCRIBER_SEALED_AS: &str = "status page subscriber";
 /// The purpose that the tokens of subscriptions are sealed for.
 pub(crate) const TOKEN_SEALED_AS: &str = "status page subscription";
 
-/// How this installation reaches subscribers.
+/// Address of this installation, and its means of reaching subscribers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Announcer {
     /// The address of the server, without a slash at its end.

@@ -16,7 +16,7 @@ pub struct NewIncident {
     pub project: Option<u32>,
     /// One line.
     pub title: String,
-    /// How bad it is.
+    /// Severity of the incident.
     pub severity: Severity,
     /// The first status.
     pub status: IncidentStatus,

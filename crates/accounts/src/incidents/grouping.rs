@@ -28,7 +28,7 @@ pub struct AlertFact {
     pub key: String,
     /// Whether it begins or ends.
     pub status: AlertStatus,
-    /// How bad it is.
+    /// Severity of the alert.
     pub severity: Severity,
     /// The type of its rule.
     pub rule_type: String,

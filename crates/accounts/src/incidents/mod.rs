@@ -22,7 +22,7 @@ use super::{Control, ControlError, Severity};
 use rows::{AlertColumns, COLUMNS, Columns, UpdateColumns};
 use tidewatch_limits as limits;
 
-/// What is known about an incident.
+/// State of the investigation of an incident.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum IncidentStatus {
     /// Its cause is not known.
@@ -90,7 +90,7 @@ pub struct Incident {
 pub struct IncidentUpdate {
     /// The status that it set.
     pub status: IncidentStatus,
-    /// What is known; plain, may have line breaks.
+    /// Message to readers; plain, may have line breaks.
     pub message: String,
     /// E-mail address of the author; empty: the server.
     pub author: String,
@@ -105,7 +105,7 @@ pub struct GroupedAlert {
     pub key: String,
     /// The type of its rule.
     pub rule_type: String,
-    /// How bad it is.
+    /// Severity of the alert.
     pub severity: Severity,
     /// One line.
     pub subject: String,

@@ -8,6 +8,7 @@
 //!
 //! A mail stays in the database until the mail server has accepted it.
 
+mod alert_mail;
 pub mod settings;
 pub mod templates;
 mod transport;
@@ -28,20 +29,8 @@ use tidewatch_limits::clock::Clock;
 use tidewatch_runtime::background::{Background, HeartbeatGuard};
 use transport::Transport;
 
+pub use alert_mail::AlertMail;
 pub use transport::SendError;
-
-/// A mail about an alert, which is sent at once.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AlertMail {
-    /// Recipient, subject and bodies. The HTML refers to the picture as `cid:chart`.
-    pub mail: Mail,
-    /// The left part of the Message-ID: equal in every attempt.
-    pub message_id: String,
-    /// The left part of the id that the mails about one alert refer to.
-    pub thread_id: String,
-    /// A chart, PNG.
-    pub picture: Option<Vec<u8>>,
-}
 
 /// A handle of the thread that sends mails.
 pub struct Mailer {

@@ -106,7 +106,7 @@ impl Control {
     }
 }
 
-/// What became of an outbox row.
+/// Outcome of an outbox row.
 enum Taken {
     /// It does not wait.
     Nothing,

@@ -9,7 +9,7 @@ use crate::tokens::random_uuid;
 use crate::{AlertStatus, Control, ControlError, Notification, Project, Severity};
 use tidewatch_limits as limits;
 
-/// What happened to a page.
+/// An event in the life of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageEvent {
     /// It was opened.
@@ -31,7 +31,7 @@ pub struct NewPage {
     pub subject: String,
     /// Sentences; may be empty.
     pub body: String,
-    /// How bad it is.
+    /// Severity of the alert.
     pub severity: Severity,
 }
 

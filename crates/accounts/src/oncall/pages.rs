@@ -31,7 +31,7 @@ pub struct OncallPage {
     pub rule_type: String,
     /// Name of the rule.
     pub rule_name: String,
-    /// How bad it is.
+    /// Severity of the alert.
     pub severity: Severity,
     /// Whether the chains for high urgency run.
     pub is_urgent: bool,
@@ -43,7 +43,7 @@ pub struct OncallPage {
     pub path: String,
     /// `open`, `acknowledged` or `resolved`.
     pub status: String,
-    /// How often the cause has fired.
+    /// Number of times that the cause has fired.
     pub event_count: i64,
     /// Nanoseconds since the epoch.
     pub opened_ns: i64,
@@ -51,13 +51,13 @@ pub struct OncallPage {
     pub last_event_ns: i64,
     /// Where it is in its policy.
     pub progress: PageProgress,
-    /// Who acknowledged it.
+    /// User who acknowledged it.
     pub acknowledged_by: Option<i64>,
     /// `dashboard` or `link`; empty: not acknowledged.
     pub acknowledged_via: String,
     /// Nanoseconds since the epoch.
     pub acknowledged_ns: Option<i64>,
-    /// Who resolved it; `None`: nobody, or the end of the alert.
+    /// User who resolved it; `None`: nobody, or the end of the alert.
     pub resolved_by: Option<i64>,
     /// Nanoseconds since the epoch.
     pub resolved_ns: Option<i64>,
@@ -71,7 +71,7 @@ impl OncallPage {
         token.filter(|token| is_of_issue && !token.is_empty())
     }
 
-    /// What acknowledge links name it.
+    /// Subject of acknowledge links for the page.
     pub(super) fn ack_subject(&self) -> String {
         ack_subject(self.id)
     }
@@ -95,9 +95,9 @@ pub struct PageDelivery {
     pub id: i64,
     /// The step, from 0.
     pub step: i64,
-    /// How often all steps had run before.
+    /// Number of complete runs of all steps before this one.
     pub round: i64,
-    /// Who was reached; `None`: a channel, or a deleted user.
+    /// User who was reached; `None`: a channel, or a deleted user.
     pub user: Option<i64>,
     /// Type of the contact method or channel.
     pub method_type: String,

@@ -10,7 +10,7 @@ use crate::{ControlError, Severity};
 pub struct PageProgress {
     /// The step that runs next, from 0.
     pub step: i64,
-    /// How often all steps have run.
+    /// Number of complete runs of all steps.
     pub round: i64,
     /// When it runs, nanoseconds since the epoch; `None`: no step runs.
     pub next_ns: Option<i64>,
@@ -29,7 +29,7 @@ pub struct PersonProgress {
     pub wait_ns: i64,
 }
 
-/// What decides about the next step of a page.
+/// Input of the decision about the next step of a page.
 #[derive(Debug)]
 pub struct StepInput<'a> {
     /// Definition of the policy when the page was opened, JSON.
@@ -57,7 +57,7 @@ pub struct StepOutcome {
     pub channels: Vec<i64>,
 }
 
-/// What decides about the next step in the chain of a person.
+/// Input of the decision about the next step in the chain of a person.
 #[derive(Debug)]
 pub struct ChainInput<'a> {
     /// Ids of contact methods with their delays in minutes.
@@ -77,7 +77,7 @@ pub struct ChainOutcome {
     pub methods: Vec<i64>,
     /// The address of the account is used.
     pub falls_back: bool,
-    /// What follows; `None`: the chain is over.
+    /// Next progress of the chain; `None`: the chain is over.
     pub next: Option<PersonProgress>,
 }
 

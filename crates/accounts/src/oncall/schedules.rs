@@ -44,7 +44,7 @@ pub struct OncallOverride {
     pub start_ns: i64,
     /// Nanoseconds since the epoch.
     pub end_ns: i64,
-    /// Who created it; `None`: a deleted user.
+    /// User who created it; `None`: a deleted user.
     pub created_by: Option<i64>,
     /// Nanoseconds since the epoch.
     pub created_ns: i64,

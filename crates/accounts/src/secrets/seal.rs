@@ -19,7 +19,7 @@ pub struct Sealer {
     mac_key: hmac::Key,
 }
 
-/// Why a secret cannot be sealed or opened.
+/// Failures of sealing and opening a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SealError {
     /// The operating system returned no random bytes, or encryption failed.

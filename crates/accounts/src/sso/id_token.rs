@@ -45,7 +45,7 @@ impl Keys {
     }
 }
 
-/// Why an ID token is not valid.
+/// Reasons for which an ID token is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IdTokenError {
     /// The key is unknown; the keys may have been rotated since they were read.

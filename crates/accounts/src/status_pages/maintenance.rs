@@ -14,7 +14,7 @@ pub struct MaintenanceWindow {
     pub id: i64,
     /// One line.
     pub title: String,
-    /// What is done; plain, may have line breaks.
+    /// Description of the work; plain, may have line breaks.
     pub description: String,
     /// Nanoseconds since the epoch.
     pub starts_ns: i64,

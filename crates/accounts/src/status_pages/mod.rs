@@ -39,7 +39,7 @@ pub struct StatusPage {
     pub id: i64,
     /// Row id of the organization.
     pub organization: i64,
-    /// What its owner chose.
+    /// Settings by its owner.
     pub settings: NewStatusPage,
     /// The content type of its logo, and when it was set.
     pub logo: Option<(String, i64)>,
@@ -60,7 +60,7 @@ pub struct NewStatusPage {
     pub slug: String,
     /// Whether visitors see it.
     pub is_public: bool,
-    /// What it is about.
+    /// Description of the page's subject.
     pub description: String,
     /// The host at whose root it is shown.
     pub custom_domain: Option<String>,

@@ -9,7 +9,7 @@ use crate::tokens::{hash, prefixed_token};
 use crate::{AlertStatus, Control, ControlError, Notification, Severity};
 use tidewatch_limits as limits;
 
-/// How a subscriber is notified.
+/// Kinds of delivery to a subscriber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SubscriberKind {
     /// By mail.

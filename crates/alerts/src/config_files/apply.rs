@@ -26,7 +26,7 @@ pub fn apply(api: &dyn Api, plan: &Plan, variables: Variables<'_>, mut done: imp
     Ok(())
 }
 
-/// What the files say, with the values of secrets. Checks all before anything is sent. Only references in files are
+/// Fields of the files, with the values of secrets. Checks all before anything is sent. Only references in files are
 /// looked up: a value of the server that looks like one must not get a secret.
 fn with_variables(plan: &Plan, variables: Variables<'_>) -> Result<Vec<Map<String, Value>>, Faults> {
     let mut missing = BTreeSet::new();

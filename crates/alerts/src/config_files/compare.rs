@@ -50,11 +50,11 @@ fn shown(value: Option<&Value>) -> String {
 pub struct Comparison<'a> {
     /// The kind of both.
     pub kind: &'a Kind,
-    /// What references to secrets stand for.
+    /// Values of references to secrets.
     pub variables: Variables<'a>,
     /// Whether a secret counts as a difference.
     pub with_secrets: bool,
-    /// What differs.
+    /// Differences, by field.
     pub changes: Vec<Change>,
     /// Sentences about what cannot be compared, with their paths.
     pub faults: Vec<(Vec<String>, String)>,

@@ -124,7 +124,7 @@ fn is_block(value: &str) -> bool {
         && value.lines().all(|line| line.trim_end() == line)
 }
 
-/// What files have as it is: no control characters, and none that YAML takes for the end of a line.
+/// Whether files hold the character as it is: no control characters, and none that YAML takes for the end of a line.
 fn is_printable(c: char) -> bool {
     !c.is_control() && !matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }

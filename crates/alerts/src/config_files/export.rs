@@ -128,7 +128,7 @@ fn first_reference(value: &Value) -> Option<&str> {
 
 /// The variables of all secrets.
 struct Secrets {
-    /// How many secrets have a name.
+    /// Number of secrets by name.
     counts: BTreeMap<String, usize>,
 }
 

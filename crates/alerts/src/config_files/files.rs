@@ -18,7 +18,7 @@ pub struct Source {
     pub content: String,
 }
 
-/// What files say.
+/// Objects that files describe.
 #[derive(Debug, Default)]
 pub struct Files {
     /// The kinds that the files describe; others are left alone.
@@ -34,7 +34,7 @@ pub struct Described {
     pub kind: &'static Kind,
     /// Its id on the server, which keeps it the same object when its name changes.
     pub id: Option<Value>,
-    /// What the file says, with names and references to secrets.
+    /// Fields of the file, with names and references to secrets.
     pub fields: Map<String, Value>,
     file: String,
     /// The line of each value by its path; the object has the empty path.

@@ -32,7 +32,7 @@ pub struct Kind {
     pub secrets: &'static [&'static str],
     /// Maps whose keys users choose: a key that the file does not have is deleted.
     pub open: &'static [&'static str],
-    /// How objects name others.
+    /// References of objects to others.
     pub references: &'static [Reference],
     /// Objects of the list whose key has another value are left alone; requests have the value.
     pub only: Option<(&'static str, bool)>,
@@ -60,16 +60,16 @@ pub struct Reference {
     pub id: &'static str,
     /// The key in files.
     pub name: &'static str,
-    /// What it names.
+    /// Target of the reference.
     pub to: Target,
 }
 
-/// What a reference names.
+/// Target of a reference.
 #[derive(Debug)]
 pub enum Target {
     /// Something of this list.
     One(&'static str),
-    /// What the key `type` beside it says: its values with their lists.
+    /// Lists by the key `type` beside it: its values with their lists.
     ByType(&'static [(&'static str, &'static str)]),
 }
 

@@ -29,7 +29,7 @@ pub use kinds::{KINDS, Kind, Listing, kind};
 pub use plan::{Options, Plan, plan};
 pub use server::{Api, Method, World};
 
-/// What is wrong: one sentence each, with the file and the line where there is one.
+/// Faults of files: one sentence each, with the file and the line where there is one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", .0.join("\n"))]
 pub struct Faults(pub Vec<String>);

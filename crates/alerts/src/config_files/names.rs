@@ -19,7 +19,7 @@ pub struct Entry {
     pub is_deleted: bool,
 }
 
-/// What a name in a file stands for.
+/// Object of a name in a file.
 #[derive(Debug, PartialEq)]
 pub enum Found<'a> {
     /// Something of the list.
@@ -50,7 +50,7 @@ impl Names {
         if is_unique { entry.name.clone().into() } else { id.clone() }
     }
 
-    /// What a value in a file stands for. The error is a sentence.
+    /// Object of a value in a file. The error is a sentence.
     pub fn find(&self, list: &str, given: &Value) -> Result<Found<'_>, String> {
         let one = kinds::listing(list).map_or(list, |listing| listing.one);
         let entries = self.of(list);

@@ -11,7 +11,7 @@ use super::names::{self, Entry, Found, Names};
 use super::server::{Stored, World};
 use super::{Faults, Variables};
 
-/// What a plan may do.
+/// Permissions of a plan.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Options {
     /// Deletes objects of the kinds of the files that no file describes.
@@ -20,7 +20,7 @@ pub struct Options {
     pub with_secrets: bool,
 }
 
-/// What to do with one object.
+/// Action for one object.
 #[derive(Debug)]
 pub enum Action {
     /// `POST`.
@@ -29,7 +29,7 @@ pub enum Action {
     Change {
         /// The id.
         id: Value,
-        /// What differs.
+        /// Differences from the file.
         changes: Vec<Change>,
         /// The object on the server, with names.
         server: Map<String, Value>,
@@ -48,15 +48,15 @@ pub struct Step {
     pub kind: &'static Kind,
     /// Kind and name, for people.
     pub title: String,
-    /// What to do.
+    /// Action for the object.
     pub action: Action,
-    /// What the file says, with names and references to secrets.
+    /// Fields of the file, with names and references to secrets.
     pub file: Map<String, Value>,
     /// Its position in the files.
     pub described: Option<usize>,
 }
 
-/// What to send, in order.
+/// Requests of a plan, in order.
 #[derive(Debug, Default)]
 pub struct Plan {
     /// The requests: what is named precedes what names it.
@@ -65,7 +65,7 @@ pub struct Plan {
     pub unchanged: usize,
     /// Objects that no file describes, and that stay.
     pub others: Vec<String>,
-    /// What names in files stand for.
+    /// Objects of names in files.
     pub names: Names,
 }
 
@@ -151,7 +151,7 @@ fn match_up<'a>(world: &'a World, files: &Files, faults: &mut Vec<String>) -> Ve
     matched
 }
 
-/// What names stand for once the server is as the files say.
+/// Objects of names once the server is as the files say.
 fn names_after(world: &World, files: &Files, matched: &[Option<&Stored>], deleted: &[&Stored]) -> Names {
     let mut names = Names::default();
     for (index, (described, stored)) in files.described.iter().zip(matched).enumerate() {

@@ -1,6 +1,6 @@
 //! References to secrets: `${env:NAME}` in a file stands for the value of an environment variable.
 
-/// What the server answers in place of a stored secret; sent back, it keeps the stored value.
+/// Answer of the server in place of a stored secret; sent back, it keeps the stored value.
 pub const MASK: &str = "********";
 
 /// The name of the variable, if the whole value is a reference.

@@ -38,7 +38,7 @@ pub struct Stored {
     pub fields: Map<String, Value>,
 }
 
-/// What files can describe or name, as it is on a server.
+/// Objects of a server that files can describe or name.
 #[derive(Debug, Default)]
 pub struct World {
     /// The objects of the fetched kinds, in the order of the server.

@@ -16,7 +16,7 @@ pub struct Node {
     pub content: Content,
 }
 
-/// What a value is.
+/// Content of a value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Content {
     /// A string, a number, a boolean or null.
@@ -36,7 +36,7 @@ pub struct Key {
     pub name: String,
 }
 
-/// What is wrong with a file.
+/// Fault of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// Counted from 1.

@@ -45,7 +45,7 @@ pub fn png(series: &[SeriesPoint], color: u32) -> Option<Vec<u8>> {
     encode(&pixels)
 }
 
-/// What the chart shows, in words: the range of time and of values.
+/// Description of the chart in words: the range of time and of values.
 pub fn caption(series: &[SeriesPoint]) -> Option<String> {
     let finite = || series.iter().filter(|point| point.value.is_finite());
     let (first, last) = (finite().map(|point| point.at_ns).min()?, finite().map(|point| point.at_ns).max()?);

@@ -78,7 +78,7 @@ fn is_of(issue: &Value, marker: &str) -> bool {
     issue["body"].as_str().is_some_and(|body| body.contains(marker))
 }
 
-/// What users have named is in a code block, so that it mentions nobody.
+/// Content of an issue. Names by users are in a code block, so that they mention nobody.
 fn content(message: &Message, alert: &str, marker: &str) -> String {
     let block = escape::code_block(&truncated(&format!("{}\n\n{}", message.title(), message.body), BODY_CHARS));
     let link = message.url.as_deref().map_or_else(String::new, |url| format!("\n\n[Open in Tidewatch](<{url}>)"));

@@ -17,7 +17,7 @@ pub struct Message {
     pub alert_key: String,
     /// Whether the alert begins or ends.
     pub status: AlertStatus,
-    /// How bad it is.
+    /// Severity of the alert.
     pub severity: Severity,
     /// The type of the rule.
     pub rule_type: String,

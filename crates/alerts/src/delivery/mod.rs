@@ -50,7 +50,7 @@ pub trait Courier {
 /// The outcome of an attempt that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Failed {
-    /// What failed, a sentence without a full stop and without secrets.
+    /// Error of the delivery, a sentence without a full stop and without secrets.
     pub error: String,
     /// Whether further attempts are pointless.
     pub is_final: bool,

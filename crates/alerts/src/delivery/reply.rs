@@ -4,7 +4,7 @@ use tidewatch_limits as limits;
 use tidewatch_runtime::outbound::guarded::{CallError, OutboundResponse};
 use tidewatch_runtime::redact::is_hidden;
 
-/// Why a service did not take a message.
+/// Refusal of a message by a service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     pub error: String,

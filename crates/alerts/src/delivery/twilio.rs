@@ -21,7 +21,7 @@ pub const SMS: &str = "sms";
 pub const PHONE_NUMBER: &str = "phoneNumber";
 /// Begins the SID of a Messaging Service, which selects the sender of each message.
 pub const MESSAGING_SERVICE: &str = "MG";
-/// Why no SMS is sent without an account.
+/// Reason for which no SMS is sent without an account.
 pub const NOT_SET_UP: &str =
     "SMS is not set up on this server: it needs TWILIO_ACCOUNT_SID, TWILIO_AUTH_TOKEN and TWILIO_FROM";
 

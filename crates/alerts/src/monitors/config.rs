@@ -8,7 +8,7 @@ use serde_json::Value;
 use tidewatch_limits as limits;
 use url::Url;
 
-/// Why a configuration is refused. The message is for the user.
+/// Reasons for which a configuration is refused. The message is for the user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// A value has another type than it should, or is missing.
@@ -23,7 +23,7 @@ fn wrong(message: impl Into<String>) -> ConfigError {
     ConfigError::Unprocessable(message.into())
 }
 
-/// What a monitor checks.
+/// Check of a monitor.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CheckConfig {
     /// The response to an HTTP request.
@@ -34,9 +34,9 @@ pub enum CheckConfig {
     Tls(TlsConfig),
     /// The records of a name.
     Dns(DnsConfig),
-    /// That a job reports in time.
+    /// Reports of a job in time.
     Heartbeat(HeartbeatConfig),
-    /// What a script does in a browser.
+    /// Script in a browser.
     Browser(BrowserConfig),
 }
 
@@ -52,7 +52,7 @@ pub struct HttpConfig {
     /// Header fields by name.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
-    /// How the request authenticates.
+    /// Authentication of the request.
     #[serde(default)]
     pub auth: Auth,
     /// The body; may be empty.
@@ -67,12 +67,12 @@ pub struct HttpConfig {
     /// Whether any certificate is accepted.
     #[serde(default)]
     pub skip_tls_verify: bool,
-    /// What the response must be.
+    /// Conditions on the response.
     #[serde(default)]
     pub assertions: Assertions,
 }
 
-/// How a request authenticates.
+/// Authentication of a request.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Auth {
@@ -106,7 +106,7 @@ pub enum AuthKind {
     Header,
 }
 
-/// What a response must be; absent ones are not checked.
+/// Conditions on a response; absent ones are not checked.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Assertions {
@@ -133,10 +133,10 @@ pub struct TcpConfig {
     /// Whether a TLS handshake follows the connection.
     #[serde(default)]
     pub use_tls: bool,
-    /// What is sent; may be empty.
+    /// Payload that is sent; may be empty.
     #[serde(default)]
     pub send_payload: String,
-    /// What the answer contains; may be empty.
+    /// String that the answer contains; may be empty.
     #[serde(default)]
     pub expect_contains: String,
     /// The certificate is valid for at least these days.

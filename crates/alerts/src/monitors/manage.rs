@@ -19,7 +19,7 @@ impl From<ConfigError> for QueryError {
     }
 }
 
-/// Why a check by a browser is refused on a server that makes none.
+/// Refusal of a check by a browser on a server that makes none.
 pub const NO_BROWSER: &str = "checks by a browser are off on this server (SYNTHETICS_BROWSER_MODE)";
 
 /// `POST /api/synthetics/checks`. `has_browser`: whether this server makes checks by a browser.

@@ -65,7 +65,7 @@ pub struct CheckOverview {
     pub checks: Vec<CheckOverviewRow>,
     /// Number of all monitors of the project.
     pub counts: CheckCounts,
-    /// Why this server makes no checks by a browser; null if it does.
+    /// Reason for which this server makes no checks by a browser; null if it does.
     pub browser_problem: Option<String>,
     /// Position of this page in the list.
     pub pagination: PageInfo,

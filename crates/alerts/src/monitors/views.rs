@@ -23,9 +23,9 @@ pub enum CheckType {
     Tls,
     /// The records of a name.
     Dns,
-    /// That a job reports in time.
+    /// Reports of a job in time.
     Heartbeat,
-    /// What a script does in a browser.
+    /// Script in a browser.
     Browser,
 }
 
@@ -190,7 +190,7 @@ pub struct Check {
     /// Time of the latest change by a user.
     #[schema(format = DateTime)]
     pub updated_at: String,
-    /// Why this server cannot check it; null if it can.
+    /// Reason for which this server cannot check it; null if it can.
     pub problem: Option<String>,
 }
 
@@ -252,7 +252,7 @@ pub struct CheckResult {
     pub at: String,
     /// The outcome.
     pub outcome: OutcomeView,
-    /// Why it is bad or missed; empty if it is good.
+    /// Reason of a bad or missed result; empty if it is good.
     pub reason: String,
     /// HTTP status.
     pub status_code: Option<i64>,
@@ -271,7 +271,7 @@ pub struct CheckResult {
     /// End of the validity of the certificate.
     #[schema(format = DateTime)]
     pub tls_expires_at: Option<String>,
-    /// What the script of a check by a browser printed. Stored for bad results only.
+    /// Output of the script of a check by a browser. Stored for bad results only.
     pub output: String,
 }
 
@@ -391,7 +391,7 @@ pub struct CheckTransition {
     pub from: StateView,
     /// The state since.
     pub to: StateView,
-    /// Why; empty for a recovery.
+    /// Reason of the change; empty for a recovery.
     pub reason: String,
     /// Trace id of the check that changed the state; may be empty.
     pub trace_id: String,

@@ -28,14 +28,14 @@ impl ChainProgress {
     }
 }
 
-/// What is due, and the progress afterwards; `None`: the chain is over.
+/// Contact methods that are due, and the progress afterwards; `None`: the chain is over.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ChainRun {
     /// Contact methods to use now.
     pub methods: Vec<i64>,
     /// The person has no usable contact method: the address of the account is used.
     pub falls_back: bool,
-    /// What follows.
+    /// Next progress of the chain; `None`: it is over.
     pub next: Option<ChainProgress>,
 }
 
@@ -72,7 +72,7 @@ mod tests {
         steps.iter().map(|&(method, delay_minutes)| ChainStep { method, delay_minutes }).collect()
     }
 
-    /// What is used in which minute; method 0 is the address of the account.
+    /// Contact methods by minute; method 0 is the address of the account.
     fn runs(steps: &[(i64, i64)], usable: &[i64], minutes: impl IntoIterator<Item = i64>) -> Vec<(i64, i64)> {
         let steps = chain(steps);
         let mut progress = Some(ChainProgress::begin(0));

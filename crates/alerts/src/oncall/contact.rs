@@ -103,7 +103,7 @@ pub fn delivery(kind: &str, config: &Value) -> Value {
     }
 }
 
-/// What stands for a secret.
+/// Mask of a secret.
 pub const MASK: &str = "********";
 
 /// Keys of secrets.

@@ -9,7 +9,7 @@ use super::wait::Wait;
 pub struct Progress {
     /// The step that runs next.
     pub step: usize,
-    /// How often all steps have run.
+    /// Number of complete runs of all steps.
     pub round: i64,
     /// Until the step runs; `None`: nothing runs.
     pub wait: Option<Wait>,

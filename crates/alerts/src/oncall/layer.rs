@@ -12,7 +12,7 @@ const HOUR_NS: i64 = 60 * MINUTE_NS;
 const DAY_MINUTES: i32 = 24 * 60;
 const WEEK_MINUTES: i32 = 7 * DAY_MINUTES;
 
-/// How often the turn changes.
+/// Period of a rotation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RotationType {
@@ -59,7 +59,7 @@ pub struct LayerDefinition {
     /// Its name.
     #[serde(default)]
     pub name: String,
-    /// How often the turn changes.
+    /// Period of the rotation.
     pub rotation_type: RotationType,
     /// When the turn changes, `HH:MM`.
     pub handoff_time: String,
@@ -74,7 +74,7 @@ pub struct LayerDefinition {
     pub interval_hours: i64,
     /// The day of the first turn, `YYYY-MM-DD`.
     pub rotation_start: String,
-    /// Who takes turns, in order.
+    /// Users who take turns, in order.
     pub user_ids: Vec<i64>,
     /// Hours to which the layer is limited; none: always.
     #[serde(default)]

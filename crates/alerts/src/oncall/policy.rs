@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use tidewatch_accounts::Severity;
 use tidewatch_limits as limits;
 
-/// What a step reaches.
+/// Kind of a step's target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TargetKind {
@@ -22,7 +22,7 @@ pub enum TargetKind {
 /// One target of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct StepTarget {
-    /// What it is.
+    /// Kind of the target.
     #[serde(rename = "type")]
     pub kind: TargetKind,
     /// Its id.
@@ -33,7 +33,7 @@ pub struct StepTarget {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Step {
-    /// Whom it reaches.
+    /// People and channels that the step reaches.
     pub targets: Vec<StepTarget>,
     /// Minutes until the next step, if nobody acknowledges.
     pub delay_minutes: i64,
@@ -61,7 +61,7 @@ pub struct PolicyDefinition {
     pub schema_version: u32,
     /// The steps, in order.
     pub steps: Vec<Step>,
-    /// How often all steps run again.
+    /// Number of times that all steps run again.
     #[serde(default)]
     pub repeat: i64,
     /// Which chain of the people runs.

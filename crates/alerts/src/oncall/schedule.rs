@@ -68,7 +68,7 @@ impl Schedule {
         Ok(Schedule { zone, layers, overrides })
     }
 
-    /// Who is on call at an instant, and whether by an override.
+    /// User who is on call at an instant, and whether by an override.
     pub fn user_at(&self, at_ns: i64) -> Option<(i64, bool)> {
         let covering = self.overrides.iter().rev().find(|one| (one.start_ns..one.end_ns).contains(&at_ns));
         if let Some(covering) = covering {

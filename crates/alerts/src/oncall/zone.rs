@@ -17,7 +17,7 @@ impl Zone {
         TimeZone::get(name).ok().map(Zone)
     }
 
-    /// What the clocks show at an instant.
+    /// Civil time of the zone at an instant.
     pub fn civil(&self, at_ns: i64) -> DateTime {
         self.0.to_datetime(timestamp(at_ns))
     }

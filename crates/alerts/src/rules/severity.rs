@@ -45,8 +45,8 @@ pub fn automatic(config: &RuleConfig, value: f64) -> Severity {
     if is_critical { Severity::Critical } else { Severity::Warning }
 }
 
-/// How many times the sustainable rate an error budget burns that is spent in two days. SRE workbook, "Alerting on
-/// SLOs".
+/// Burn rate of an error budget that is spent in two days, as a multiple of the sustainable rate. SRE workbook,
+/// "Alerting on SLOs".
 pub const FAST_BURN: f64 = 14.4;
 /// Likewise, spent in five days.
 pub const SLOW_BURN: f64 = 6.0;

@@ -19,7 +19,7 @@ const CLOCK_JUMP_MAX: i64 = 2 * 3600 * SECOND;
 const DATA_STEP_NS: i64 = 600 * SECOND;
 const SECOND: i64 = 1_000_000_000;
 
-/// What was measured.
+/// Result of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seen {
     /// Nothing.
@@ -41,7 +41,7 @@ pub struct Terms {
     pub is_snoozed: bool,
 }
 
-/// What follows.
+/// Effect of a measurement on an alert.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// Nothing fires.

@@ -15,7 +15,7 @@ pub const STYLE: &str = include_str!("style.css");
 /// The path of [`STYLE`].
 pub const STYLE_PATH: &str = "/status-page.css";
 
-/// How a page is shown.
+/// Form of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Shown {
     /// Within another page: without logo, subscription and footer.

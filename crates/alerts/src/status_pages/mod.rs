@@ -92,14 +92,14 @@ pub trait MonitorSource: Send + Sync {
     ) -> Reading<'a, Vec<MonitorDay>>;
 }
 
-/// What visitors of a status page see.
+/// Status page for visitors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PublicPage {
     /// The last part of its path.
     pub slug: String,
     /// Its name.
     pub name: String,
-    /// What it is about; may be empty.
+    /// Description of the page's subject; may be empty.
     pub description: String,
     /// When its logo was set; `None`: it has none.
     pub logo_ns: Option<i64>,
@@ -135,7 +135,7 @@ pub struct Check {
     pub outages: Vec<MonitorOutage>,
 }
 
-/// How a page as a whole is.
+/// Overall state of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Overall {
     /// Every component is up.
@@ -238,7 +238,7 @@ impl PublicPage {
         self.maintenance.iter().filter(move |window| window.starts_ns <= now_ns && now_ns < window.ends_ns)
     }
 
-    /// How the page as a whole is.
+    /// Overall state of the page.
     pub fn overall(&self) -> Overall {
         let count = |state| self.checks().filter(|check| check.monitor.state == state).count();
         let (up, down) = (count(CheckState::Up), count(CheckState::Down));
@@ -300,7 +300,7 @@ pub(crate) mod tests {
     use super::*;
 
     pub const NOW: i64 = 1_795_427_040_000_000_000;
-    /// What an attacker types.
+    /// Input of an attacker.
     pub const HOSTILE: &str = "<script>alert(1)</script>\"'&]]><img src=x onerror=alert(1)>";
 
     pub fn monitor(id: i64, name: &str, state: CheckState) -> MonitorState {

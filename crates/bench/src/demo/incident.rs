@@ -100,9 +100,9 @@ pub enum Effect {
 /// An incident at a time.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
-    /// What happens.
+    /// Kind of the fault.
     pub incident: Incident,
-    /// How strongly.
+    /// Strength of the fault.
     pub effect: Effect,
     /// From when. Nanoseconds since the epoch.
     pub at_ns: u64,

@@ -37,10 +37,10 @@ pub struct DemoArgs {
     email: String,
     #[arg(long, default_value = "demo-password")]
     password: String,
-    /// What goes wrong in the shop, from 40 minutes before the end of the history, or in its last third.
+    /// Fault of the shop, from 40 minutes before the end of the history, or in its last third.
     #[arg(long, value_enum, default_value_t = Incident::Release)]
     incident: Incident,
-    /// How strongly it goes wrong.
+    /// Strength of the fault.
     #[arg(long, value_enum, default_value_t = Effect::Big)]
     effect: Effect,
     /// Minutes of history to send first.
@@ -114,7 +114,7 @@ fn send_history(base: &str, token: &str, traffic: &mut Traffic, now_ns: u64) -> 
     Ok(sent + export(base, token, &mut traffic.shop)?)
 }
 
-/// What went wrong, from when, and what the product should say.
+/// Description of the fault: its kind, its start, and the expected answers of the product.
 fn planted(plan: Plan) -> String {
     let at = i64::try_from(plan.at_ns / 1_000_000_000).unwrap_or_default();
     let at = jiff::Timestamp::from_second(at).map_or_else(|_| String::new(), |at| at.to_string());

@@ -14,7 +14,7 @@ const EVEN_RATE: f64 = 0.4;
 /// Growth of traffic in [`Incident::Wave`].
 const WAVE: f64 = 2.5;
 
-/// What happens in the shop before and after `now_ns`.
+/// Traffic of the shop before and after `now_ns`.
 #[derive(Debug, Clone, Copy)]
 pub struct History {
     /// The end of the history. Nanoseconds since the epoch.
@@ -25,14 +25,14 @@ pub struct History {
     pub rate: f64,
     /// The same seed gives the same history.
     pub seed: u64,
-    /// What goes wrong.
+    /// Kind of the fault.
     pub incident: Incident,
-    /// How strongly.
+    /// Strength of the fault.
     pub effect: Effect,
 }
 
 impl History {
-    /// What goes wrong, and from when.
+    /// Kind, strength and start of the fault.
     pub fn plan(&self) -> Plan {
         Plan::within(self.incident, self.effect, self.now_ns, self.minutes)
     }

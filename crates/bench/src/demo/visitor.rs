@@ -59,7 +59,7 @@ const CLIENT_VERSIONS: [(&str, u64); 4] = [("5.0", 35), (FAILING_CLIENT, 25), ("
 const SYSTEMS: [(&str, &str, u64); 4] =
     [("iOS", "phone", 30), ("Android", "phone", 25), ("Windows", "desktop", 25), ("macOS", "desktop", 20)];
 
-/// Who sends a request, and its body.
+/// Sender of a request, and its body.
 #[derive(Debug, Clone)]
 pub struct Visitor {
     /// The tenant.

@@ -3,8 +3,9 @@
 use tidewatch_domain::encode::{self, LOG_ATTRIBUTES as ATTRIBUTES, Message};
 use tidewatch_domain::model::{AnyValue, LogRecord, SpanId, TraceId};
 
+use super::generator::{Generator, Period};
+use super::messages::{int, resource, scope, text};
 use super::vocabulary::{RARE_WORD, sentence};
-use super::{Generator, Period, int, resource, scope, text};
 
 const SEVERITIES: [(u8, &str); 6] = [(5, "DEBUG"), (9, "INFO"), (9, "INFO"), (9, "INFO"), (13, "WARN"), (17, "ERROR")];
 

@@ -4,19 +4,21 @@
 //! other telemetry. The same seed generates the same bytes. [`native`] has bodies of the native protocol, [`profiles`]
 //! profiles.
 
+mod generator;
 mod logs;
+mod messages;
 pub mod native;
 mod points;
 pub mod profiles;
 mod spans;
 mod vocabulary;
 
-use tidewatch_domain::encode::{Message, RESOURCE_ATTRIBUTES};
-use tidewatch_domain::model::{AnyValue, Scope, Signal};
+use tidewatch_domain::encode::Message;
+use tidewatch_domain::model::Signal;
 
-use crate::demo::random::Random;
 use vocabulary::Vocabulary;
 
+pub use generator::{Generator, Period};
 pub use points::SERIES;
 pub use vocabulary::{ENDPOINTS_PER_SERVICE, RARE_KEY, RARE_WORD, SERVICES};
 
@@ -46,13 +48,13 @@ impl Kind {
         }
     }
 
-    /// What its records are called, as a plural.
+    /// Name of its records, as a plural.
     pub fn unit(self) -> &'static str {
         unit(self.signal())
     }
 }
 
-/// What the records of a signal are called, as a plural.
+/// Name of the records of a signal, as a plural.
 pub fn unit(signal: Signal) -> &'static str {
     match signal {
         Signal::Traces => "spans",
@@ -66,29 +68,7 @@ pub fn endpoint_name(service: usize, endpoint: usize) -> String {
     Vocabulary::new().services[service].endpoints[endpoint].name.clone()
 }
 
-/// The time range of a request's records: `from_ns .. from_ns + length_ns`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Period {
-    /// Start. Nanoseconds since the epoch.
-    pub from_ns: u64,
-    /// Length in nanoseconds.
-    pub length_ns: u64,
-}
-
-/// Generates a sequence of export requests.
-pub struct Generator {
-    random: Random,
-    vocabulary: Vocabulary,
-    /// The series with which the next request of points continues.
-    next_series: u64,
-}
-
 impl Generator {
-    /// A generator whose output depends only on `seed`.
-    pub fn new(seed: u64) -> Generator {
-        Generator { random: Random::new(seed), vocabulary: Vocabulary::new(), next_series: 0 }
-    }
-
     /// Writes an export request with `units` records (rich spans: rounded up to whole traces of eight) to `out`, which
     /// is cleared first.
     pub fn request(&mut self, kind: Kind, units: usize, period: Period, out: &mut Vec<u8>) {
@@ -100,48 +80,6 @@ impl Generator {
             Kind::Logs => logs::records(self, units, period, &mut message),
             Kind::Points => points::points(self, units, period, &mut message),
         }
-    }
-
-    /// A random service; some are much busier than others.
-    fn service(&mut self) -> usize {
-        let draw = self.random.unit();
-        ((draw * draw) * SERVICES as f64) as usize
-    }
-
-    fn moment(&mut self, period: Period) -> u64 {
-        period.from_ns + self.random.below(period.length_ns.max(1))
-    }
-}
-
-fn text(message: &mut Message<'_>, field: u8, key: &str, value: &str) {
-    message.attribute(field, key, AnyValue::Str(value));
-}
-
-fn int(message: &mut Message<'_>, field: u8, key: &str, value: u64) {
-    message.attribute(field, key, AnyValue::Int(value.cast_signed()));
-}
-
-/// An instrumentation scope without a version.
-fn scope(name: &str) -> Scope<'_> {
-    Scope { name, ..Scope::default() }
-}
-
-/// Appends the ten resource attributes of a service's process.
-fn resource(resource: &mut Message<'_>, name: &str, number: usize) {
-    let build = number % 7;
-    for (key, value) in [
-        ("service.name", name),
-        ("service.version", &format!("2.{build}.{number}")),
-        ("service.instance.id", &format!("{name}-{number:08x}")),
-        ("deployment.environment.name", "production"),
-        ("host.name", &format!("ip-10-0-{number}-17.eu-west-1.compute.internal")),
-        ("os.type", "linux"),
-        ("telemetry.sdk.language", "python"),
-        ("telemetry.sdk.name", "opentelemetry"),
-        ("telemetry.sdk.version", "1.38.0"),
-        ("k8s.pod.name", &format!("{name}-7d9f8b6c5d-x2x{number}")),
-    ] {
-        text(resource, RESOURCE_ATTRIBUTES, key, value);
     }
 }
 

@@ -67,7 +67,7 @@ struct Times {
     date: String,
 }
 
-/// What both protocols say about one span.
+/// Content of one span, the same in both protocols.
 struct Draw {
     id: [u64; 2],
     /// Index in [`RESOURCES`].

@@ -4,8 +4,9 @@
 use tidewatch_domain::encode::{self, HISTOGRAM_ATTRIBUTES, Message, NUMBER_ATTRIBUTES};
 use tidewatch_domain::model::{HistogramPoint, Metric, MetricKind, Point, PointData, Temporality};
 
+use super::generator::{Generator, Period};
+use super::messages::{int, resource, scope, text};
 use super::vocabulary::SERVICES;
-use super::{Generator, Period, int, resource, scope, text};
 
 const GAUGES: u64 = 200;
 const COUNTERS: u64 = 100;

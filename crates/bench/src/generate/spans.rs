@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use tidewatch_domain::encode::{self, Message, RESOURCE_ATTRIBUTES, SPAN_ATTRIBUTES as ATTRIBUTES};
 use tidewatch_domain::model::{Scope, Span, SpanId, SpanKind, StatusCode, TraceId};
 
+use super::generator::{Generator, Period};
+use super::messages::{int, resource, scope, text};
 use super::vocabulary::{Endpoint, RARE_KEY};
-use super::{Generator, Period, int, resource, scope, text};
 use crate::demo::random::Random;
 
 /// Spans of a rich trace.

@@ -11,7 +11,8 @@ use parquet::file::properties::EnabledStatistics;
 use parquet::file::statistics::{Statistics, ValueStatistics};
 use parquet::schema::types::ColumnDescriptor;
 
-use super::{DictionaryColumnWriter, NULL};
+use super::chunk::DictionaryColumnWriter;
+use super::numbers::NULL;
 
 /// Maximum length of the bounds in metadata, in bytes.
 const BOUND_BYTES: usize = 64;
@@ -32,7 +33,7 @@ pub struct Bounds {
     last_page: Vec<u32>,
 }
 
-/// How a column's values compare.
+/// Comparison of a column's values.
 #[derive(Clone, Copy)]
 enum Compare {
     Bytes,

@@ -5,7 +5,7 @@
 use std::iter::repeat_n;
 use std::ops::Range;
 
-use super::NULL;
+use super::numbers::NULL;
 
 /// [`NULL`] in one and in two bytes. Smaller indices fit.
 const NULL_BYTE: u8 = NULL as u8;

@@ -9,7 +9,9 @@
 //!   `pages`: page boundaries and encoding; `bounds`: minimum and maximum.
 
 mod bounds;
+mod chunk;
 mod dictionary_indices;
+mod numbers;
 mod pages;
 mod source;
 #[cfg(test)]
@@ -25,30 +27,15 @@ use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnDescPtr;
 
 use super::row_ranges::RowRange;
+pub use chunk::DictionaryColumnWriter;
 use dictionary_indices::DictionaryIndices;
-use source::{CachedIndices, Source};
+use source::Source;
 use values::ValueList;
 
 use super::page::Compressor;
 
-/// The number of a row without a value.
-const NULL: u32 = u32::MAX;
-/// A value of an array's own dictionary that has no number in the chunk yet.
-const UNKNOWN: u32 = u32::MAX - 1;
-
 /// Number of rows that are checked at once for being equal.
 const PIECE_ROWS: usize = 256;
-
-/// The writer of one column chunk, reused for the next row group.
-pub struct DictionaryColumnWriter {
-    column: ColumnDescPtr,
-    /// By row, the number of the value or [`NULL`].
-    rows: DictionaryIndices,
-    values: ValueList,
-    /// By position in the caller's list of arrays: the dictionary of the latest array and the numbers of its values in
-    /// the chunk.
-    cached: Vec<Option<CachedIndices>>,
-}
 
 impl DictionaryColumnWriter {
     /// Whether arrays of this type are supported.

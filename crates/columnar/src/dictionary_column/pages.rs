@@ -10,7 +10,8 @@ use parquet::errors::{ParquetError, Result};
 use parquet::file::properties::WriterProperties;
 
 use super::bounds::Bounds;
-use super::{DictionaryColumnWriter, NULL};
+use super::chunk::DictionaryColumnWriter;
+use super::numbers::NULL;
 use crate::page::{ChunkMetadata, Compressor, PAGE_ROWS, Pages, rle_bit_packing};
 
 /// Approximate size of a page of plain values.

@@ -9,7 +9,8 @@ use arrow::datatypes::{
     ArrowNativeType, DataType, Float64Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt32Type, UInt64Type,
 };
 
-use super::{NULL, UNKNOWN, ValueList};
+use super::numbers::{NULL, UNKNOWN};
+use super::values::ValueList;
 use crate::page::Strings;
 
 /// The values of a dictionary and their numbers in the chunk.

@@ -29,7 +29,7 @@ impl ValueList {
             Type::INT64 | Type::DOUBLE => Some(8),
             _ => None,
         };
-        let recent = if width.is_some() { vec![(0, super::NULL); RECENT] } else { Vec::new() };
+        let recent = if width.is_some() { vec![(0, super::numbers::NULL); RECENT] } else { Vec::new() };
         ValueList { width, ends: Vec::new(), bytes: Vec::new(), numbers: HashTable::new(), last: None, recent }
     }
 
@@ -39,7 +39,7 @@ impl ValueList {
         self.bytes.clear();
         self.numbers.clear();
         self.last = None;
-        self.recent.fill((0, super::NULL));
+        self.recent.fill((0, super::numbers::NULL));
     }
 
     pub fn len(&self) -> usize {
@@ -93,7 +93,7 @@ impl ValueList {
     pub fn number_of_bits(&mut self, bits: u64) -> u32 {
         let place = (bits.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % RECENT;
         match self.recent[place] {
-            (known, number) if known == bits && number != super::NULL => number,
+            (known, number) if known == bits && number != super::numbers::NULL => number,
             _ => {
                 let number = self.number(&bits.to_le_bytes()[..self.width.unwrap_or(size_of::<u64>())]);
                 self.recent[place] = (bits, number);

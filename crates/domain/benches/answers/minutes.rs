@@ -26,7 +26,7 @@ pub struct Endpoint {
     pub is_priced: bool,
 }
 
-/// What an incident does to requests from its start on.
+/// Effect of an incident on requests from its start on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Effect {
     /// Factor of durations, and the share of requests with it.

@@ -29,7 +29,7 @@ const NOISE: [(&str, u32); 12] = [
     ("noise.l", 200),
 ];
 
-/// What goes wrong.
+/// Cause of an incident.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
     ReleaseSlow,

@@ -21,7 +21,7 @@ pub(super) struct Window {
     pub left_out: usize,
 }
 
-/// What is usual for windows of one length at one time.
+/// Usual values of windows of one length at one time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Usual {
     /// The greater of the two baselines' medians.
@@ -43,8 +43,8 @@ pub(super) fn recent(series: &Series, metric: Metric, window: Window, now: i64) 
     if values.len() < WINDOWS { None } else { median(&mut values) }
 }
 
-/// What the known windows of the last day alone say is usual for a window that ends at `now`: hardly more than [`usual`]
-/// says. With too few windows, the last six hours together say it. `None`: they have too few requests.
+/// Usual value of a window that ends at `now`, from the known windows of the last day alone: hardly more than that of
+/// [`usual`]. With too few windows, the last six hours together give it. `None`: they have too few requests.
 pub(super) fn lately(series: &Series, metric: Metric, window: Window, now: i64) -> Option<Usual> {
     let last = now - window.length - 5;
     let known = |hours: i64| {

@@ -17,7 +17,7 @@ const RECOVERY: i64 = 15;
 /// A new alarm within this many minutes continues the change.
 const REOPENED: i64 = 60;
 
-/// What got worse.
+/// Metric that got worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// The median duration.
@@ -37,7 +37,7 @@ pub enum Kind {
 /// A change for the worse.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
-    /// What got worse.
+    /// Metric that got worse.
     pub kind: Kind,
     /// First minute of the change, since the epoch.
     pub since: i64,

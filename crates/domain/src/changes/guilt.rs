@@ -5,7 +5,7 @@ const OWN: f64 = 0.5;
 /// Part of a subject's change that a callee explains when the cause is looked for there.
 const EXPLAINED: f64 = 0.4;
 
-/// How a subject changed.
+/// Worsening of a subject, and the parts that its callees pass on.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Added {
     /// Change of the mean duration or of the failed share of a request; above 0 when worse.

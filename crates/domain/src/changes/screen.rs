@@ -21,7 +21,7 @@ const WINDOWS: usize = 4;
 /// Quarters of a fall of traffic, and the usual calls of one: the fewer calls, the longer none must come until chance is
 /// ruled out.
 const FALLS: [(usize, f64); 3] = [(1, 26.0), (2, 18.0), (3, 13.0)];
-/// What is left of the usual calls.
+/// Share of the usual calls that is left.
 const FALLEN: f64 = 0.6;
 /// Quarters of the time before a fall of traffic: two hours.
 const BEFORE_FALL: usize = 8;
@@ -81,7 +81,7 @@ struct Window {
     priced: f64,
 }
 
-/// What is compared of a [`Window`], by place: logarithms of durations at [`QUANTILES`], failed share, logarithm of the
+/// Compared values of a [`Window`], by place: logarithms of durations at [`QUANTILES`], failed share, logarithm of the
 /// cost of a call; NaN: too few calls.
 type Values = [f64; PLACES];
 
@@ -175,8 +175,8 @@ impl Windows {
     }
 }
 
-/// How many standard deviations the worst window is from what was usual before it; 0: [`super::changes`] probably finds
-/// nothing.
+/// Distance of the worst window from the values usual before it, in standard deviations; 0: [`super::changes`] probably
+/// finds nothing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Suspicion {
     /// Durations, failures or costs.
@@ -192,8 +192,8 @@ impl Suspicion {
     }
 }
 
-/// What the windows of the last [`STEPS`] minutes suggest. `quarters` are [`SCREENED`] minutes; the last one `is_whole`
-/// when it is over.
+/// Suspicion from the windows of the last [`STEPS`] minutes. `quarters` are [`SCREENED`] minutes; the last one
+/// `is_whole` when it is over.
 pub fn suspicion(quarters: &[Quarter], is_whole: bool) -> Suspicion {
     let first = quarters.len().saturating_sub((STEPS / QUARTER) as usize + 1);
     let mut worst = 0.0_f64;

@@ -18,7 +18,7 @@ const CALLS_FOR_RATE: f64 = 10.0;
 const PART: usize = 6 * 60;
 const CALLS_FOR_PART: f64 = 100.0;
 const LONG: f64 = 0.98;
-/// How much longer than the usual long duration a slow request is: 15 % and 10 ms.
+/// Distance of a slow request from the usual long duration: 15 % and 10 ms.
 const LN_LONGER: f64 = 0.139_761_942;
 const NS_LONGER: f64 = 10e6;
 
@@ -80,7 +80,7 @@ struct Cell {
     cost: f64,
 }
 
-/// What is measured in a window.
+/// Metric of a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Metric {
     /// Logarithm of the median duration.

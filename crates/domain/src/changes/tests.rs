@@ -13,7 +13,7 @@ struct Day {
     days: i64,
 }
 
-/// What a generated minute adds: factor of durations of a share of requests, share of failures, factor of traffic.
+/// Effect of a generated minute: factor of durations of a share of requests, share of failures, factor of traffic.
 #[derive(Clone, Copy)]
 struct Effect {
     slower: f64,

@@ -12,7 +12,7 @@ pub struct Served {
     pub bad: f64,
 }
 
-/// How a version relates to a change.
+/// Relation of a version to a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Relation {
     /// It is worse than the older versions in the same minutes.

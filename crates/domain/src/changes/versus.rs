@@ -25,7 +25,7 @@ pub struct Sample {
     pub durations: [f64; 4],
 }
 
-/// What differs between two samples.
+/// Quantity in which two samples differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Differs {
     /// The failed share.

@@ -3,7 +3,7 @@
 use super::detect::{Change, Kind};
 use super::version::Relation;
 
-/// What a sentence says of a subject.
+/// Facts of a subject for its sentence.
 #[derive(Debug, Clone, Copy)]
 pub struct Card<'a> {
     /// Name of the subject.

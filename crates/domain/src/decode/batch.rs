@@ -64,3 +64,11 @@ pub(crate) fn push<T>(list: &mut Vec<T>, record: T, what: &str, records_max: usi
     list.push(record);
     Ok(index as u32)
 }
+
+/// Limits a body to 2 GiB: list indexes are 32 bits wide, and no list has more elements than the body has bytes.
+pub(super) fn check_size(body: &[u8]) -> Result<(), Fault> {
+    if i32::try_from(body.len()).is_err() {
+        return Err(fault!("a body of {} bytes is too large", body.len()));
+    }
+    Ok(())
+}

@@ -1,6 +1,12 @@
-//! The internal error type of the decoders.
+//! The error type of the decoders, and its internal form.
 
-use super::DecodeError;
+/// Refusal of a body, with its reason.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct DecodeError {
+    /// One sentence for the caller.
+    pub message: String,
+}
 
 /// A boxed [`DecodeError`], one pointer wide, so that results of the inner readers fit into two registers.
 pub(crate) type Fault = Box<DecodeError>;

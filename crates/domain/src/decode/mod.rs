@@ -10,41 +10,25 @@
 //! `fuzz/`).
 
 mod batch;
+mod encoding;
 pub(crate) mod fault;
 mod histogram;
 mod ids;
 mod json;
 mod profiles;
 pub(crate) mod protobuf;
+mod severity;
 pub(crate) mod values;
 
 use bumpalo::Bump;
 
 use crate::model::{LogBatch, MetricBatch, ReportBatch, TraceBatch};
+use batch::check_size;
 pub use batch::{RECORDS_MAX, records_max};
-use fault::{Fault, fault};
+pub use encoding::Encoding;
+pub use fault::DecodeError;
 pub use profiles::{STACK_DEPTH_MAX, STACK_LOCATIONS_MAX, otlp_profiles, pprof};
-
-/// Maximum nesting depth of an `AnyValue`: the value of an attribute or a log body is level 1, the elements of an array
-/// or map in it are level 2. Bodies with deeper values are refused.
-pub const VALUE_DEPTH_MAX: u32 = 32;
-
-/// The encoding of an OTLP body, after decompression.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Encoding {
-    /// `application/x-protobuf`.
-    Protobuf,
-    /// `application/json`.
-    Json,
-}
-
-/// Why a body was refused.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct DecodeError {
-    /// One sentence for the caller.
-    pub message: String,
-}
+pub use values::VALUE_DEPTH_MAX;
 
 /// Decodes an `ExportTraceServiceRequest`.
 pub fn traces<'a>(encoding: Encoding, body: &'a [u8], arena: &'a Bump) -> Result<TraceBatch<'a>, DecodeError> {
@@ -135,20 +119,4 @@ fn request<'a>(
         Encoding::Json => json::request(body, arena, batch),
     }
     .map_err(|fault| *fault)
-}
-
-/// Limits a body to 2 GiB: list indexes are 32 bits wide, and no list has more elements than the body has bytes.
-fn check_size(body: &[u8]) -> Result<(), Fault> {
-    if i32::try_from(body.len()).is_err() {
-        return Err(fault!("a body of {} bytes is too large", body.len()));
-    }
-    Ok(())
-}
-
-/// OTLP severity. Undefined numbers read as 0, "unspecified".
-fn severity_number(number: i64) -> u8 {
-    match number {
-        1..=24 => number as u8,
-        _ => 0,
-    }
 }

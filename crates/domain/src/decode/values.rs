@@ -2,9 +2,12 @@
 
 use bumpalo::Bump;
 
-use super::VALUE_DEPTH_MAX;
 use super::fault::{Fault, fault};
 use crate::model::{AnyValue, KeyValue};
+
+/// Maximum nesting depth of an `AnyValue`: the value of an attribute or a log body is level 1, the elements of an array
+/// or map in it are level 2. Bodies with deeper values are refused.
+pub const VALUE_DEPTH_MAX: u32 = 32;
 
 /// The stacks of a decoder, for either encoding.
 pub(crate) struct Stacks<'a> {

@@ -9,20 +9,20 @@ use super::table::{Condition, Counts, LeftOut, Set, Table};
 const ROWS_MAX: usize = 5;
 /// Part of the first selection below which the search ends.
 const REMAINDER_MIN: f64 = 0.05;
-/// What distinguishes the selection.
+/// Conditions that distinguish the selection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
-    /// How the first row was found, or would have been.
+    /// Mode in which the first row was found, or would have been.
     pub mode: Mode,
     /// Best first.
     pub rows: Vec<Row>,
-    /// Why there are no rows.
+    /// Reason for an answer without rows.
     pub no_rows: Option<NoRows>,
     /// Columns that were no candidates, by their places.
     pub left_out: Vec<(usize, LeftOut)>,
 }
 
-/// Why there are no rows.
+/// Reasons for an answer without rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoRows {
     /// Fewer than five requests are selected.
@@ -34,7 +34,7 @@ pub enum NoRows {
 /// One row: a condition, or two that hold together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// How the condition was found.
+    /// Search that found the condition.
     pub kind: RowKind,
     /// One condition, or the two of a pair.
     pub conditions: Vec<Condition>,
@@ -52,7 +52,7 @@ pub struct Row {
     pub score: f64,
 }
 
-/// How a condition was found.
+/// Searches that find a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowKind {
     /// It differs within the selected minutes.
@@ -125,7 +125,7 @@ fn row(search: &Search<'_>, baseline: &Baseline, kept: &[Candidate], all: Counts
     })
 }
 
-/// What all selected requests have, and hardly any of the five minutes before: the row of a full rollout.
+/// Condition that all selected requests meet, and hardly any of the five minutes before: the row of a full rollout.
 fn began_with(table: &Table, all: Counts, explanation: &Explanation) -> Option<Row> {
     /// Least growth of the band, least unexplained part, and requests that the minutes before need.
     const GROWTH_MIN: f64 = 0.2;

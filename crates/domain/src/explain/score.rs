@@ -14,7 +14,7 @@ pub const SUPPORT_MIN: f64 = 5.0;
 /// Least share of the selection, and least explained part.
 const SHARE_MIN: f64 = 0.05;
 
-/// What conditions are compared with.
+/// Baseline with which conditions are compared.
 #[derive(Debug, Clone, Copy)]
 pub enum Baseline {
     /// The requests of the same minutes that are not in the band.
@@ -22,7 +22,7 @@ pub enum Baseline {
         /// Counts of all requests.
         all: Counts,
     },
-    /// What the band would hold if it were as before.
+    /// Expected content of the band if it were as before.
     Excess {
         /// Counts of all requests.
         all: Counts,

@@ -17,7 +17,7 @@ pub const SYNONYM: f64 = 0.95;
 /// Part of the requests with distinct values above which a column holds identifiers.
 const IDENTIFIER: f64 = 0.5;
 
-/// What the selection is compared with.
+/// Baseline with which the selection is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// With what the band would hold if it were as before.
@@ -213,7 +213,7 @@ impl<'t> Search<'t> {
     }
 }
 
-/// Why a column is no candidate.
+/// Reason for which a column is no candidate.
 fn unfit(column: &Column, table: &Table) -> Option<LeftOut> {
     let (codes, dictionary): (Vec<u32>, usize) = match &column.values {
         Values::Strings { codes, dictionary } => (codes.clone(), dictionary.len()),

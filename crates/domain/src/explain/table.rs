@@ -133,7 +133,7 @@ pub enum Predicate {
     LessThan(f64),
 }
 
-/// Why an attribute is no candidate.
+/// Reasons for which an attribute is no candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeftOut {
     /// Every request has the same value.

@@ -18,7 +18,7 @@ pub struct ProjectId(pub [u8; 16]);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct RowId(pub [u8; 16]);
 
-/// Why a span was refused. DECISIONS 5: only this span is rejected, the rest of the batch is stored.
+/// Reasons for which a span is refused. DECISIONS 5: only this span is rejected, the rest of the batch is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InvalidId {
     /// The trace id is not 16 bytes (or, in JSON, not hexadecimal).

@@ -19,7 +19,7 @@ pub struct ProfileBatch<'a> {
     pub format: ProfileFormat,
     /// The profiles.
     pub profiles: Vec<Profile<'a>>,
-    /// What the values of samples measure; each profile has a range.
+    /// Measures of the values of samples; each profile has a range.
     pub sample_types: Vec<SampleType<'a>>,
     /// Samples; each profile has a range.
     pub samples: Vec<Sample>,
@@ -64,7 +64,7 @@ pub struct Profile<'a> {
     pub app_version: &'a str,
 }
 
-/// What a value measures.
+/// Measure of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SampleType<'a> {
     /// For example `cpu`.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What a variable part of a line looks like.
+/// Form of a variable part of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Variable {
     /// A decimal number.

@@ -8,6 +8,7 @@ mod logs;
 mod metrics;
 mod profiles;
 mod report;
+mod report_rows;
 mod sessions;
 mod traces;
 
@@ -17,8 +18,8 @@ pub use profiles::{
     ENDPOINT_LABEL, LABEL_VALUES_MAX, ProfileProjection, ProfileRow, ProfileSource, SampleRow, StackRow, TRUNCATED,
     profiles,
 };
-pub use report::{ReportProjection, report};
-pub use sessions::{SegmentRow, SessionRow};
+pub use report::report;
+pub use report_rows::{ReportProjection, SegmentRow, SessionRow};
 pub use traces::{traces, traces_with};
 
 use std::sync::Arc;
@@ -113,7 +114,7 @@ impl Default for IngestSettings {
 pub struct Dropped {
     /// Index into the batch's `spans`, `records` or `points`.
     pub record: u32,
-    /// Why it is not stored.
+    /// Reason for which it is not stored.
     pub reason: DropReason,
 }
 
@@ -253,7 +254,7 @@ pub struct AiTrace<'a> {
     pub total_cost: Option<f64>,
     /// Whether the costs come from the price table instead of the span.
     pub cost_estimated: bool,
-    /// Why the model stopped.
+    /// Reason for which the model stopped.
     pub finish_reason: Option<&'a str>,
     /// End user of the application.
     pub user_id: Option<&'a str>,
@@ -261,7 +262,7 @@ pub struct AiTrace<'a> {
     pub conversation_id: &'a str,
     /// Number of tool calls.
     pub tool_call_count: i64,
-    /// What a reader should look at.
+    /// Flags that a reader should look at.
     pub flags: Flags,
     /// Whether the events of the span have messages of the conversation.
     pub has_event_messages: bool,

@@ -42,7 +42,7 @@ pub const TRUNCATED: &str = "(truncated)";
 const SPAN_KEYS: [&str; 4] = ["span_id", "span id", "local root span id", "profile_id"];
 const TRACE_KEYS: [&str; 2] = ["trace_id", "trace id"];
 
-/// What a request says about its profiles in other places than its body. WIRE 2.1.
+/// Facts about a request's profiles outside its body. WIRE 2.1.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ProfileSource<'s> {
     /// The service of profiles without one.

@@ -10,12 +10,12 @@ use bumpalo::Bump;
 
 use super::sessions::{Recorded, append};
 use super::{
-    DropReason, Dropped, Enrichment, Entity, EntityKind, Exception, KeptSpan, MetricProjection, NativeSpanIds, Owner,
-    ProjectContext, Promoted, SegmentRow, SessionRow, TraceProjection, metrics,
+    DropReason, Dropped, Enrichment, Entity, EntityKind, Exception, KeptSpan, NativeSpanIds, Owner, ProjectContext,
+    Promoted, ReportProjection, metrics,
 };
 use crate::model::{
-    AnyValue, Attributes, KeyValue, Metric, MetricBatch, MetricKind, NativeId, Point, PointData, ReportBatch,
-    ReportedException, Resource, RowId, Run, RunSpan, Scope, Slice, Span, SpanKind, StatusCode, TraceBatch, TraceId,
+    AnyValue, Attributes, KeyValue, Metric, MetricKind, NativeId, Point, PointData, ReportBatch, ReportedException,
+    Resource, RowId, Run, RunSpan, Scope, Slice, Span, SpanKind, StatusCode, TraceId,
 };
 use crate::rules::client_sampling::rate_weight;
 use crate::rules::endpoint_name::UNMATCHED;
@@ -26,34 +26,6 @@ use crate::rules::native_ids::{Derived, derived_id, span_id_of, trace_id_of};
 use crate::rules::record_time::record_time;
 use crate::rules::sampling::{combined, sample};
 use crate::rules::session;
-
-/// The rows of one report. Its records are the entries of `traces.spans` (runs, spans and exceptions, in this order of
-/// each run), then the points of `metrics`, then the sessions and the segments of recordings.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ReportProjection<'a> {
-    /// Root spans of runs, their spans, and one entry per exception.
-    pub traces: TraceBatch<'a>,
-    /// What identifies each entry of `traces.spans` in a retry: the span's id, or the row id of an exception.
-    pub records: Vec<NativeId>,
-    /// Rows of `traces`.
-    pub rows: TraceProjection<'a>,
-    /// The values of metrics, as gauges.
-    pub metrics: MetricBatch<'a>,
-    /// Rows of `metrics`.
-    pub metric_rows: MetricProjection<'a>,
-    /// Whether a record has no time of its own.
-    pub is_untimed: bool,
-    /// Number of items that are in no list above because they cannot be read.
-    pub invalid: u64,
-    /// States of sessions to store.
-    pub sessions: Vec<SessionRow<'a>>,
-    /// Segments of recordings to store.
-    pub segments: Vec<SegmentRow<'a>>,
-    /// What identifies each session and then each segment of the report in a retry; 0 if it is not stored.
-    pub session_records: Vec<u128>,
-    /// Sessions and segments that are not stored, by index into `session_records`.
-    pub sessions_dropped: Vec<Dropped>,
-}
 
 /// Projects a report into rows. `client_ip`: the address of the client; empty when unknown.
 pub fn report<'a>(
@@ -96,7 +68,7 @@ struct Projector<'b, 'a> {
     out: ReportProjection<'a>,
 }
 
-/// What the spans of a run share.
+/// Values that the spans of a run share.
 #[derive(Clone, Copy)]
 struct RunContext {
     id: NativeId,

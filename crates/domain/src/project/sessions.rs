@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use bumpalo::Bump;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::{DropReason, Dropped, Enrichment, ProjectContext, ReportProjection};
-use crate::model::{AnyValue, Attributes, KeyValue, NativeId, Recording, ReportBatch, RowId, Session, Slice, TraceId};
+use super::report_rows::{ReportProjection, SegmentRow, SessionRow};
+use super::{DropReason, Dropped, Enrichment, ProjectContext};
+use crate::model::{AnyValue, Attributes, KeyValue, NativeId, Recording, ReportBatch, RowId, Session, Slice};
 use crate::rules::exception::{Origin, RawStack};
 use crate::rules::native_ids::trace_id_of;
 use crate::rules::record_time::record_time;
@@ -21,54 +22,6 @@ const CLIENT_IP: &str = "client.ip";
 
 /// Stored exceptions by the client's id of their recording, each with its user.
 pub(super) type Recorded<'a> = HashMap<&'a str, (RowId, &'a str)>;
-
-/// A state of a session: the newest counts.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SessionRow<'a> {
-    /// Index into `ReportProjection::session_records`.
-    pub record: u32,
-    /// Identifies the state: equal for equal content.
-    pub row_id: RowId,
-    /// Id of the session.
-    pub id: NativeId,
-    /// Start, nanoseconds since the epoch.
-    pub time_ns: i64,
-    /// End as received, nanoseconds since the epoch; 0 while the session is open.
-    pub end_ns: i64,
-    /// Greater in states that were received later; nanoseconds since the epoch.
-    pub version: i64,
-    /// The trace of the page.
-    pub trace_id: TraceId,
-    /// What the attributes say.
-    pub facts: SessionFacts<'a>,
-    /// Name and version of the browser; empty when unknown.
-    pub browser: &'a str,
-    /// Range in `traces.attributes`.
-    pub attributes: Slice,
-    /// Address of the client; empty when unknown.
-    pub client_ip: &'a str,
-}
-
-/// A segment of a recording.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SegmentRow<'a> {
-    /// Index into `ReportProjection::session_records`.
-    pub record: u32,
-    /// Identifies the segment: session, exception and index.
-    pub row_id: RowId,
-    /// The session; none when the segment is the recording of an exception only.
-    pub session: NativeId,
-    /// Row id of the exception; zeros when the segment is of a session only.
-    pub exception: RowId,
-    /// Start, nanoseconds since the epoch.
-    pub time_ns: i64,
-    /// End, nanoseconds since the epoch.
-    pub end_ns: i64,
-    /// Id of the user, as far as the report says; empty when unknown.
-    pub user_id: &'a str,
-    /// The segment as received.
-    pub recording: Recording<'a>,
-}
 
 /// Adds the sessions and segments of the report to `out`.
 pub(super) fn project<'a>(
@@ -122,7 +75,7 @@ pub(super) fn project<'a>(
     }
 }
 
-/// What is not stored does not make a later record a duplicate.
+/// Drops a record. It makes no later record a duplicate.
 fn drop_record(record: u32, reason: DropReason, out: &mut ReportProjection<'_>) {
     out.session_records[record as usize] = 0;
     out.sessions_dropped.push(Dropped { record, reason });

@@ -15,7 +15,7 @@ pub struct ParseLimits {
     pub depth: usize,
 }
 
-/// Why a text is no query: one sentence, and where.
+/// Fault of a query: one sentence, and its place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ParseError {

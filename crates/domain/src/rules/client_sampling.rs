@@ -41,7 +41,7 @@ pub fn is_sampling_attribute(key: &str) -> bool {
     Statement::of_key(key).is_some()
 }
 
-/// What the value of an attribute is.
+/// Meaning of an attribute's value.
 enum Statement {
     /// The probability, 0 to 1.
     Probability,

@@ -1,6 +1,7 @@
 //! The reasons for which records are not stored.
 
-/// Why a record is not stored. The names are part of the API (`POST /api/drops`) and never change meaning.
+/// Reasons for which a record is not stored. The names are part of the API (`POST /api/drops`) and never change
+/// meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DropReason {
     /// A root span that no rule promotes. SPEC classification, last row; DECISIONS 4.

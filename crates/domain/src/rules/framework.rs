@@ -1,6 +1,6 @@
 //! The framework of a project, as far as rules depend on it. WIRE 4.3, 5.1, 5.6.
 
-/// What kind of program sends the telemetry of a project.
+/// Kind of program that sends the telemetry of a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[repr(u8)]
 pub enum Framework {

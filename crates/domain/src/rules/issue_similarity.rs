@@ -11,7 +11,7 @@ const WORDS_MAX: usize = 50;
 /// The least similarity of similar Issues.
 pub const SIMILAR: f64 = 1.0 / 3.0;
 
-/// What two Issues are compared by.
+/// Features by which two Issues are compared.
 #[derive(Debug, Clone, Copy)]
 pub struct Compared<'a> {
     /// `exception.type`; empty when absent.

@@ -8,7 +8,7 @@
 //! | muted | until the time or the number of occurrences, whichever is first | open |
 //! | archived | until it occurs again | open |
 
-/// What a user decided about an Issue. Times are nanoseconds since the epoch.
+/// Decision of a user about an Issue. Times are nanoseconds since the epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     /// It is resolved in every version.
@@ -26,7 +26,7 @@ pub enum Decision {
     Archived,
 }
 
-/// What occurred after the time of a decision.
+/// Occurrences after the time of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Since {
     /// Whether it occurred.

@@ -8,7 +8,7 @@ use crate::model::{AnyValue, KeyValue, SpanKind, is_blank};
 /// Longest stored name of a peer, bytes; longer names are cut.
 pub const PEER_BYTES_MAX: usize = 255;
 
-/// What a span says about the other end of its call. Values of the column `peer_kind`; they never change.
+/// Kind of the other end of a span's call. Values of the column `peer_kind`; they never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum PeerKind {

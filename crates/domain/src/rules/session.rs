@@ -48,7 +48,7 @@ pub fn last_activity(started_ns: i64, received_ns: i64, segment_end_ns: i64) -> 
     started_ns.max(segment_end_ns).max(if is_late { started_ns } else { received_ns })
 }
 
-/// What a session's attributes say; empty when unknown.
+/// Facts from a session's attributes; empty when unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SessionFacts<'a> {
     /// Id of the user.

@@ -35,7 +35,7 @@ pub struct Outgoing {
     pub peer: String,
     /// Not [`PeerKind::Caller`].
     pub kind: PeerKind,
-    /// What the caller measured.
+    /// Calls as measured by the caller.
     pub calls: Calls,
 }
 
@@ -48,7 +48,7 @@ pub struct Pair {
     pub address: String,
     /// `service.name` of the callee.
     pub callee: String,
-    /// What the side that arrived second measured.
+    /// Calls as measured by the side that arrived second.
     pub calls: Calls,
 }
 
@@ -57,11 +57,11 @@ pub struct Pair {
 pub struct Served {
     /// `service.name`; empty when absent.
     pub service: String,
-    /// What the service measured.
+    /// Calls as measured by the service.
     pub calls: Calls,
 }
 
-/// What a node of the map is.
+/// Kind of a node of the map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum NodeKind {
     /// It sends spans to the project.
@@ -77,7 +77,7 @@ pub enum NodeKind {
 /// Identifies a node.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId {
-    /// What it is.
+    /// Kind of the node.
     pub kind: NodeKind,
     /// Name of the service or peer.
     pub name: String,

@@ -34,7 +34,7 @@ pub struct Row {
     pub has_missing_parent: bool,
 }
 
-/// Why a waterfall is incomplete.
+/// Reasons for which a waterfall is incomplete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gap {
     /// The parent of a span is not stored.

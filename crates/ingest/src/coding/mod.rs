@@ -24,7 +24,7 @@ pub enum Coding {
     Zstd,
 }
 
-/// Why a body could not be inflated.
+/// Reasons for which a body could not be inflated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InflateError {
     /// The body inflates to more bytes than allowed.

@@ -51,7 +51,7 @@ struct Queue {
     is_closed: bool,
 }
 
-/// Why an artifact cannot be built.
+/// Reasons for which an artifact cannot be built.
 #[derive(Debug, thiserror::Error)]
 pub enum NoArtifact {
     /// The original cannot be converted.

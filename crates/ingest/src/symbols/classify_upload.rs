@@ -41,7 +41,7 @@ impl<'a> Fields<'a> {
 pub struct ClassifiedFile {
     /// The key. The store may choose another one if it is taken.
     pub key: SymbolKey,
-    /// What is stored under it.
+    /// Content stored under it.
     pub content: Content,
     /// Whether it has debug information. Only native code can lack it.
     pub has_debug_info: bool,

@@ -32,7 +32,7 @@ fn durable_records_survive_every_history() {
     }
 }
 
-/// How often the histories reached each case: a model that never crashes proves nothing.
+/// Number of times that the histories reached each case: a model that never crashes proves nothing.
 #[derive(Debug, Default)]
 struct Covered {
     acked: u64,

@@ -17,12 +17,13 @@ mod meta;
 mod reserve;
 mod rows;
 mod schema;
+mod state;
 #[cfg(test)]
 mod tests;
 mod transaction;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -33,25 +34,14 @@ use super::dedup::file::DedupFileFacts;
 use super::part::PartFacts;
 use meta::{Meta, Sum};
 use reserve::Reserve;
+use state::Listed;
+#[cfg(test)]
+pub use state::Probe;
+pub use state::{Catalog, Step};
 use tidewatch_journal::sqlite_wal;
 use tidewatch_store::Gap;
 use tidewatch_store::StoreError;
-use transaction::Listed;
-#[cfg(test)]
-pub use transaction::Probe;
-pub use transaction::{Step, TransactionError};
-
-pub struct Catalog {
-    path: PathBuf,
-    /// `None` after a failure that leaves its state in doubt; it is opened again before the next use.
-    connection: Option<Connection>,
-    meta: Meta,
-    listed: Listed,
-    ids: Arc<AtomicU64>,
-    reserve: Reserve,
-    #[cfg(test)]
-    probe: Option<Probe>,
-}
+pub use transaction::TransactionError;
 
 /// An open catalog and its lists.
 pub struct Opened {

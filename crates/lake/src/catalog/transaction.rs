@@ -1,6 +1,5 @@
 //! Transactions of the catalog: commit, failure, and the outcome of a failed COMMIT.
 
-use std::collections::HashMap;
 #[cfg(test)]
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -8,28 +7,11 @@ use std::sync::atomic::Ordering;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tidewatch_store::StoreError;
 
-use super::meta::{Entry, Meta};
-use super::{Catalog, rows};
+use super::meta::Meta;
+use super::rows;
+use super::state::{Catalog, Listed, Step};
 use crate::dedup::file::DedupFileFacts;
 use crate::part::PartFacts;
-
-/// Called before each step of a transaction in tests; an error takes the place of SQLite's result.
-#[cfg(test)]
-pub type Probe = Arc<dyn Fn(Step) -> rusqlite::Result<()> + Send + Sync>;
-
-/// The steps of a transaction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    /// Before the database is opened, or opened again.
-    Open,
-    Begin,
-    /// After the first statement.
-    Statement,
-    /// Before COMMIT: a failure means that it was not committed.
-    Commit,
-    /// After COMMIT: a failure hides that it was committed.
-    Committed,
-}
 
 /// A failed transaction.
 #[derive(Debug)]
@@ -43,13 +25,6 @@ impl From<TransactionError> for StoreError {
     fn from(failed: TransactionError) -> StoreError {
         failed.error
     }
-}
-
-/// The listed files, by id.
-#[derive(Default)]
-pub(super) struct Listed {
-    pub parts: HashMap<u64, Entry>,
-    pub dedup: HashMap<u64, Entry>,
 }
 
 impl Catalog {

@@ -4,6 +4,7 @@
 //! checksummed and positioned ([`PartFile`] has no shared offset: `File::try_clone` would share one between threads). A
 //! part that the catalog no longer lists is unlinked when its last reader drops it.
 
+pub(crate) mod added_columns;
 pub(crate) mod checksums;
 mod file;
 pub(crate) mod footers;
@@ -113,7 +114,7 @@ pub struct Part {
     suspect_since: Mutex<Option<Instant>>,
 }
 
-/// How long a suspect part is left out of merges. Then it is tried again: the disk may have recovered.
+/// Time for which a suspect part is left out of merges. Then it is tried again: the disk may have recovered.
 const SUSPECT_RETRY: Duration = Duration::from_secs(3600);
 
 impl Part {

@@ -4,8 +4,8 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::state::Shared;
-use crate::trusted_time::{NOTE_INTERVAL_NS, TIME_NOTE, TrustedTime};
+use crate::lifecycle::state::Shared;
+use crate::lifecycle::trusted_time::{NOTE_INTERVAL_NS, TIME_NOTE, TrustedTime};
 use tidewatch_store::StoreError;
 use tidewatch_store::days::DAY_NS;
 

@@ -29,6 +29,7 @@ mod pool;
 mod prune;
 mod read;
 mod rows;
+pub(crate) mod source;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -39,7 +40,7 @@ use arrow::datatypes::UInt64Type;
 
 use crate::scan::plan_check::CheckedPlan;
 use crate::scan::read::sources::OpenSources;
-use crate::source::Source;
+use crate::scan::source::Source;
 use tidewatch_store::StoreError;
 use tidewatch_store::plan;
 use tidewatch_store::plan::{Plan, Shape};

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, RecordBatch};
 use arrow::datatypes::Int64Type;
 use arrow::row::{RowConverter, Rows, SortField};
-use packed::PackedKey;
+use packed::{FIVE_MINUTES_NS, PackedKey};
 
 pub use gather::gather;
 pub use grouped::group_equal;
@@ -20,7 +20,6 @@ use crate::schedule::yielding::yield_point;
 use tidewatch_store::StoreError;
 use tidewatch_store::tables::Table;
 
-const FIVE_MINUTES_NS: i64 = 5 * 60 * 1_000_000_000;
 /// Rows per gathered batch.
 pub const BATCH_ROWS: usize = 8192;
 

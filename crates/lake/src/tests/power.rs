@@ -15,8 +15,9 @@ use tidewatch_journal::disk::Disk;
 use tidewatch_journal::{Journal, Opened, Options, Position};
 
 use super::support::*;
-use crate::check;
-use crate::{Lake, LostStats};
+use crate::Lake;
+use crate::lifecycle::check;
+use tidewatch_store::LostStats;
 use tidewatch_store::Outcome;
 use tidewatch_store::retention::ProjectRetention;
 use tidewatch_store::tables::Table;

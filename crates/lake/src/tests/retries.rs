@@ -5,11 +5,12 @@ use tidewatch_journal::Position;
 use tidewatch_store::TelemetryStore;
 
 use super::support::*;
+use crate::Lake;
 use crate::dedup::file;
 use crate::dedup::file::{DedupFile, DedupFileFacts, Generation};
 use crate::dedup::{UNTIMED_WINDOW_NS, WINDOW_NS};
 use crate::part::temporary::temporary;
-use crate::{Applied, Lake};
+use tidewatch_store::Applied;
 use tidewatch_store::columns::{NO_KEY, keys_without_side};
 use tidewatch_store::tables::Table;
 

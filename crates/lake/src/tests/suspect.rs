@@ -276,7 +276,9 @@ fn nothing_is_covered_before_its_records_are_copied() {
         assert!(!(what == Operation::Create && path.starts_with("/data/parts/logs")), "on purpose");
         Ok(())
     });
-    let refuses = |_: &crate::Lost, _, _| Err(StoreError::NoSpace { what: "write", path: "/data/lost".into() });
+    let refuses = |_: &dyn tidewatch_store::LostFiles, _, _| {
+        Err(StoreError::NoSpace { what: "write", path: "/data/lost".into() })
+    };
     let lake = Lake::open(LakeOptions { keep_records: Some(Arc::new(refuses)), ..options }).unwrap();
     lake.apply(Position(1), NO_KEY, TODAY_NS, log_request(1, "poison"));
     for _ in 0..6 {

@@ -9,7 +9,8 @@ use tidewatch_journal::Position;
 
 use super::support::*;
 use crate::part::footers::Footers;
-use crate::{Applied, Part, Source};
+use crate::{Part, Source};
+use tidewatch_store::Applied;
 use tidewatch_store::Outcome;
 use tidewatch_store::columns::NO_KEY;
 use tidewatch_store::tables::Table;

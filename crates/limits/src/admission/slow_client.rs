@@ -16,7 +16,7 @@ use tokio::time::{Duration, Instant, timeout_at};
 use crate as limits;
 use crate::RouteLimits;
 
-/// Why a body was not read to its end.
+/// Reasons for which a body was not read to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BodyError {
     /// The body, or its declared length, exceeds [`RouteLimits::body_bytes_max`].

@@ -6,7 +6,7 @@ use tidewatch_domain::changes::{Added, Change, Kind, guilty};
 use tidewatch_store::plan::Filter;
 use tidewatch_store::tables::Table;
 
-use super::NEAR_MINUTES;
+use super::found::NEAR_MINUTES;
 use super::read::Subject;
 use crate::answer::Row;
 use crate::error::QueryError;
@@ -95,7 +95,7 @@ struct Sampled {
     called: Vec<Called>,
 }
 
-/// What a call of a subject does with a callee, on average.
+/// Calls of a subject to a callee, averages per call.
 struct Called {
     subject: usize,
     calls: f64,

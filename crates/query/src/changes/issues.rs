@@ -7,7 +7,7 @@ use tidewatch_domain::rules::issue_state::Decision;
 use tidewatch_store::plan::{Filter, Function, Key};
 use tidewatch_store::tables::Table;
 
-use super::{Found, NEAR_MINUTES, minute, time_of_day};
+use super::found::{Found, NEAR_MINUTES, minute, time_of_day};
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::issues::Families;
@@ -50,7 +50,7 @@ pub struct NewIssue {
     back: Option<Back>,
 }
 
-/// Why an Issue is back.
+/// Reasons for which an Issue is back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Back {
     /// It did not occur for this many days.

@@ -20,7 +20,7 @@ const MINUTES_OF_PLAN: i64 = 192_000;
 /// Points of a minute's distribution.
 const POINTS: usize = 20;
 
-/// What is read of minutes and judged.
+/// Set of measures that is read of minutes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Look {
     Everything,
@@ -57,7 +57,7 @@ impl Look {
     }
 }
 
-/// What changed of each subject up to the minute `end`.
+/// Changes of each subject up to the minute `end`.
 pub async fn judged(
     executor: &Executor,
     project: u32,

@@ -2,6 +2,7 @@
 //! [`tidewatch_domain::changes`]. Nothing is kept between requests: the same minutes give the same answer.
 
 mod callers;
+mod found;
 mod issues;
 mod judge;
 mod read;
@@ -11,20 +12,18 @@ mod versions;
 
 use tidewatch_domain::changes::{self, Card, Change, Kind, sentence};
 
+use self::found::{Found, minute, time_of_day};
 use self::read::Subject;
 use self::versions::{Known, Origin};
 use crate::deploys;
 use crate::error::QueryError;
 use crate::executor::Executor;
-use crate::time::{self, MINUTE, Range, SECOND};
+use crate::time::{MINUTE, Range, SECOND};
 use crate::views::changes::*;
 use tidewatch_accounts::Project;
 
 /// Exports of a minute may arrive this much after its end, nanoseconds.
 const LATE: i64 = 90 * SECOND;
-/// An Issue that is new within this many minutes of a change belongs to it.
-const NEAR_MINUTES: u64 = 10;
-
 /// `POST /api/overview/changes`.
 pub async fn read(executor: &Executor, project: &Project, request: ChangesRequest) -> Result<Changes, QueryError> {
     let now = executor.context.clock.now_ns();
@@ -77,16 +76,6 @@ pub async fn read(executor: &Executor, project: &Project, request: ChangesReques
         harm.then_with(|| other.since.cmp(&one.since)).then_with(|| one.name.cmp(&other.name))
     });
     Ok(Changes { data, checked: screened.checked, quiet: screened.quiet })
-}
-
-/// A subject that got worse.
-struct Found<'a> {
-    subject: &'a Subject,
-    /// The most harmful first; never empty.
-    changes: Vec<Change>,
-    /// Since when it fails, also if that is over.
-    failing_since: Option<i64>,
-    origin: Origin,
 }
 
 /// Reads where the changes come from: of fallen traffic in one query, of others in two at once.
@@ -192,15 +181,4 @@ fn effect(change: &Change) -> Effect {
     };
     let (before, after) = (change.before * scale, change.after * scale);
     Effect { metric, before, after, since: minute(change.since) }
-}
-
-/// A minute since the epoch in RFC 3339.
-fn minute(minute: i64) -> String {
-    time::to_rfc3339(minute.saturating_mul(MINUTE))
-}
-
-/// The time of day of a minute since the epoch, in UTC.
-fn time_of_day(minute: i64) -> String {
-    let of_day = minute.rem_euclid(24 * 60);
-    format!("{:02}:{:02} UTC", of_day / 60, of_day % 60)
 }

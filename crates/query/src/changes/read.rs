@@ -31,7 +31,7 @@ pub struct Subject {
     pub name: String,
     /// Calls that a stored row stands for.
     pub(super) weight: f64,
-    /// How much its quarters suggest a change.
+    /// Strength with which its quarters suggest a change.
     pub(super) suspicion: Suspicion,
 }
 
@@ -71,7 +71,7 @@ fn timed(table: Table) -> Filter {
     if table == Table::AiTraces { Filter::True } else { filters::is_not("is_stream") }
 }
 
-/// What is read of each group: [`Columns`] and [`Details`]. `qs` are the quantiles of durations.
+/// Aggregates that are read of each group: [`Columns`] and [`Details`]. `qs` are the quantiles of durations.
 pub(super) fn aggregates(table: Table, qs: Vec<f64>) -> Vec<Aggregate> {
     let mut aggregates = vec![
         calls_alone(),
@@ -90,7 +90,7 @@ pub(super) fn aggregates(table: Table, qs: Vec<f64>) -> Vec<Aggregate> {
     aggregates
 }
 
-/// What [`Columns`] alone need.
+/// Aggregate that [`Columns`] alone need.
 pub(super) fn calls_alone() -> Aggregate {
     Function::Count.named(CALLS_COLUMN)
 }

@@ -6,7 +6,7 @@ use tidewatch_domain::changes::{Change, Kind};
 use tidewatch_store::plan::{Filter, Function, Key};
 use tidewatch_store::tables::Table;
 
-use super::{minute, time_of_day};
+use super::found::{minute, time_of_day};
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::plans;

@@ -5,40 +5,17 @@ use std::sync::Arc;
 use tidewatch_store::plan::Plan;
 use tidewatch_store::tables::Table;
 
-use super::EntityKind;
+use super::{DetailParts, EntityKind};
 use crate::answer::Answer;
 use crate::error::QueryError;
 use crate::executor::Executor;
-use crate::occurrences::{self, OccurrenceRecord};
+use crate::occurrences;
 use crate::plans::{self, Window};
 use crate::projects::Projects;
 use crate::time::Range;
-use crate::trace::{self, Trace};
-use crate::views::issue::ExceptionBrief;
+use crate::trace;
 use crate::{filters, ids};
 use tidewatch_accounts::Project;
-
-/// A row with everything that its page shows.
-pub struct DetailParts<K: EntityKind> {
-    /// The view of the row.
-    pub row: K::Row,
-    /// The row id in the API's form.
-    pub id: String,
-    /// The spans of its trace.
-    pub trace: Trace,
-    /// All exceptions of the trace, sorted by time.
-    pub exceptions: Vec<OccurrenceRecord>,
-    /// Values that only this kind has.
-    pub extra: K::RowExtra,
-}
-
-impl<K: EntityKind> DetailParts<K> {
-    /// The first exception that the entity owns; `None` when it owns none.
-    pub fn own_exception(&self) -> Option<ExceptionBrief> {
-        let own = self.exceptions.iter().find(|exception| exception.view.owner_id == self.id);
-        own.map(OccurrenceRecord::brief)
-    }
-}
 
 /// `POST /api/.../{id}`. `recorded_at`: see [`find`]. [`QueryError::NotFound`] when there is no such row.
 pub async fn detail<K: EntityKind>(

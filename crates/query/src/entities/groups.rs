@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use tidewatch_domain::ranking::by_total_cost;
 use tidewatch_store::plan::{Filter, KeySource};
 
-use super::{EntityKind, EntityStats, ListBody, stats};
+use super::{EntityKind, EntityStats, ListBody, RankedGroup, SortValue, stats};
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::filters;
@@ -16,26 +16,6 @@ use crate::time::Range;
 use crate::trend::{self, TrendQuery};
 use crate::views::page::Page;
 use tidewatch_accounts::Project;
-
-/// The rows of one group in the range, aggregated and ranked.
-pub struct RankedGroup<K: EntityKind> {
-    /// Name of the group.
-    pub name: String,
-    /// Aggregates of its rows.
-    pub stats: EntityStats<K::Metrics>,
-    /// Value of the kind's ranking.
-    pub rank: K::Rank,
-}
-
-/// The value that a group is sorted by.
-pub enum SortValue {
-    /// The name of the group.
-    Name,
-    /// A value that every group has.
-    Number(f64),
-    /// Groups without a value come last in either direction.
-    AbsentLast(Option<f64>),
-}
 
 /// `POST /api/.../grouped`: a page of groups. WIRE 8.1.
 pub async fn groups<K: EntityKind>(

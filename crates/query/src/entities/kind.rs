@@ -7,14 +7,17 @@ use tidewatch_store::plan::{Aggregate, Filter, Function, Key, KeySource};
 use tidewatch_store::tables::Table;
 use uuid::Uuid;
 
-use super::{DetailParts, EntityStats, RankedGroup, SortValue};
+use super::entity_stats::EntityStats;
 use crate::answer::Row;
 use crate::chart::{Lines, VALUE};
 use crate::error::QueryError;
 use crate::executor::Executor;
 use crate::language::RowKind;
+use crate::occurrences::OccurrenceRecord;
 use crate::time::Range;
+use crate::trace::Trace;
 use crate::views::endpoint::ChartMetric;
+use crate::views::issue::ExceptionBrief;
 use crate::views::page::{ListRequest, PageInfo, TrendPoint};
 use tidewatch_accounts::Project;
 
@@ -158,7 +161,7 @@ pub trait ListBody<O> {
     /// Splits the body into the fields that every list has, and a filter from the other fields.
     fn split(self) -> (ListRequest<O>, Filter);
 
-    /// What groups are formed by; the name of the entity unless the body says otherwise.
+    /// Key that forms the groups; the name of the entity unless the body says otherwise.
     fn grouping(&self) -> KeySource {
         KeySource::Column("name")
     }
@@ -182,11 +185,11 @@ pub struct ChartBody<M> {
     pub query: Option<String>,
     /// Draws only this name.
     pub only: Option<String>,
-    /// What the chart shows.
+    /// Metric of the chart.
     pub metric: M,
     /// Condition on the rows.
     pub filter: Filter,
-    /// What the lines are formed by.
+    /// Key that forms the lines.
     pub grouping: KeySource,
 }
 
@@ -218,4 +221,46 @@ impl ChartValues {
         };
         ChartValues { weight, value, is_duration: metric != ChartMetric::Count }
     }
+}
+
+/// A row with everything that its page shows.
+pub struct DetailParts<K: EntityKind> {
+    /// The view of the row.
+    pub row: K::Row,
+    /// The row id in the API's form.
+    pub id: String,
+    /// The spans of its trace.
+    pub trace: Trace,
+    /// All exceptions of the trace, sorted by time.
+    pub exceptions: Vec<OccurrenceRecord>,
+    /// Values that only this kind has.
+    pub extra: K::RowExtra,
+}
+
+impl<K: EntityKind> DetailParts<K> {
+    /// The first exception that the entity owns; `None` when it owns none.
+    pub fn own_exception(&self) -> Option<ExceptionBrief> {
+        let own = self.exceptions.iter().find(|exception| exception.view.owner_id == self.id);
+        own.map(OccurrenceRecord::brief)
+    }
+}
+
+/// The rows of one group in the range, aggregated and ranked.
+pub struct RankedGroup<K: EntityKind> {
+    /// Name of the group.
+    pub name: String,
+    /// Aggregates of its rows.
+    pub stats: EntityStats<K::Metrics>,
+    /// Value of the kind's ranking.
+    pub rank: K::Rank,
+}
+
+/// The value that a group is sorted by.
+pub enum SortValue {
+    /// The name of the group.
+    Name,
+    /// A value that every group has.
+    Number(f64),
+    /// Groups without a value come last in either direction.
+    AbsentLast(Option<f64>),
 }

@@ -4,18 +4,19 @@
 //! [`EntityKind`] has the differences. The kinds are in `endpoints`, `tasks` and `ai_traces`.
 
 pub(crate) mod detail;
+mod entity_stats;
 mod groups;
 mod kind;
 mod name_page;
 mod rows;
 mod stats;
 
-pub use detail::{DetailParts, detail, find};
-pub use groups::{RankedGroup, SortValue, groups, top};
-pub use kind::{ChartBody, ChartValues, EntityKind, ListBody};
+pub use detail::{detail, find};
+pub use entity_stats::EntityStats;
+pub use groups::{groups, top};
+pub use kind::{ChartBody, ChartValues, DetailParts, EntityKind, ListBody, RankedGroup, SortValue};
 pub use name_page::{minutes_with_data, one};
 pub use rows::list;
-pub use stats::EntityStats;
 
 use super::chart::{self, Chart, VALUE};
 use super::executor::Executor;

@@ -17,7 +17,7 @@ use tidewatch_limits as limits;
 use tidewatch_store::plan::{Filter, Op, Plan, Value};
 use tidewatch_store::tables::Table;
 
-use super::Executor;
+use super::unresolved::UnresolvedExecutor;
 use crate::error::QueryError;
 use crate::plans::{self, Window};
 use crate::time::{HOUR, MINUTE, Range};
@@ -36,7 +36,7 @@ type SpanId = [u8; 8];
 type Link = (TraceId, SpanId, SpanId);
 
 /// The plan with every condition on descendants replaced.
-pub async fn resolved(executor: &Executor, mut plan: Plan) -> Result<Plan, QueryError> {
+pub async fn resolved(executor: &UnresolvedExecutor, mut plan: Plan) -> Result<Plan, QueryError> {
     let mut conditions = Vec::new();
     conditions_of(&plan.filter, &mut conditions);
     if conditions.is_empty() {
@@ -75,7 +75,11 @@ fn replaced(filter: Filter, found: &[(Filter, Filter)]) -> Filter {
 }
 
 /// The ids of the plan's rows with a descendant that passes the condition.
-async fn rows_above(executor: &Executor, plan: &Plan, condition: &Filter) -> Result<BTreeSet<[u8; 16]>, QueryError> {
+async fn rows_above(
+    executor: &UnresolvedExecutor,
+    plan: &Plan,
+    condition: &Filter,
+) -> Result<BTreeSet<[u8; 16]>, QueryError> {
     let within = Range { from: plan.from.saturating_sub(BEFORE), to: plan.to.saturating_add(AFTER) };
     let matches = matches(executor, plan, within, condition).await?;
     let traces: BTreeSet<TraceId> = matches.iter().map(|(trace, ..)| *trace).collect();
@@ -103,13 +107,18 @@ async fn rows_above(executor: &Executor, plan: &Plan, condition: &Filter) -> Res
 }
 
 /// The latest spans that have a parent and pass the condition, the latest first.
-async fn matches(executor: &Executor, plan: &Plan, within: Range, condition: &Filter) -> Result<Vec<Link>, QueryError> {
+async fn matches(
+    executor: &UnresolvedExecutor,
+    plan: &Plan,
+    within: Range,
+    condition: &Filter,
+) -> Result<Vec<Link>, QueryError> {
     let has_parent = Filter::Compare { column: "parent_span_id", op: Op::Ne, value: Value::Bytes(vec![0; 8]) };
     let filter = condition.clone().and(has_parent);
     let order = vec![plans::descending("time")];
     let window = Window::first(limits::TRACE_MATCHES_MAX + 1);
     let plan = plans::rows(Table::Spans, &plan.projects, within, filter, LINK.to_vec(), order, window);
-    let answer = executor.run_plain(plan).await?;
+    let answer = executor.run(plan).await?;
     if answer.len() > limits::TRACE_MATCHES_MAX {
         incomplete::mark_spans();
     }
@@ -125,7 +134,7 @@ fn link(row: crate::answer::Row<'_>) -> Link {
 
 /// The ids of the plan's rows in these traces, by trace and span.
 async fn rows_of(
-    executor: &Executor,
+    executor: &UnresolvedExecutor,
     plan: &Plan,
     traces: BTreeSet<TraceId>,
 ) -> Result<HashMap<(TraceId, SpanId), Vec<[u8; 16]>>, QueryError> {
@@ -140,12 +149,12 @@ async fn rows_of(
         }
         true
     };
-    executor.read_plain(rows, HashMap::new(), add).await
+    executor.read(rows, HashMap::new(), add).await
 }
 
 /// The spans of these traces, sorted; `None` when there are more than `spans_max`.
 async fn links(
-    executor: &Executor,
+    executor: &UnresolvedExecutor,
     plan: &Plan,
     within: Range,
     traces: &HashSet<TraceId>,
@@ -157,7 +166,7 @@ async fn links(
         links.extend(answer.rows().map(link));
         links.len() <= spans_max
     };
-    let mut links = executor.read_plain(plan, Vec::new(), read).await?;
+    let mut links = executor.read(plan, Vec::new(), read).await?;
     links.sort_unstable();
     Ok((links.len() <= spans_max).then_some(links))
 }

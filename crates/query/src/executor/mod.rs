@@ -2,28 +2,27 @@
 //! spans below rows.
 
 mod descendants;
+mod unresolved;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use arrow::array::RecordBatch;
 use tidewatch_store::plan::Plan;
-use tidewatch_store::query_memory::RequestMemory;
 use tidewatch_store::trace_search::{Found, TraceSearch};
 
 use crate::answer::Answer;
 use crate::context::QueryContext;
 use crate::error::QueryError;
 use crate::global_filter::GlobalFilter;
+use unresolved::UnresolvedExecutor;
 
 /// Runs the plans of one request. Clones share the deadline and the memory budget.
 #[derive(Clone)]
 pub struct Executor {
     /// The state that all requests share.
     pub context: Arc<QueryContext>,
-    deadline: Instant,
-    /// Holds the memory of all plans of the request and of their answers until the last clone is dropped.
-    memory: Arc<RequestMemory>,
+    unresolved: UnresolvedExecutor,
     /// Selects the rows of every plan.
     filter: Arc<GlobalFilter>,
 }
@@ -32,8 +31,8 @@ impl Executor {
     /// Starts the deadline and the memory budget of one request. Plans that do not finish within `limit` from now fail
     /// with [`QueryError::Deadline`] (504).
     pub fn within(context: Arc<QueryContext>, limit: Duration) -> Executor {
-        let memory = Arc::new(context.store.request_memory());
-        Executor { context, deadline: Instant::now() + limit, memory, filter: Arc::default() }
+        let unresolved = UnresolvedExecutor::within(context.clone(), limit);
+        Executor { context, unresolved, filter: Arc::default() }
     }
 
     /// Adds the filter to every plan, instead of an earlier one.
@@ -55,32 +54,35 @@ impl Executor {
 
     /// Runs one plan and returns its rows or groups.
     pub async fn run(&self, plan: Plan) -> Result<Answer, QueryError> {
-        self.run_plain(descendants::resolved(self, self.filter.applied(plan)).await?).await
+        self.unresolved.run(self.resolved(plan).await?).await
     }
 
-    /// Like [`Executor::run`], for a plan without conditions on descendants.
-    async fn run_plain(&self, plan: Plan) -> Result<Answer, QueryError> {
-        self.context.run(self.memory.clone(), plan, self.deadline).await.map(Answer::new)
+    /// The filtered plan without conditions on descendants.
+    async fn resolved(&self, plan: Plan) -> Result<Plan, QueryError> {
+        descendants::resolved(&self.unresolved, self.filter.applied(plan)).await
     }
 
     /// Runs a plan of rows. Returns one page of rows, and the number of rows on all pages.
     pub async fn page(&self, plan: Plan) -> Result<(Answer, u64), QueryError> {
-        let plan = descendants::resolved(self, self.filter.applied(plan)).await?;
-        let (answer, total) = self.context.run_page(self.memory.clone(), plan, self.deadline).await?;
+        let plan = self.resolved(plan).await?;
+        let (answer, total) =
+            self.context.run_page(self.unresolved.memory.clone(), plan, self.unresolved.deadline).await?;
         Ok((Answer::new(answer), total))
     }
 
     /// Like [`Executor::page`] over `rows` instead of the stored ones.
     pub async fn page_of(&self, rows: Vec<RecordBatch>, plan: Plan) -> Result<(Answer, u64), QueryError> {
-        let (answer, total) =
-            self.context.run_page_of(rows, self.memory.clone(), self.filter.applied(plan), self.deadline).await?;
+        let (answer, total) = self
+            .context
+            .run_page_of(rows, self.unresolved.memory.clone(), self.filter.applied(plan), self.unresolved.deadline)
+            .await?;
         Ok((Answer::new(answer), total))
     }
 
     /// Finds traces.
     pub async fn find_traces(&self, mut search: TraceSearch) -> Result<Found, QueryError> {
         search.condition = self.filter.of_traces(search.condition);
-        self.context.find_traces(self.memory.clone(), search, self.deadline).await
+        self.context.find_traces(self.unresolved.memory.clone(), search, self.unresolved.deadline).await
     }
 
     /// Reads every row that passes a plan of rows without an order, see [`QueryContext::read`].
@@ -90,17 +92,6 @@ impl Executor {
         state: S,
         each: impl FnMut(&mut S, &Answer) -> bool + Send + 'static,
     ) -> Result<S, QueryError> {
-        self.read_plain(descendants::resolved(self, self.filter.applied(plan)).await?, state, each).await
-    }
-
-    /// Like [`Executor::read`], for a plan without conditions on descendants.
-    async fn read_plain<S: Send + 'static>(
-        &self,
-        plan: Plan,
-        state: S,
-        mut each: impl FnMut(&mut S, &Answer) -> bool + Send + 'static,
-    ) -> Result<S, QueryError> {
-        let each = move |state: &mut S, batch| each(state, &Answer::new(batch));
-        self.context.read(self.memory.clone(), plan, self.deadline, state, each).await
+        self.unresolved.read(self.resolved(plan).await?, state, each).await
     }
 }

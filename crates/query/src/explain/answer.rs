@@ -3,8 +3,8 @@
 use tidewatch_domain::explain::{Condition, Predicate, Row, RowKind};
 use tidewatch_domain::query_language::{Comparison, Expr, Field, Literal, Scope};
 
-use super::columns::reason;
-use super::{Compared, Evidence, Found};
+use super::columns::{Compared, reason};
+use super::evidence::{Evidence, Found};
 use crate::language::fields::RowKind as RowOf;
 use crate::views::explain::{
     ExplainCondition, ExplainFailure, ExplainKind, ExplainLeftOut, ExplainMode, ExplainOwnTime, ExplainRates,

@@ -8,7 +8,6 @@ use tidewatch_domain::model::AnyValue;
 use tidewatch_domain::wire;
 use tidewatch_limits as limits;
 
-use super::Compared;
 use super::defining::Defining;
 use crate::views::explain::{ExplainLeftOutReason, ExplainScope};
 
@@ -64,7 +63,7 @@ struct Building {
     values: Vec<String>,
     cells: Vec<(u32, u32)>,
     numbers: Vec<(u32, f64)>,
-    /// Why it is not compared; it has no values then.
+    /// Reason for which it is not compared; it has no values then.
     left_out: Option<ExplainLeftOutReason>,
 }
 
@@ -290,4 +289,11 @@ mod tests {
         assert_eq!((offsets.as_slice(), codes.as_slice()), (&[0, 2, 2, 4][..], &[0, 1, 0, 1][..]));
         assert_eq!(dictionary, &["b", "a"]);
     }
+}
+
+/// The columns of the engine, the attribute of each, and attributes that are not compared.
+pub(super) struct Compared {
+    pub(super) table: Table,
+    pub(super) attributes: Vec<Attribute>,
+    pub(super) left_out: Vec<(Attribute, ExplainLeftOutReason)>,
 }

@@ -30,7 +30,7 @@ const OUTCOME_KEYS: &[&str] = &[
     "severity_text",
     "gen_ai.response.finish_reasons",
 ];
-/// What a model call produced: its amount follows from the request, like the duration.
+/// Attributes that a model call produced: the amount follows from the request, like the duration.
 const PRODUCED: &[&str] = &[
     "gen_ai.usage.output_tokens",
     "gen_ai.usage.completion_tokens",
@@ -65,7 +65,7 @@ pub fn is_failure(key: &str, value: &str) -> bool {
 }
 
 impl Defining {
-    /// What the query of a selection names.
+    /// Collects the attributes that the query of a selection names.
     pub fn of(query: &Expr) -> Defining {
         let mut defining = Defining::default();
         defining.add(query);

@@ -205,7 +205,7 @@ impl Sampled {
         self.order.1
     }
 
-    /// How the row failed: attributes and values.
+    /// Failures of the row: attributes and values.
     pub fn failures(&self) -> BTreeSet<(String, String)> {
         let mut found = BTreeSet::new();
         for (_, encoded) in &self.encoded {

@@ -39,7 +39,7 @@ pub struct Sets {
     pub is_time: bool,
     /// The rows have one name.
     pub is_named: bool,
-    /// What defines the selection.
+    /// Attributes that define the selection.
     pub defining: Defining,
     /// Time of the answer.
     pub budget: Duration,

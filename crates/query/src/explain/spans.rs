@@ -40,7 +40,7 @@ pub struct Operation {
     pub name: String,
 }
 
-/// What was read of the spans of rows.
+/// Facts about the spans of rows.
 #[derive(Default)]
 pub struct Below {
     /// By the place of a sampled row.
@@ -56,7 +56,7 @@ pub struct Below {
     text_bytes: usize,
 }
 
-/// What was read of the spans of one row.
+/// Facts about the spans of one row.
 #[derive(Default)]
 pub struct OwnSpans {
     /// The row's own span was found.
@@ -65,7 +65,7 @@ pub struct OwnSpans {
     pub operation: Option<u32>,
     /// Nanoseconds by operation, each operation once.
     pub operations: Vec<(u32, f64)>,
-    /// How the row's own span failed.
+    /// Failures of the row's own span: attributes and values.
     pub failures: Vec<(String, String)>,
     resource: Vec<u8>,
     scope: [String; 2],
@@ -290,7 +290,7 @@ impl Below {
         Expr::All(service.into_iter().chain(named_by).map(equal).collect()).to_string()
     }
 
-    /// How selected rows failed: attribute, value and count, most first; at most ten.
+    /// Failures of the selected rows: attribute, value and count, most first; at most ten.
     pub fn failures(&self, sample: &Sample) -> Vec<(String, String, u32)> {
         const ROWS_MAX: usize = 10;
         let mut counts: BTreeMap<(String, String), u32> = BTreeMap::new();
@@ -331,7 +331,7 @@ impl Below {
         self
     }
 
-    /// What the spans of a trace tell about the row with the span `id`.
+    /// Facts of a trace's spans about the row with the span `id`.
     fn own(&mut self, spans: &[Stored], of_trace: &[usize], id: [u8; 8]) -> OwnSpans {
         // Caller and callee may share an id: the row is the callee's.
         let is_server = |place: usize| SpanKind::from_number(spans[place].kind.into()).is_server_side();

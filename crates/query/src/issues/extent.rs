@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use tidewatch_store::plan::{AttributeScope, Filter, Function, Key, KeySource, Op, Value};
 use tidewatch_store::tables::Table;
 
-use super::GROUP;
+use super::columns::GROUP;
 use super::family::Families;
 use crate::error::QueryError;
 use crate::executor::Executor;

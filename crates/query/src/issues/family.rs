@@ -54,7 +54,7 @@ impl Families {
     /// The occurrences of some Issues.
     pub fn filter(&self, primaries: impl IntoIterator<Item = u64>) -> Filter {
         let hashes = primaries.into_iter().flat_map(|primary| self.hashes(primary)).map(Value::U64);
-        Filter::In { column: super::GROUP, values: hashes.collect() }
+        Filter::In { column: super::columns::GROUP, values: hashes.collect() }
     }
 }
 

@@ -10,6 +10,7 @@
 //! since.
 
 pub mod activity;
+mod columns;
 mod extent;
 mod family;
 pub mod onsets;
@@ -28,6 +29,7 @@ use tidewatch_domain::rules::issue_state::State;
 use tidewatch_store::plan::{Filter, Function, Key, Value};
 use tidewatch_store::tables::Table;
 
+use self::columns::{COUNT, FIRST_SEEN, GROUP, LAST_SEEN, LATEST, ROWS};
 use self::extent::{History, Users};
 pub use self::family::Families;
 pub use self::standing::Standing;
@@ -47,14 +49,6 @@ use tidewatch_accounts::Project;
 
 /// Maximum points of a trend: a week of hours.
 const TREND_POINTS_MAX: i64 = 168;
-/// The column with the hash of the Issue.
-const GROUP: &str = "group";
-/// Output columns of the plans.
-const COUNT: &str = "count";
-const FIRST_SEEN: &str = "first_seen";
-const LAST_SEEN: &str = "last_seen";
-const LATEST: &str = "latest";
-const ROWS: &str = "rows";
 /// The statistics of an Issue in a range.
 #[derive(Debug, Clone, PartialEq)]
 struct Group {

@@ -17,7 +17,7 @@ use crate::{ids, plans};
 const GROUP: &str = "group";
 const COUNT: &str = "onset_count";
 
-/// How an Issue began.
+/// Kinds of the beginning of an Issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OnsetKind {
     /// It occurred for the first time.
@@ -33,7 +33,7 @@ pub struct Onset {
     pub hash: String,
     /// Its title, from its latest occurrence.
     pub title: String,
-    /// How it began.
+    /// Kind of the beginning.
     pub kind: OnsetKind,
     /// Nanoseconds since the epoch.
     pub at_ns: i64,

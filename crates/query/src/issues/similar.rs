@@ -9,7 +9,7 @@ use tidewatch_limits as limits;
 use tidewatch_store::plan::{Filter, Function, Key};
 use tidewatch_store::tables::Table;
 
-use super::GROUP;
+use super::columns::GROUP;
 use super::family::Families;
 use crate::answer::{Answer, Row};
 use crate::error::QueryError;

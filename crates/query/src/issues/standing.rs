@@ -7,7 +7,7 @@ use tidewatch_domain::rules::issue_state::{Decision, Since, State, issue_state};
 use tidewatch_store::plan::{Filter, Function, Key, Op};
 use tidewatch_store::tables::Table;
 
-use super::GROUP;
+use super::columns::GROUP;
 use super::family::Families;
 use crate::error::QueryError;
 use crate::executor::Executor;

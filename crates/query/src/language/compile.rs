@@ -127,7 +127,7 @@ fn in_query(position: Position, message: String) -> QueryError {
     ParseError { message, position: position.0 as usize }.into()
 }
 
-/// What a field of a query reads.
+/// Source of a field's values in a query.
 enum Operand {
     Source(Source),
     /// The first of these attributes that the row has.

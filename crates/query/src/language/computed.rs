@@ -9,7 +9,7 @@ use super::{LIMITS, RowKind, compile};
 use crate::error::QueryError;
 use crate::filters;
 
-/// What a list computes of a session.
+/// Values that a list computes for a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionValues {
     /// Nanoseconds.

@@ -23,7 +23,7 @@ pub struct Sample {
     pub filter: Filter,
     /// Number of rows in the sample.
     pub rows: u64,
-    /// How many rows each stands for; 1: the sample is all rows, and counts are exact.
+    /// Number of rows that each stands for; 1: the sample is all rows, and counts are exact.
     pub factor: i64,
 }
 

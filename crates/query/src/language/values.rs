@@ -105,7 +105,7 @@ pub async fn facets(executor: &Executor, project: &Project, request: FacetsReque
     Ok(Facets { data, rows: sample.scaled(sample.rows), estimated: sample.is_estimated() })
 }
 
-/// What to group by for the values of a field, on which rows, and the names of its numbers.
+/// Key to group by for the values of a field, the filter of the rows, and the names of its numbers.
 type Counted = (KeySource, Filter, &'static [Name]);
 
 /// The values that a stored value of a field stands for.

@@ -22,7 +22,7 @@ const COLUMNS: [&str; 5] = ["time", "severity", "severity_text", "server_name", 
 /// Services that are listed with a pattern.
 const SERVICES_MAX: usize = 5;
 
-/// What is known about the records of a pattern.
+/// Facts about the records of a pattern.
 #[derive(Debug, Default)]
 struct Found {
     count: u64,

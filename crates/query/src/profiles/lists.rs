@@ -38,7 +38,7 @@ fn type_keys() -> Vec<Key> {
     ["server_name", "profile_type"].map(Key::column).to_vec()
 }
 
-/// What [`type_view`] needs.
+/// Aggregates that [`type_view`] needs.
 fn type_aggregates() -> Vec<Aggregate> {
     vec![
         Function::Max("time").named(LAST),

@@ -10,7 +10,7 @@ use crate::executor::Executor;
 use crate::filters;
 use crate::language::{self, RowKind};
 
-/// What is measured of the rows of a search.
+/// Measure of the rows of a search.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SearchMeasure {
     /// Weighted number of rows.

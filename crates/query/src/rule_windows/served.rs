@@ -15,7 +15,7 @@ use crate::filters;
 use tidewatch_accounts::Project;
 use tidewatch_limits as limits;
 
-/// What is measured.
+/// Measure of served requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ServedKind {
     /// Endpoints.

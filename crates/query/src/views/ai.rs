@@ -135,13 +135,13 @@ pub struct AiTraceRow {
     pub tool_names: Vec<String>,
     /// Whether `flags` is not empty.
     pub flagged: bool,
-    /// What a reader should look at; computed when the span arrives.
+    /// Flags for readers; computed when the span arrives.
     pub flags: Vec<AiFlag>,
     /// Terms of the project's word lists in the conversation, at most 16; found when the span arrives.
     pub flagged_terms: Vec<String>,
 }
 
-/// What a reader of AI Traces should look at.
+/// A flag for readers of AI Traces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AiFlag {
@@ -194,7 +194,7 @@ pub struct AiListRequest<O> {
     pub flags: Vec<AiFlag>,
 }
 
-/// What AI Traces are grouped by.
+/// Key by which AI Traces are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AiGrouping {
@@ -222,7 +222,7 @@ pub struct AiGroupRequest<O> {
     /// Range, order, search, page and the kind of AI Traces.
     #[serde(flatten)]
     pub list: AiListRequest<O>,
-    /// What groups are formed by; `name` when absent.
+    /// Key that forms the groups; `name` when absent.
     #[serde(default)]
     #[schema(default = json!("name"))]
     pub group_by: AiGrouping,
@@ -382,7 +382,7 @@ pub struct AiChartRequest {
     pub query: Option<String>,
     /// Only this value of `groupBy`; when null, the top five values and "Other".
     pub trace: Option<String>,
-    /// What lines are formed by; `name` when absent. Ignored by the metric `token_kinds`.
+    /// Key that forms the lines; `name` when absent. Ignored by the metric `token_kinds`.
     pub group_by: AiGrouping,
     /// Kind of AI Traces; `all` when absent.
     pub calls: AiCalls,
@@ -439,10 +439,10 @@ pub struct Message {
 /// Response of `GET /api/ai-traces/{id}/conversation`: the document that `storageKey` points to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct StoredConversation {
-    /// What the model was sent, as the span has it: text or JSON; null when absent.
+    /// Input of the model, as the span has it: text or JSON; null when absent.
     #[schema(required)]
     pub input: Option<String>,
-    /// What the model answered, as the span has it: text or JSON; null when absent.
+    /// Output of the model, as the span has it: text or JSON; null when absent.
     #[schema(required)]
     pub output: Option<String>,
 }

@@ -222,7 +222,7 @@ pub struct TurnSpan {
     /// Cost in US dollars; null for other spans and calls without a price.
     #[schema(required)]
     pub total_cost: Option<f64>,
-    /// What a reader should look at.
+    /// Flags for readers.
     pub flags: Vec<AiFlag>,
 }
 

@@ -73,7 +73,7 @@ pub struct NewThing {
     pub count: u64,
 }
 
-/// What the model calls of one name cost.
+/// Cost of the model calls of one name.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AiSpendOf {
@@ -93,7 +93,7 @@ pub struct AiSpendOf {
     pub change: Option<f64>,
 }
 
-/// What model calls cost.
+/// Cost of model calls.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AiSpend {
@@ -109,10 +109,10 @@ pub struct AiSpend {
 pub struct Answers {
     /// The Endpoints with most bad requests, at most five.
     pub always_bad: Vec<AlwaysBad>,
-    /// What is new: Issues, services, versions, then names; the latest of each first, at most 20. Nothing of the first
-    /// hour of telemetry is new.
+    /// New Issues, services, versions, then names; the latest of each first, at most 20. Nothing of the first hour of
+    /// telemetry is new.
     pub new: Vec<NewThing>,
-    /// What AI costs; null without a priced call in the range.
+    /// Cost of AI; null without a priced call in the range.
     #[schema(required)]
     pub ai_spend: Option<AiSpend>,
     /// The minute of the first telemetry when it is in the range; null when there was telemetry before.

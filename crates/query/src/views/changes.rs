@@ -15,7 +15,7 @@ pub struct ChangesRequest {
     pub to_date: Option<String>,
 }
 
-/// What got worse.
+/// Metric that got worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeKind {
@@ -53,7 +53,7 @@ pub enum EffectMetric {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Effect {
-    /// What is measured.
+    /// Metric of the effect.
     pub metric: EffectMetric,
     /// Usual value.
     pub before: f64,
@@ -64,7 +64,7 @@ pub struct Effect {
     pub since: String,
 }
 
-/// How a version relates to a change.
+/// Relation of a version to a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VersionRelation {
@@ -93,7 +93,7 @@ pub struct ChangeCard {
     pub since_exact: bool,
     /// The version that carries the change or began with it; null when none is named.
     pub version: Option<String>,
-    /// How the version relates to the change; null without a version.
+    /// Relation of the version to the change; null without a version.
     pub version_relation: Option<VersionRelation>,
     /// The change in one sentence. Times of day are UTC.
     pub sentence: String,

@@ -15,7 +15,7 @@ pub struct DeployReport {
     pub environment: String,
     /// Id of the commit; at most 200 characters.
     pub commit: String,
-    /// Who deployed; at most 200 characters.
+    /// Author of the deploy; at most 200 characters.
     pub author: String,
     /// Page of the deploy, commit or pipeline: `http` or `https`, at most 2000 bytes.
     pub url: String,
@@ -61,7 +61,7 @@ pub struct DeployView {
     pub previous: Option<String>,
     /// Id of the commit; empty when unknown.
     pub commit: String,
-    /// Who deployed; empty when unknown.
+    /// Author of the deploy; empty when unknown.
     pub author: String,
     /// Page of the deploy; empty when unknown.
     pub url: String,

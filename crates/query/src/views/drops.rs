@@ -20,11 +20,12 @@ pub struct DropsRequest {
 pub struct DropCount {
     /// `traces`, `metrics`, `logs`, `reports` or `profiles`.
     pub signal: String,
-    /// Why: `unmatched_root`, `invalid_id`, `unsupported_metric_type`, `empty_point`, `not_finite`, `sampled`,
-    /// `healthcheck`, `invalid_time`, `too_old`, `duplicate`, `invalid_item`, `empty_recording`, `recording_without_owner`, `recording_too_large`, `recordings_off`, `empty_sample`, `profile_too_large`; `disk_budget`: the record was stored and removed later to
-    /// free disk space; `shared_attributes_too_large`: the record is stored without some attributes of its resource or
-    /// scope; `too_many_names`: its Endpoint, Task or AI Trace is stored as `(other)`; for a request, why it was
-    /// refused.
+    /// Reason: `unmatched_root`, `invalid_id`, `unsupported_metric_type`, `empty_point`, `not_finite`, `sampled`,
+    /// `healthcheck`, `invalid_time`, `too_old`, `duplicate`, `invalid_item`, `empty_recording`,
+    /// `recording_without_owner`, `recording_too_large`, `recordings_off`, `empty_sample`, `profile_too_large`;
+    /// `disk_budget`: the record was stored and removed later to free disk space; `shared_attributes_too_large`: the
+    /// record is stored without some attributes of its resource or scope; `too_many_names`: its Endpoint, Task or AI
+    /// Trace is stored as `(other)`; for a request, the reason of its refusal.
     pub reason: String,
     /// Number of records, or of refused requests.
     pub count: u64,
@@ -38,7 +39,7 @@ pub struct RequestCount {
     pub signal: String,
     /// `accepted` or `rejected`.
     pub outcome: String,
-    /// Why the requests were rejected; empty when accepted.
+    /// Reason of the rejection; empty when accepted.
     pub reason: String,
     /// Number of requests.
     pub count: u64,
@@ -98,7 +99,7 @@ pub struct DropPoint {
     pub signal: String,
     /// Of requests `accepted` or `rejected`; of records `kept`, `dropped` or `trimmed`.
     pub outcome: String,
-    /// Why records were dropped or trimmed, or requests rejected; else empty.
+    /// Reason of the drop, the trim or the rejection; else empty.
     pub reason: String,
     /// Number of requests or records.
     pub count: u64,

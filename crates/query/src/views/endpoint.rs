@@ -225,7 +225,7 @@ pub enum ChartMetric {
     Count,
 }
 
-/// What the lines of a chart are formed by.
+/// Key that forms the lines of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EndpointGrouping {
@@ -258,7 +258,7 @@ pub struct EndpointChartRequest {
     pub query: Option<String>,
     /// Only this Endpoint; every one when null.
     pub endpoint: Option<String>,
-    /// What lines are formed by: the five greatest values, and "Other"; `name` when absent.
+    /// Key that forms the lines: the five greatest values, and "Other"; `name` when absent.
     pub group_by: EndpointGrouping,
 }
 
@@ -313,7 +313,7 @@ pub struct EndpointDetail {
 pub struct SlowOffset {
     /// Milliseconds added to the latency thresholds of the impact; 0 when none is set.
     pub offset_ms: i64,
-    /// Why it is accepted; may be empty.
+    /// Reason for accepting it; may be empty.
     pub reason: String,
 }
 
@@ -326,7 +326,7 @@ pub struct SlowOffsetRequest {
     /// Milliseconds to add to the latency thresholds of the impact; 0 removes the offset.
     #[schema(minimum = 0, maximum = 3600000)]
     pub offset_ms: i64,
-    /// Why it is accepted; may be empty.
+    /// Reason for accepting it; may be empty.
     #[serde(default)]
     pub reason: String,
 }

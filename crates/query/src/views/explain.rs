@@ -79,7 +79,7 @@ pub enum ExplainScope {
     Child,
 }
 
-/// How an attribute relates to the value of a condition.
+/// Relation of an attribute to the value of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExplainRelation {
@@ -103,7 +103,7 @@ pub struct ExplainCondition {
     pub attribute: String,
     /// Service of the spans; only in the scope `child`.
     pub service: Option<String>,
-    /// How the attribute relates to the value.
+    /// Relation of the attribute to the value.
     pub relation: ExplainRelation,
     /// The value.
     pub value: Option<String>,
@@ -111,7 +111,7 @@ pub struct ExplainCondition {
     pub query: Option<String>,
 }
 
-/// How a condition was found.
+/// Search that found a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExplainKind {
@@ -130,7 +130,7 @@ pub struct ExplainRow {
     /// The condition.
     #[serde(flatten)]
     pub condition: ExplainCondition,
-    /// How it was found.
+    /// Search that found it.
     pub kind: ExplainKind,
     /// The second condition of a pair.
     pub and: Option<ExplainCondition>,
@@ -140,7 +140,7 @@ pub struct ExplainRow {
     pub baseline_share: f64,
     /// Part of the selection that would vanish if these rows were like the others, 0 to 1.
     pub explained: f64,
-    /// What rows are sorted by, nats.
+    /// Score by which rows are sorted, nats.
     pub score: f64,
     /// Sampled rows of the selection that meet the condition.
     pub count: u32,
@@ -178,7 +178,7 @@ pub struct ExplainFailure {
     pub count: u32,
 }
 
-/// Why an attribute was not compared.
+/// Reason for which an attribute was not compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExplainLeftOutReason {
@@ -200,11 +200,11 @@ pub struct ExplainLeftOut {
     pub scope: ExplainScope,
     /// Key of the attribute.
     pub attribute: String,
-    /// Why.
+    /// Reason for which it was not compared.
     pub reason: ExplainLeftOutReason,
 }
 
-/// What the selection is compared with.
+/// Baseline with which the selection is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExplainMode {
@@ -228,7 +228,7 @@ pub struct ExplainRates {
     pub before: f64,
 }
 
-/// What distinguishes the selection.
+/// Conditions that distinguish the selection.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Explanation {
@@ -246,11 +246,11 @@ pub struct Explanation {
     pub before: u64,
     /// Parts of the rows that were compared.
     pub sample_rates: ExplainRates,
-    /// What the selection is compared with.
+    /// Baseline with which the selection is compared.
     pub mode: ExplainMode,
     /// Whether the time ended before the spans of every compared row were read. `budgetMs` gives more.
     pub partial: bool,
-    /// How the selected rows failed, most first; at most ten.
+    /// Failures of the selected rows, most first; at most ten.
     pub what_failed: Vec<ExplainFailure>,
     /// Attributes that were not compared.
     pub left_out: Vec<ExplainLeftOut>,

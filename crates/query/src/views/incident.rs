@@ -54,7 +54,7 @@ pub struct IncidentRequest {
     /// `investigating` when null.
     #[serde(default)]
     pub status: Option<String>,
-    /// What is known, for the status pages too; at most 5000 characters.
+    /// Message for the status pages too; at most 5000 characters.
     #[serde(default)]
     pub message: String,
     /// The project that it is about; null: the organization.
@@ -117,7 +117,7 @@ pub struct IncidentDetail {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IncidentAlertView {
-    /// What fires.
+    /// Subject of the alert.
     pub subject: String,
     /// The type of its rule.
     pub rule_type: String,
@@ -135,7 +135,7 @@ pub struct IncidentAlertView {
     pub momentary: bool,
 }
 
-/// What happened.
+/// An event of an incident.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TimelineEntry {
@@ -148,7 +148,7 @@ pub struct TimelineEntry {
     pub title: String,
     /// The message of an update; otherwise empty.
     pub message: String,
-    /// Who wrote an update; empty: the server.
+    /// Author of an update; empty: the server.
     pub author: String,
     /// The page of an alert or an Issue; otherwise empty.
     pub path: String,
@@ -164,7 +164,7 @@ pub struct PostMortemView {
     pub nodes: Vec<MarkdownNode>,
     /// Whether the status pages of the incident show it.
     pub published: bool,
-    /// Who changed it last.
+    /// Author of the latest change.
     pub author: String,
     /// Its latest change.
     #[schema(format = DateTime)]

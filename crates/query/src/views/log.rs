@@ -75,7 +75,7 @@ pub struct LogAttributeFilter {
     pub value: String,
 }
 
-/// What a search matches.
+/// Kind of a search in logs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LogSearch {
@@ -113,7 +113,7 @@ pub struct LogListRequest {
     /// Substring, ASCII case ignored. A body search over more than 24 hours needs a service, a trace, a severity or an
     /// attribute filter (422).
     pub search: Option<String>,
-    /// What `search` matches; `body` when absent.
+    /// Kind of the search; `body` when absent.
     pub search_type: LogSearch,
     /// Minimum OTLP severity number; 0 or null: all records.
     #[schema(minimum = 0, maximum = 24)]
@@ -144,7 +144,7 @@ pub struct LogListRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LogPattern {
-    /// What the bodies have in common: `<num>`, `<id>`, `<hex>` and `<ip>` are variables, `<*>` is any word.
+    /// Common part of the bodies: `<num>`, `<id>`, `<hex>` and `<ip>` are variables, `<*>` is any word.
     pub pattern: String,
     /// Query in the query language that finds the records.
     pub query: String,

@@ -7,7 +7,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::page::ValuePoint;
 
-/// How the points of a bucket are combined.
+/// Function that combines the points of a bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Aggregation {
@@ -40,7 +40,7 @@ pub enum Aggregation {
 pub struct MetricQuery {
     /// Name of the metric.
     pub name: String,
-    /// How the points of a bucket are combined; `avg` when absent.
+    /// Function that combines the points of a bucket; `avg` when absent.
     pub aggregation: Aggregation,
     /// Required values by tag; at most 20. `server_name` is the service.
     pub tag_filters: BTreeMap<String, String>,

@@ -148,7 +148,7 @@ pub struct ScheduleDetail {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OverrideRequest {
-    /// Who is on call.
+    /// User who is on call.
     pub user_id: i64,
     /// The beginning.
     #[schema(format = DateTime)]
@@ -166,7 +166,7 @@ pub struct OverrideView {
     pub id: i64,
     /// Its schedule.
     pub schedule_id: i64,
-    /// Who is on call.
+    /// User who is on call.
     pub user_id: i64,
     /// The beginning.
     #[schema(format = DateTime)]
@@ -174,7 +174,7 @@ pub struct OverrideView {
     /// The end.
     #[schema(format = DateTime)]
     pub end_at: String,
-    /// Who created it.
+    /// User who created it.
     pub created_by: Option<i64>,
     /// Time of creation.
     #[schema(format = DateTime)]
@@ -185,7 +185,7 @@ pub struct OverrideView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ShiftView {
-    /// Who is on call.
+    /// User who is on call.
     pub user_id: i64,
     /// The beginning.
     #[schema(format = DateTime)]
@@ -219,7 +219,7 @@ pub struct Timeline {
     pub to: String,
     /// By layer.
     pub layers: Vec<LayerTimeline>,
-    /// Who is on call.
+    /// Shifts of all layers together.
     #[serde(rename = "final")]
     pub result: Vec<ShiftView>,
     /// The people by id; null: no longer a member.
@@ -243,7 +243,7 @@ pub struct SchedulePreviewRequest {
     pub to: String,
 }
 
-/// Who is on call by a schedule.
+/// People who are on call by a schedule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ScheduleNow {
@@ -251,19 +251,19 @@ pub struct ScheduleNow {
     pub id: i64,
     /// Its name.
     pub name: String,
-    /// Who is on call; empty: nobody.
+    /// People who are on call; empty: nobody.
     pub oncall: Vec<OncallPerson>,
     /// When the shift began.
     pub since: Option<String>,
     /// When the shift ends.
     pub until: Option<String>,
-    /// Who is next.
+    /// Person who is next.
     pub next_up: Option<OncallPerson>,
     /// From when.
     pub next_at: Option<String>,
 }
 
-/// Who is on call in a team.
+/// People who are on call in a team.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct TeamNow {
     /// The team.
@@ -272,7 +272,7 @@ pub struct TeamNow {
     pub schedules: Vec<ScheduleNow>,
 }
 
-/// Who is on call in an organization.
+/// People who are on call in an organization.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct OncallNow {
     /// By team.

@@ -98,18 +98,18 @@ pub struct PageView {
     pub urgency: String,
     /// `open`, `acknowledged` or `resolved`.
     pub status: String,
-    /// How often the cause has fired.
+    /// Number of times that the cause has fired.
     pub event_count: i64,
     /// When it fired last.
     #[schema(format = DateTime)]
     pub last_event_at: String,
     /// The step that runs next, from 0.
     pub escalation_level: i64,
-    /// How often all steps have run.
+    /// Number of complete runs of all steps.
     pub repeat_iteration: i64,
     /// When the next step runs.
     pub next_escalation_at: Option<String>,
-    /// Who acknowledged it.
+    /// User who acknowledged it.
     pub acknowledged_by: Option<i64>,
     /// Their name.
     pub acknowledged_by_name: Option<String>,
@@ -117,7 +117,7 @@ pub struct PageView {
     pub acknowledged_via: String,
     /// When it was acknowledged.
     pub acknowledged_at: Option<String>,
-    /// Who resolved it; null: nobody, or the end of the alert.
+    /// User who resolved it; null: nobody, or the end of the alert.
     pub resolved_by: Option<i64>,
     /// Their name.
     pub resolved_by_name: Option<String>,
@@ -138,9 +138,9 @@ pub struct PageNotification {
     pub id: i64,
     /// The step, from 0.
     pub level: i64,
-    /// How often all steps had run before.
+    /// Number of complete runs of all steps before this one.
     pub iteration: i64,
-    /// Who was reached; null: a channel.
+    /// User who was reached; null: a channel.
     pub user_id: Option<i64>,
     /// The target without secrets.
     pub target_desc: String,
@@ -202,7 +202,7 @@ pub struct PageResolved {
     pub archived_issue: bool,
 }
 
-/// What the next person on call must know.
+/// Facts that the next person on call must know.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Handover {
@@ -212,16 +212,16 @@ pub struct Handover {
     pub schedule_name: String,
     /// The last shift that ended; null: none in the last 62 days.
     pub shift: Option<ShiftView>,
-    /// Whose it was.
+    /// Person of the last shift.
     pub person: Option<OncallPerson>,
     /// Pages of policies that reach the schedule, opened in the shift or open at its beginning; of projects that the
     /// caller reads.
     pub pages: Vec<PageView>,
-    /// How many of them are open now.
+    /// Number of them that are open now.
     pub open: usize,
-    /// How many of them are acknowledged and not resolved now.
+    /// Number of them that are acknowledged and not resolved now.
     pub acknowledged: usize,
-    /// How many of them are resolved.
+    /// Number of them that are resolved.
     pub resolved: usize,
 }
 

@@ -354,7 +354,7 @@ pub enum TopOrder {
     Total,
 }
 
-/// What functions are grouped by.
+/// Key by which functions are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TopBy {

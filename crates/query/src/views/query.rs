@@ -33,7 +33,7 @@ pub struct CompleteRequest {
     #[serde(default)]
     #[schema(default = json!(null))]
     pub field: Option<String>,
-    /// What was typed of the name or value: strings that contain it are returned, any case of letters.
+    /// Typed part of the name or value: strings that contain it are returned, any case of letters.
     #[serde(default)]
     #[schema(default = "")]
     pub prefix: String,

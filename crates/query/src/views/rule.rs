@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use super::page::{PageRequest, ValuePoint};
 
-/// How bad an alert is.
+/// Severity of an alert.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RuleSeverity {
@@ -136,9 +136,9 @@ pub struct RuleFiring {
     /// The time.
     #[schema(format = DateTime)]
     pub timestamp: String,
-    /// What and how much, one line.
+    /// Subject and value, one line.
     pub subject: String,
-    /// How bad.
+    /// Severity of the alert.
     pub severity: RuleSeverity,
 }
 
@@ -195,13 +195,13 @@ pub struct NotificationRow {
     pub alert_key: String,
     /// Whether the alert began or ended.
     pub status: NotificationStatus,
-    /// How bad it is.
+    /// Severity of the alert.
     pub severity: RuleSeverity,
     /// Type of the rule, or `monitor`.
     pub rule_type: String,
     /// Name of the rule.
     pub rule_name: String,
-    /// What and how much, one line.
+    /// Subject and value, one line.
     pub subject: String,
     /// Sentences.
     pub body: String,

@@ -18,7 +18,7 @@ pub struct ServiceMapRequest {
     pub service: Option<String>,
 }
 
-/// What a node of the map is.
+/// Kind of a node of the map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ServiceNodeKind {
@@ -65,7 +65,7 @@ pub struct CallStats {
 pub struct ServiceNode {
     /// Kind and name, joined by `:`.
     pub id: String,
-    /// What the node is.
+    /// Kind of the node.
     pub kind: ServiceNodeKind,
     /// `service.name`, which may be empty; system and namespace of a database; system and destination of messages; host
     /// and port.

@@ -19,7 +19,7 @@ pub enum SessionOrder {
     ErrorCount,
 }
 
-/// How an attribute is compared.
+/// Comparison of an attribute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionAttributeOperator {

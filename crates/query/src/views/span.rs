@@ -111,7 +111,7 @@ pub enum GraphState {
     Unavailable,
 }
 
-/// Why the spans of a trace are incomplete.
+/// Reason for which the spans of a trace are incomplete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GraphReason {
@@ -128,7 +128,7 @@ pub enum GraphReason {
 pub struct SpanGraphStatus {
     /// Whether the spans are complete.
     pub state: GraphState,
-    /// Why they are not; empty when complete.
+    /// Reasons for which they are incomplete; empty when complete.
     pub reasons: Vec<GraphReason>,
     /// Number of spans in the window.
     pub total: u64,

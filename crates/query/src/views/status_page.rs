@@ -52,7 +52,7 @@ pub struct StatusPageView {
     pub is_public: bool,
     /// Ids of its monitors, in order.
     pub check_ids: Vec<i64>,
-    /// What it is about.
+    /// Description of the page's subject.
     pub description: String,
     /// The host at whose root it is shown.
     pub custom_domain: Option<String>,
@@ -104,7 +104,7 @@ pub struct MaintenanceView {
     pub id: i64,
     /// One line.
     pub title: String,
-    /// What is done.
+    /// Description of the work.
     pub description: String,
     /// Its begin.
     #[schema(format = DateTime)]
@@ -131,7 +131,7 @@ pub struct MaintenanceRequest {
     pub ends_at: String,
 }
 
-/// What was deleted, or stored.
+/// Answer to a deletion or a change of a status page's object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct StatusPageDone {
     /// Its id.
@@ -144,7 +144,7 @@ pub struct StatusPageDone {
 pub struct PublicStatus {
     /// The name of the page.
     pub name: String,
-    /// What it is about.
+    /// Description of the page's subject.
     pub description: String,
     /// Whether `/api/status/{slug}/logo` exists.
     pub has_logo: bool,
@@ -232,7 +232,7 @@ pub struct PublicPastIncident {
 pub struct PublicUpdate {
     /// `investigating`, `identified`, `monitoring` or `resolved`.
     pub status: String,
-    /// What is known.
+    /// Message to readers.
     pub message: String,
     /// When it was written.
     #[schema(format = DateTime)]

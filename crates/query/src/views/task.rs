@@ -161,7 +161,7 @@ pub struct TaskPage {
     pub pagination: PageInfo,
 }
 
-/// What the lines of a chart are formed by.
+/// Key that forms the lines of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskGrouping {
@@ -192,7 +192,7 @@ pub struct TaskChartRequest {
     pub query: Option<String>,
     /// Only this Task; every one when null.
     pub task: Option<String>,
-    /// What lines are formed by: the five greatest values, and "Other"; `name` when absent.
+    /// Key that forms the lines: the five greatest values, and "Other"; `name` when absent.
     pub group_by: TaskGrouping,
 }
 

@@ -26,7 +26,7 @@ pub struct TraceColumnsRequest {
 pub struct SpanColumns {
     /// Span ids: 16 hexadecimal digits; 32 of a native report.
     pub ids: Vec<String>,
-    /// How many places before the span its parent stands; 0: without a parent in the trace.
+    /// Number of places that its parent stands before the span; 0: without a parent in the trace.
     pub parents: Vec<u32>,
     /// Index in `names`.
     pub names: Vec<u32>,

@@ -17,7 +17,7 @@ pub struct VersionRequest {
     pub version: String,
 }
 
-/// What differs between the requests of a version and of others.
+/// Metric in which the requests of a version and of others differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DifferenceMetric {
@@ -37,7 +37,7 @@ pub struct Difference {
     pub kind: ComparedKind,
     /// The name.
     pub name: String,
-    /// What differs.
+    /// Metric that differs.
     pub metric: DifferenceMetric,
     /// Value with other versions.
     pub before: f64,
@@ -78,9 +78,9 @@ pub struct VersionPage {
     pub calls: u64,
     /// Those of other versions.
     pub other_calls: u64,
-    /// What got worse, the most rows first.
+    /// Differences for the worse, the most rows first.
     pub worse: Vec<Difference>,
-    /// What got better, the most rows first.
+    /// Differences for the better, the most rows first.
     pub better: Vec<Difference>,
     /// Issues and names that only this version has and nothing had before.
     pub new: Vec<NewThing>,

@@ -39,7 +39,8 @@ pub struct OutboundResponse {
     pub body: String,
 }
 
-/// Why there is no response. The message names the host and never the rest of the address, which may be a secret.
+/// Reasons for which there is no response. The message names the host and never the rest of the address, which may be a
+/// secret.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
     /// The address is malformed.

@@ -5,7 +5,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// Why a target is not contacted. The message is for the user.
+/// Reasons for which a target is not contacted. The message is for the user.
 #[derive(Debug, thiserror::Error)]
 pub enum OutboundError {
     /// The name has no address.

@@ -60,7 +60,7 @@ pub async fn step(app: &App, holder: &str) -> Result<(), ControlError> {
     Ok(())
 }
 
-/// How subscribers of status pages are reached.
+/// Address and means by which subscribers of status pages are reached.
 pub fn announcer(app: &App) -> Announcer {
     Announcer {
         base_url: app.process.config.base_url().trim_end_matches('/').to_owned(),

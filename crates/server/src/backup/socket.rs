@@ -57,7 +57,7 @@ pub enum Answer {
     },
     /// The backup failed.
     Failed {
-        /// Why, as a sentence.
+        /// Reason, as a sentence.
         error: String,
     },
 }

@@ -41,7 +41,7 @@ pub struct Serving {
 
 impl Source for Serving {
     fn hold_files(&self) -> Box<dyn Any> {
-        Box::new(self.app.ingest.durable_store.lake().hold_files())
+        Box::new(self.app.lake.hold_files())
     }
 
     fn hold_journal(&self) -> Box<dyn Any> {
@@ -49,7 +49,7 @@ impl Source for Serving {
     }
 
     fn copy_catalog(&self, to: &Path) -> anyhow::Result<()> {
-        Ok(self.app.ingest.durable_store.lake().copy_catalog(to)?)
+        Ok(self.app.lake.copy_catalog(to)?)
     }
 
     fn copy_control(&self, to: &Path) -> anyhow::Result<bool> {

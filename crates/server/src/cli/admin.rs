@@ -41,7 +41,7 @@ pub struct AdminArgs {
     /// The part's file.
     #[arg(long)]
     pub part: Option<PathBuf>,
-    /// Whom it is about.
+    /// Email address of the account.
     #[arg(long)]
     pub email: Option<String>,
     /// The new person's name; the address when not given.

@@ -1,9 +1,11 @@
-//! Subcommands that are clients of a server, or work on a data directory without one.
+//! Subcommands beside `serve`: clients of a server, work on a data directory without one, the browser runner.
 //!
 //! - [`admin`]: account recovery. [`config`]: alerting and saved views as files. [`export`]: a table's rows as a file.
-//! - [`symbols`]: uploads, and inspection of symbol files without a server.
+//! - [`symbols`]: uploads, and inspection of symbol files without a server. [`browser_runner`]: checks by a browser for
+//!   servers elsewhere.
 
 pub mod admin;
+pub mod browser_runner;
 pub mod config;
 pub mod export;
 pub mod symbols;

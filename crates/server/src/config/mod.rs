@@ -1,10 +1,12 @@
 //! The operator's settings, each with a name, a type, a default and one sentence of help.
 //!
 //! [`file`]: the configuration file below flags and environment. [`Loaded`]: parsing and validation. [`show`]: settings
-//! as shown to people. `checks`: what is wrong with settings. `twilio`: the settings of SMS.
+//! as shown to people. `checks`: what is wrong with settings. `twilio`: the settings of SMS. [`browser`]: those of checks
+//! by a browser.
 //!
 //! Every setting is in `docs/operate/configuration.md`, which a test generates.
 
+pub mod browser;
 mod checks;
 pub mod file;
 mod load;
@@ -22,7 +24,8 @@ use anyhow::Context;
 use clap::ArgAction;
 use clap::builder::BoolishValueParser;
 
-use crate::browser::settings::BrowserSettings;
+use self::browser::BrowserSettings;
+use crate::engine::EngineOptions;
 use crate::listen::ListenAddress;
 use crate::listen::client_ip::{Trust, TrustError};
 use crate::listen::tls::Tls;
@@ -218,11 +221,18 @@ pub struct Config {
 }
 
 impl Config {
-    /// Options of the telemetry store.
+    /// Options of the journal in front of the engine.
     pub fn durable_store_options(&self) -> DurableStoreOptions {
         DurableStoreOptions {
             data_dir: self.data_dir.clone(),
             body_bytes_max: self.otlp_body_bytes_max.max(self.report().body_bytes_max),
+        }
+    }
+
+    /// Options of the engine.
+    pub fn engine_options(&self) -> EngineOptions {
+        EngineOptions {
+            data_dir: self.data_dir.clone(),
             flush_rows: self.flush_rows,
             memtable_bytes: self.memtable_mb.saturating_mul(1024 * 1024),
             flush_age: Duration::from_secs(self.flush_seconds),

@@ -6,14 +6,14 @@ use utoipa::ToSchema;
 /// Confirmation of a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Done {
-    /// What was changed, in one sentence.
+    /// Description of the change, one sentence.
     pub message: String,
 }
 
 /// Confirmation of a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct StatusAnswer {
-    /// What was done, in one word, such as `deleted`.
+    /// Outcome in one word, such as `deleted`.
     pub status: String,
 }
 

@@ -228,7 +228,7 @@ impl Scrape {
     fn queues(&self, families: &mut Families<'_>) -> fmt::Result {
         let app = &self.app;
         let stats = app.query.store.stats();
-        let lost = app.ingest.durable_store.lake().lost().stats();
+        let lost = app.ingest.durable_store.engine().lost().stats();
         let journal = app.ingest.durable_store.journal_backlog();
         for (name, help, value) in [
             ("tidewatch_admission_waiting", "Exports that wait for a slot now.", app.ingest.admission.waiting()),

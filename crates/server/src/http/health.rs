@@ -20,6 +20,7 @@ use tidewatch_journal::heartbeat::Missing;
 use utoipa::ToSchema;
 
 use crate::contexts::{Ingest, Process};
+use crate::error::health_status;
 use tidewatch_limits as limits;
 use tidewatch_query::context::QueryContext;
 
@@ -28,7 +29,7 @@ use tidewatch_query::context::QueryContext;
 pub struct Health {
     /// `ok`, `starting` or `failing`.
     pub status: String,
-    /// What fails, one sentence each; absent when nothing does.
+    /// Failing parts, one sentence each; absent when nothing fails.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<String>,
 }
@@ -58,7 +59,7 @@ pub async fn ready(
 
 /// The response of `/health` and `/readyz` while the store is being opened.
 pub async fn starting() -> (StatusCode, Json<Health>) {
-    (StatusCode::SERVICE_UNAVAILABLE, Json(Health { status: "starting".to_owned(), problems: Vec::new() }))
+    (health_status(false), Json(Health { status: "starting".to_owned(), problems: Vec::new() }))
 }
 
 /// Whether the threads make progress.
@@ -86,8 +87,7 @@ fn missing_threads(ingest: &Ingest) -> Vec<String> {
 }
 
 fn health_response(problems: Vec<String>) -> (StatusCode, Json<Health>) {
-    match problems.is_empty() {
-        true => (StatusCode::OK, Json(Health { status: "ok".to_owned(), problems })),
-        false => (StatusCode::SERVICE_UNAVAILABLE, Json(Health { status: "failing".to_owned(), problems })),
-    }
+    let is_healthy = problems.is_empty();
+    let status = if is_healthy { "ok" } else { "failing" };
+    (health_status(is_healthy), Json(Health { status: status.to_owned(), problems }))
 }

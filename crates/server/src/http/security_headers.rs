@@ -39,7 +39,7 @@ const TLS_ONLY: HeaderValue = HeaderValue::from_static("max-age=31536000; includ
 /// Responses of the API depend on the user and the time.
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
-/// Who may frame a response.
+/// Sites that may frame a response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Framing {
     /// No page.
@@ -50,8 +50,8 @@ pub enum Framing {
     Anybody,
 }
 
-/// Who may frame a path. Other sites may frame only `/status/<slug>`, not a status page at the root of a custom domain.
-/// Spec: limits, row "Frames".
+/// Sites that may frame a path. Other sites may frame only `/status/<slug>`, not a status page at the root of a custom
+/// domain. Spec: limits, row "Frames".
 pub fn framing(path: &str) -> Framing {
     let is_status_page = |slug: &str| !slug.is_empty() && !slug.contains('/');
     match path {

@@ -133,7 +133,7 @@ struct UploadJob {
     now_ns: i64,
 }
 
-/// Why a file is rejected.
+/// Reasons for which a file is rejected.
 enum Refusal {
     Unusable(String),
     /// The file would exceed the project's quota.

@@ -18,7 +18,7 @@ pub struct Demos {
     ends: [AtomicU64; End::ALL.len()],
 }
 
-/// How a load ended.
+/// End of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// All demo data is stored.

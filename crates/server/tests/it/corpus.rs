@@ -16,11 +16,11 @@ use crate::harness::{Harness, Project};
 use observed::Observed;
 use scenario::{Coding, Scenario, scenarios};
 
-/// How a scenario is sent.
+/// Settings of a scenario's requests.
 #[derive(Clone, Copy)]
 struct Mode {
     coding: Coding,
-    /// How many times each request is sent consecutively.
+    /// Number of times that each request is sent consecutively.
     times: usize,
 }
 

@@ -24,7 +24,7 @@ async fn a_stop_flushes_and_the_next_start_reads_the_parts() {
     let (mut harness, project) = Harness::with_project().await;
     harness.post_otlp("traces", &project.token, &[PROTOBUF], &traces((0..5).map(span).collect())).await.expect(200);
     harness.restart().await;
-    let stats = harness.app().ingest.durable_store.lake().stats();
+    let stats = harness.app().lake.stats();
     let spans = stats.tables.iter().find(|stats| stats.table == Table::Spans).unwrap();
     assert_eq!((spans.rows, spans.memory_rows), (5, 0), "in parts, nothing left to replay");
     harness.restart().await;

@@ -104,7 +104,7 @@ async fn a_full_disk_refuses_exports_and_loses_nothing() {
     assert!(wait >= 1, "no thundering herd");
     assert_eq!(refused.json()["code"], 14, "google.rpc UNAVAILABLE: {}", refused.json());
     assert_eq!(harness.rows(Table::Spans), 1, "what was acknowledged is still read");
-    assert!(harness.app().ingest.durable_store.lake().flush().is_err(), "a flush cannot write either, and says so");
+    assert!(harness.app().lake.flush().is_err(), "a flush cannot write either, and says so");
     assert_eq!(harness.rows(Table::Spans), 1, "and loses nothing");
 
     disk.full.store(false, Ordering::SeqCst);
@@ -140,7 +140,7 @@ async fn a_start_on_a_full_disk_does_not_wait_for_flushes() {
     assert!(refused.json()["message"].as_str().expect("a sentence").contains("cannot write to its disk"));
 
     disk.full.store(false, Ordering::SeqCst);
-    harness.app().ingest.durable_store.lake().flush().expect("there is space");
+    harness.app().lake.flush().expect("there is space");
     harness.post_json("traces", &project.token, &body).await.expect(200);
     harness.crash().await;
     assert_eq!(harness.rows(Table::Spans), 13);

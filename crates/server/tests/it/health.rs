@@ -77,11 +77,10 @@ async fn rows_that_panic_when_they_are_written_are_set_aside_and_ingest_continue
     until(&harness, "/readyz", 200).await;
     broken.turn(false);
     harness.post_json("traces", &project.token, &body(2)).await.expect(200);
-    harness.app().ingest.durable_store.lake().flush().expect("the disk works");
+    harness.app().lake.flush().expect("the disk works");
     assert_eq!((harness.rows(Table::Spans), harness.rows(Table::Endpoints)), (2, 1));
     let set_aside: Vec<_> = harness
         .app()
-        .ingest
         .durable_store
         .set_aside()
         .filter(|(_, count)| *count > 0)
@@ -116,7 +115,7 @@ async fn a_thread_that_panics_tries_again() {
     let project = harness.register().await;
     harness.post_json("traces", &project.token, &body(1)).await.expect(200);
     let deadline = Instant::now() + Duration::from_secs(60);
-    while harness.app().ingest.durable_store.lake().covered().0 == 0 {
+    while harness.app().lake.covered().0 == 0 {
         assert!(Instant::now() < deadline, "it does not flush");
         tokio::task::yield_now().await;
     }

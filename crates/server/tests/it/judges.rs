@@ -80,7 +80,7 @@ async fn plant(incident: Incident, seed: u64) -> (Harness, Project, History) {
     }
 }
 
-/// What is wrong with the answer of `POST /api/overview/changes`.
+/// Faults of the answer of `POST /api/overview/changes`.
 fn wrong_changes(answer: &Value, expected: Option<Subject>, planted_ns: u64) -> Option<String> {
     let cards = answer["data"].as_array().expect("a list");
     let sentences: Vec<&str> = cards.iter().map(|card| card["sentence"].as_str().expect("a sentence")).collect();
@@ -113,7 +113,7 @@ fn is_condition(found: &Value, (key, value): (&str, &str)) -> bool {
     }
 }
 
-/// What is wrong with the answer of `POST /api/explain`.
+/// Faults of the answer of `POST /api/explain`.
 fn wrong_explanation(answer: &Value, expected: &tidewatch_bench::demo::incident::Expected) -> Option<String> {
     let rows = answer["data"].as_array().expect("a list");
     let brief = || {
@@ -157,7 +157,7 @@ async fn explain(harness: &Harness, project: &Project, history: &History, questi
     harness.query_json(project, "/api/explain", body).await
 }
 
-/// What is wrong with the answers to one incident.
+/// Faults of the answers to one incident.
 async fn judge(incident: Incident, seed: u64) -> Vec<String> {
     let (harness, project, history) = plant(incident, seed).await;
     let expected = incident.expected();

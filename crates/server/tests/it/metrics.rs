@@ -61,7 +61,7 @@ async fn metrics_have_a_listener_of_their_own() {
         assert!(answer.lines().any(|found| found == line), "{line}\n{answer}");
     }
     assert!(get(&harness.app().process.config.data_dir.join("metrics.sock"), "/").await.starts_with("HTTP/1.1 404"));
-    let lake = harness.app().ingest.durable_store.lake();
+    let lake = &harness.app().lake;
     lake.flush().expect("the disk works");
     lake.merge(harness.app().process.clock.now_ns()).expect("the disk works");
     let answer = get(&harness.app().process.config.data_dir.join("metrics.sock"), "/metrics").await;

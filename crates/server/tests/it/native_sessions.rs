@@ -418,7 +418,7 @@ async fn recordings_expire_after_thirty_days() {
     for (days, status, rows) in [(0, 200, [1, 1]), (1, 404, [1, 0])] {
         clock.store(NOON_NS as i64 + days * DAY_NS, Ordering::Relaxed);
         harness.api("GET", &path, &Value::Null).await.expect(status);
-        let lake = harness.app().ingest.durable_store.lake().clone();
+        let lake = harness.app().lake.clone();
         let now = clock.load(Ordering::Relaxed);
         let work = move || lake.flush().and_then(|()| lake.retain(now));
         tokio::task::spawn_blocking(work).await.expect("no panic").expect("the disk works");

@@ -251,7 +251,7 @@ async fn refusals_are_counted_by_reason() {
     harness.post_otlp("logs", &project.token, &[], b"").await.expect(415);
     harness.post_otlp("logs", &project.token, &[JSON, ("Content-Encoding", "gzip")], b"{}").await.expect(400);
     let app = harness.app().clone();
-    tokio::task::spawn_blocking(move || app.ingest.durable_store.lake().flush()).await.unwrap().unwrap();
+    tokio::task::spawn_blocking(move || app.lake.flush()).await.unwrap().unwrap();
     assert_eq!(harness.rows(Table::IngestCounts), 4);
 }
 

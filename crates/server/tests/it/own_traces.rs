@@ -68,7 +68,7 @@ async fn a_server_that_exports_traces_to_itself() {
     client::send(harness.address(), "GET", "/api/has-organizations", &[parent], b"").await.expect(200);
     client::send(harness.address(), "GET", "/health", &[unsampled], b"").await.expect(200);
     client::send(harness.address(), "POST", "/api/exception-stack-traces/secret", &[], b"").await.expect(401);
-    harness.app().ingest.durable_store.lake().flush().expect("the disk works");
+    harness.app().lake.flush().expect("the disk works");
     // Two requests and at least one flush wait, in one or more exports; the health check is not sampled.
     until(&socket, "the first are sent", |[waiting, sent, _]| waiting == 0 && sent >= 2).await;
     let [_, sent, dropped] = own_span_counts(&socket).await;
@@ -85,7 +85,7 @@ async fn a_server_that_exports_traces_to_itself() {
     // The query was one more request, and exports created none.
     until(&socket, "the query is sent", |[waiting, now, _]| waiting == 0 && now > sent).await;
     let [_, sent, _] = own_span_counts(&socket).await;
-    harness.app().ingest.durable_store.lake().flush().expect("the disk works");
+    harness.app().lake.flush().expect("the disk works");
     let after = until(&socket, "a flush waits for a request", |[waiting, ..]| waiting > 0).await;
     assert_eq!(after[1..], [sent, 0], "spans of storing spans wait");
     harness.stop().await;

@@ -5,7 +5,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tidewatch_store::TelemetryStore;
 
 use tempfile::TempDir;
 use tidewatch_domain::decode::Encoding;
@@ -24,9 +23,10 @@ use tidewatch_ingest::request_attributes::RequestAttributes;
 use tidewatch_journal::disk::hooked::{HookedDisk, Operation};
 use tidewatch_journal::disk::{Disk, RealDisk};
 use tidewatch_journal::{Journal, Options, Position};
-use tidewatch_lake::LakeOptions;
+use tidewatch_lake::{Lake, LakeOptions};
 use tidewatch_limits::clock::Clock;
 use tidewatch_store::tables::Table;
+use tidewatch_store::{JournaledStore, KeepRecords};
 
 const NO_KEY: u128 = tidewatch_store::columns::NO_KEY;
 
@@ -63,10 +63,14 @@ impl Bench {
     }
 
     fn replay(&self, prepare: &Prepare<'_>) -> anyhow::Result<Replayed<()>> {
-        let options = || LakeOptions { disk: self.disk.clone(), ..LakeOptions::new(self.data.path()) };
+        let open_engine = |_| {
+            let options = LakeOptions { disk: self.disk.clone(), ..LakeOptions::new(self.data.path()) };
+            Ok::<Arc<dyn JournaledStore>, _>(Arc::new(Lake::open(options)?))
+        };
+        let keep_records: KeepRecords = Arc::new(|_, _, _| Ok(()));
         let clock = Clock::system();
         let journal = self.journal();
-        let replay = Replay { lake_options: &options, journal: &journal, prepare, clock: &clock };
+        let replay = Replay { open_engine: &open_engine, keep_records, journal: &journal, prepare, clock: &clock };
         replay.open(|_| |(), _| {})
     }
 }
@@ -117,7 +121,7 @@ fn prepare(header: &Header, body: &[u8]) -> Result<Prepared, Refused> {
 }
 
 fn logs(replayed: &Replayed<()>) -> u64 {
-    let stats = replayed.lake.stats();
+    let stats = replayed.engine.stats();
     stats
         .tables
         .iter()
@@ -142,7 +146,7 @@ fn a_record_that_cannot_be_decoded_is_set_aside_and_skipped() {
     let files = kept(bench.data.path());
     assert_eq!(files.iter().map(|(_, bytes)| bytes).collect::<Vec<_>>(), [&unknown, &malformed, &unknown]);
     assert!(files.iter().all(|(name, _)| name.ends_with(".record")), "{files:?}");
-    replayed.lake.flush().expect("the disk works");
+    replayed.engine.flush().expect("the disk works");
     drop(replayed);
     let again = bench.replay(&prepare).expect("it starts");
     assert_eq!((logs(&again), again.report.records, set_aside(&again)), (2, 0, vec![]));
@@ -198,8 +202,8 @@ fn a_record_that_panics_twice_when_it_is_applied_is_set_aside_and_skipped() {
     };
     bench.append(Position(0), &[log("keyed, first")]);
     let before = bench.replay(&keyed).expect("it starts");
-    before.lake.flush().expect("the disk works");
-    let covered = before.lake.covered();
+    before.engine.flush().expect("the disk works");
+    let covered = before.engine.covered();
     drop(before);
     bench.append(covered, &[log("a"), log("keyed, again"), log("b")]);
     is_broken.store(true, Ordering::SeqCst);
@@ -236,7 +240,7 @@ fn damaged_ranges_are_copied_to_lost() {
     let (name, bytes) = &files[0];
     assert!(name.ends_with(".damaged"), "{name}");
     assert!(bytes.windows(7).any(|window| window == b"Damaged"), "what is left of the record");
-    replayed.lake.flush().expect("the disk works");
+    replayed.engine.flush().expect("the disk works");
     drop(replayed);
     let again = bench.replay(&prepare).expect("it starts");
     assert_eq!((logs(&again), set_aside(&again)), (2, vec![]), "it is not found again");

@@ -22,8 +22,8 @@ async fn remove_expired(harness: &Harness) {
     let work = move || {
         let tidied = TidiedFor::default();
         retention_changes::apply(&app, &tidied).expect("nothing fails");
-        app.ingest.durable_store.lake().flush().expect("the disk works");
-        app.ingest.durable_store.lake().retain(app.process.clock.now_ns()).expect("the disk works");
+        app.lake.flush().expect("the disk works");
+        app.lake.retain(app.process.clock.now_ns()).expect("the disk works");
         retention_changes::apply(&app, &tidied).expect("nothing fails");
     };
     tokio::task::spawn_blocking(work).await.expect("no panic");
@@ -137,7 +137,7 @@ on_both! {
         let left = harness.query_json(&other, "/api/sessions", all_time).await;
         assert_eq!((&left["pagination"]["total"], &left["data"][0]["hasRecording"]), (&json!(1), &json!(true)));
         assert_eq!(endpoints(&harness, &other).await, 1);
-        assert!(harness.app().ingest.durable_store.lake().purged().expect("it can be read").is_empty(), "something may still come");
+        assert!(harness.app().lake.purged().expect("it can be read").is_empty(), "something may still come");
         // The journal begins a new segment before the next export; the old one is deleted when the changes are applied again.
         harness.send(&other, &[request(2, "/cart", 200, 0.0, 5.0)]).await;
         remove_expired(&harness).await;
@@ -145,7 +145,7 @@ on_both! {
 
         clock.fetch_add(2 * HOUR_NS, Ordering::Relaxed);
         remove_expired(&harness).await;
-        let purged = |harness: &Harness| harness.app().ingest.durable_store.lake().purged().expect("it can be read").len();
+        let purged = |harness: &Harness| harness.app().lake.purged().expect("it can be read").len();
         assert_eq!(purged(&harness), 1);
         harness.restart().await;
         assert_eq!((purged(&harness), harness.rows(Table::Endpoints)), (1, 2));

@@ -161,7 +161,7 @@ async fn counts_by_sender_are_not_counted_as_records() {
     assert_eq!((&drops["data"], &drops["requests"].as_array().map(Vec::len)), (&json!([]), &Some(1)));
     let outcomes: Vec<&Value> = drops["series"].as_array().expect("points").iter().map(|one| &one["outcome"]).collect();
     assert_eq!(outcomes, ["accepted", "kept"]);
-    let counted = harness.app().ingest.durable_store.lake().outcome_counts();
+    let counted = harness.app().lake.outcome_counts();
     assert!(counted.iter().all(|one| one.outcome != "sent"), "a sender's name is no label: {counted:?}");
 }
 

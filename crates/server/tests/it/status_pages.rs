@@ -17,7 +17,7 @@ use crate::mailbox::{Mailbox, organization, send_to};
 const NOW: i64 = 1_795_427_040_000_000_000;
 const SECOND: i64 = 1_000_000_000;
 const DAY: i64 = 86_400 * SECOND;
-/// What an attacker types.
+/// Input of an attacker.
 const HOSTILE: &str = "<script>alert(1)</script>\"'<img src=x onerror=alert(2)>";
 
 /// Two monitors, and the number of reads.

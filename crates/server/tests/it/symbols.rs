@@ -239,7 +239,7 @@ async fn traces_stored_raw_are_resolved_when_their_symbols_arrive() {
     let stack = "Error: empty\n    at t (https://shop.example/app.min.js:2:5)";
     let sent = ["Error", "empty", stack];
     uploads.occurrence(1, "webjs", sent, &token).await;
-    uploads.harness.app().ingest.durable_store.lake().flush().expect("the disk works");
+    uploads.harness.app().lake.flush().expect("the disk works");
     uploads.occurrence(2, "webjs", sent, &token).await;
     uploads.occurrence(3, "python", sent, &token).await;
     let issues = async || {

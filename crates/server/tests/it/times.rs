@@ -130,7 +130,7 @@ async fn a_clock_that_jumps_ahead_loses_nothing() {
     assert_eq!(sentence(send(&harness, &project, "traces", &at(3, NOON_NS)).await), Value::Null);
     retained(&harness).await;
     assert_eq!(harness.rows(Table::Spans), 3);
-    assert_eq!(harness.app().ingest.durable_store.lake().clock_ahead_ns(), 400 * DAY_NS);
+    assert_eq!(harness.app().lake.clock_ahead_ns(), 400 * DAY_NS);
     harness.restart().await;
     retained(&harness).await;
     assert_eq!(harness.rows(Table::Spans), 3, "nor after a restart");
@@ -140,7 +140,7 @@ async fn a_clock_that_jumps_ahead_loses_nothing() {
     send(&harness, &project, "traces", &at(2, NOON_NS)).await;
     send(&harness, &project, "traces", &at(4, NOON_NS)).await;
     assert_eq!(harness.rows(Table::Spans), 4);
-    assert_eq!(harness.app().ingest.durable_store.lake().clock_ahead_ns(), 0);
+    assert_eq!(harness.app().lake.clock_ahead_ns(), 0);
 }
 
 /// `retention_trust_clock` makes retention follow the clock.
@@ -175,7 +175,7 @@ async fn a_span_of_the_future_is_found_and_expires() {
     }
     for (days, left) in [(31, 1), (1, 0)] {
         clock.fetch_add(days * DAY_NS, Ordering::Relaxed);
-        let lake = harness.app().ingest.durable_store.lake().clone();
+        let lake = harness.app().lake.clone();
         let now = clock.load(Ordering::Relaxed);
         tokio::task::spawn_blocking(move || lake.retain(now)).await.expect("no panic").expect("the disk works");
         assert_eq!(harness.rows(Table::Spans), left);
@@ -193,13 +193,13 @@ async fn servers_of_tests_keep_old_rows() {
 }
 
 async fn flush(harness: &Harness) {
-    let lake = harness.app().ingest.durable_store.lake().clone();
+    let lake = harness.app().lake.clone();
     tokio::task::spawn_blocking(move || lake.flush()).await.expect("no panic").expect("the disk works");
 }
 
 /// Applies retention, which the lake's thread does every minute.
 async fn retained(harness: &Harness) {
     flush(harness).await;
-    let lake = harness.app().ingest.durable_store.lake().clone();
+    let lake = harness.app().lake.clone();
     tokio::task::spawn_blocking(move || lake.remove_due()).await.expect("no panic");
 }

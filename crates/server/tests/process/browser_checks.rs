@@ -194,7 +194,8 @@ fn scripts_are_up_or_down() {
     assert_eq!((status, &refused["error"]), (422, &json!("another script needs the values of its variables again")));
 }
 
-/// What a script tries gets nothing: files, variables of the server, children, sockets, signals, ways around the proxy.
+/// A script gets nothing besides its page: no files, variables of the server, children, sockets, signals, or ways
+/// around the proxy.
 #[test]
 fn a_script_has_a_page_and_nothing_else() {
     let (data, site) = (TempDir::new().expect("a temporary directory"), Site::open());
@@ -390,7 +391,7 @@ fn nothing_survives_the_server() {
     }
 }
 
-/// What is missing is said at the start, by the monitor and by its results.
+/// The start, the monitor and its results report a missing program.
 #[test]
 fn what_is_missing_is_said() {
     let data = TempDir::new().expect("a temporary directory");

@@ -217,7 +217,7 @@ fn nothing_survives_either_end() {
     assert_eq!(call(&server, "GET", &format!("/{id}"), &Value::Null).1["state"], "unknown");
 }
 
-/// What a runner refuses: callers without its token, what is no check, more than its share, private networks.
+/// A runner refuses callers without its token, bodies that are no check, more than its share, and private networks.
 #[test]
 fn a_runner_is_bounded() {
     let data = TempDir::new().expect("a temporary directory");
@@ -313,7 +313,7 @@ async fn a_runner_takes_a_new_certificate() {
     assert!(!shows(&runner.address, "one.crt").await);
 }
 
-/// What is missing ends the runner at its start, and is said.
+/// A missing program ends the runner at its start, and is reported.
 #[test]
 fn a_runner_says_what_is_missing() {
     for (settings, expected) in [

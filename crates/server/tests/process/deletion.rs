@@ -68,7 +68,7 @@ fn delete(server: &Server) -> (u16, Value) {
     server.call("DELETE", &path, Some(&account.jwt), &Value::Null)
 }
 
-/// How many sessions of the user exist, and how many of these ids have a recording.
+/// Number of sessions of the user, and of these ids that have a recording.
 fn recorded(server: &Server, user: &str, ids: &[String]) -> (usize, usize) {
     let account = server.account.as_ref().expect("registered");
     let list = server.query("/api/sessions", json!({ "user": user }));

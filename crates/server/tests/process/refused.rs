@@ -78,8 +78,8 @@ impl Here {
     async fn rows(&self) -> BTreeMap<&'static str, u64> {
         let app = self.app.clone();
         tokio::task::spawn_blocking(move || {
-            app.ingest.durable_store.lake().flush().expect("it can flush");
-            let stats = app.ingest.durable_store.lake().stats();
+            app.lake.flush().expect("it can flush");
+            let stats = app.lake.stats();
             let rows = |table| stats.tables.iter().find(|stats| stats.table == table).map_or(0, |stats| stats.rows);
             BTreeMap::from([("spans", rows(Table::Spans)), ("endpoints", rows(Table::Endpoints))])
         })

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::ports::free_address;
 use super::server::Server;
 
-/// How exporters reach the server.
+/// Protocol between exporters and the server.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Protocol {
     Http,

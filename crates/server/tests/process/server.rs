@@ -22,7 +22,7 @@ pub struct Server {
     pub account: Option<Account>,
 }
 
-/// How the process is started.
+/// Settings of the process's start.
 struct Launch {
     /// A program with its first arguments that starts the binary; empty if the binary is started directly.
     by: Vec<String>,

@@ -31,6 +31,7 @@ use tidewatch_domain::model::{RequestKind, Slice};
 use tidewatch_domain::project::{DropReason, Dropped};
 
 pub use buffer::TableBuffer;
+use buffer_pool::PooledRows;
 pub use dictionary_cells::DictionaryCells;
 pub use keys::{ExceptionKeys, NO_KEY, keys_without_side, span_key};
 pub use pick::Pick;
@@ -45,11 +46,11 @@ use crate::tables::Table;
 pub struct Rows {
     /// Number of the project in the control database.
     pub project: u32,
-    /// What the request contains.
+    /// Kind of the request.
     pub kind: RequestKind,
     /// The rows by table; tables without rows are absent.
     pub tables: Vec<TableRows>,
-    /// What the rules decided about every record of the request, by record.
+    /// Decision of the rules about every record of the request, by record.
     pub fates: Vec<Fate>,
     /// The dedup key of every record, by record; [`NO_KEY`] when it has none.
     /// Empty for signals whose duplicates are detected by the whole request only.
@@ -71,7 +72,7 @@ pub struct Rows {
     pub names_max: Option<usize>,
 }
 
-/// What the rules decided about a record.
+/// Decision of the rules about a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// It is stored, unless it is a duplicate.
@@ -93,7 +94,10 @@ pub struct TableRows {
 
 impl TableRows {
     fn new(table: Table) -> TableRows {
-        buffer_pool::take(table).unwrap_or_else(|| TableRows::with(TableBuffer::new(table), Vec::new()))
+        match buffer_pool::take(table) {
+            Some(PooledRows { buffer, records, exception_keys }) => TableRows { buffer, records, exception_keys },
+            None => TableRows::with(TableBuffer::new(table), Vec::new()),
+        }
     }
 
     fn with(buffer: TableBuffer, records: Vec<u32>) -> TableRows {
@@ -140,7 +144,7 @@ impl TableRows {
 
 impl Drop for TableRows {
     fn drop(&mut self) {
-        buffer_pool::put_back(self);
+        buffer_pool::put_back(&mut self.buffer, &mut self.records, &mut self.exception_keys);
     }
 }
 

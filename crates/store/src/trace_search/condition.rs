@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use tidewatch_domain::query_language::Relation;
 
-use super::TraceSpan;
+use super::span_key::TraceSpan;
 use super::summary::Tree;
 use crate::plan::Filter;
 

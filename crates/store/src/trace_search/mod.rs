@@ -15,6 +15,7 @@
 
 mod condition;
 mod cover;
+mod span_key;
 mod summary;
 
 use std::collections::{HashMap, HashSet};
@@ -31,6 +32,7 @@ pub use cover::is_entry;
 pub use summary::{RootSpan, ServiceTime, TraceSummary};
 
 use condition::Conditions;
+use span_key::{SpanKey, TraceSpan};
 use summary::{Span, Tree};
 
 /// Traces of the first batch; each further batch is twice as large, up to [`BATCH_MAX`].
@@ -57,7 +59,7 @@ pub struct TraceSearch {
     pub condition: TraceCondition,
     /// Duration from the first start to the last end, nanoseconds.
     pub duration: RangeInclusive<i64>,
-    /// How much is read.
+    /// Bounds of the read.
     pub bounds: TraceSearchBounds,
 }
 
@@ -230,23 +232,6 @@ fn read_matches(
         matches.push(keys.collect());
     }
     Ok(matches)
-}
-
-/// A span of a trace.
-type TraceSpan = ([u8; 16], SpanKey);
-
-/// Identifies a span in its trace: Zipkin and B3 share one span id between caller and callee. DECISIONS 11.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct SpanKey {
-    id: [u8; 8],
-    is_server_side: bool,
-}
-
-impl SpanKey {
-    fn of(id: [u8; 8], kind: u8) -> SpanKey {
-        let is_server_side = tidewatch_domain::model::SpanKind::from_number(kind.into()).is_server_side();
-        SpanKey { id, is_server_side }
-    }
 }
 
 fn of_traces(batch: &[([u8; 16], i64)]) -> Filter {

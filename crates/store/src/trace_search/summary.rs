@@ -6,10 +6,10 @@ use tidewatch_domain::explain::{self, own_times};
 use tidewatch_domain::model::SpanId;
 use tidewatch_domain::waterfall::{Node, waterfall};
 
-use super::SpanKey;
+use super::span_key::SpanKey;
 use crate::{Answer, StoreError};
 
-/// What lists show of a trace.
+/// Summary of a trace in lists.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TraceSummary {
     /// Trace id.

@@ -9,7 +9,7 @@ use super::layout::{
 };
 use crate::{Arch, DebugId};
 
-/// Why an artifact must be built again from its original.
+/// Reasons for which an artifact must be built again from its original.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Stale {
     /// Not an artifact, or truncated.

@@ -35,7 +35,7 @@ struct Node {
     bytes: usize,
 }
 
-/// Why parsing ends early.
+/// Reasons for which parsing ends early.
 enum End {
     /// The demangler refuses the name and prints nothing.
     Malformed,

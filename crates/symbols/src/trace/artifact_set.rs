@@ -106,7 +106,7 @@ impl<'a> ArtifactSet<'a> {
     pub(super) fn script(&self, id: Option<DebugId>, path: &str) -> Option<&Script<'a>> {
         let by_id = id.and_then(|id| self.scripts.get(&ScriptKey::Id(id)));
         let by_path = || self.scripts.get(&ScriptKey::Path(path.to_owned()));
-        by_id.or_else(by_path).or_else(|| self.scripts.get(&ScriptKey::File(super::script::file_name(path).to_owned())))
+        by_id.or_else(by_path).or_else(|| self.scripts.get(&ScriptKey::File(file_name(path).to_owned())))
     }
 
     pub(super) fn native(&self, id: &DebugId, arch: Arch) -> Option<&Native<'a>> {
@@ -121,4 +121,10 @@ impl<'a> ArtifactSet<'a> {
             })
             .or_else(|| slices.first())
     }
+}
+
+/// The last segment of a URL's path, without query and fragment.
+pub(super) fn file_name(url: &str) -> &str {
+    let path = url.split(['?', '#']).next().unwrap_or(url);
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }

@@ -3,7 +3,8 @@
 //! Both print one address per frame. Dart traces also contain the symbol, and a header with the build id. Addresses are
 //! those of the calls, so nothing is subtracted.
 
-use super::{ArtifactRequest, ArtifactSet, Hints, Resolved, is_separator, out::Out, split_preamble};
+use super::preamble::{is_separator, split_preamble};
+use super::{ArtifactRequest, ArtifactSet, Hints, Resolved, out::Out};
 use crate::{
     Arch, DebugId,
     limits::FRAMES_MAX,

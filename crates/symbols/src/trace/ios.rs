@@ -1,6 +1,7 @@
 //! Raw traces of the iOS SDK. Spec: symbolication of native iOS traces, rules 1 to 7.
 
-use super::{ArtifactRequest, ArtifactSet, Resolved, out::Out, split_preamble};
+use super::preamble::split_preamble;
+use super::{ArtifactRequest, ArtifactSet, Resolved, out::Out};
 use crate::{Arch, DebugId, limits::FRAMES_MAX};
 
 #[derive(Debug)]

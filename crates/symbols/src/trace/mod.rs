@@ -9,28 +9,19 @@
 mod artifact_set;
 mod context;
 mod dart;
+mod hints;
 mod ios;
 mod java;
 mod out;
+mod preamble;
 mod script;
 
 pub use artifact_set::{ArtifactRequest, ArtifactSet};
 pub use context::SourceContext;
+pub use hints::Hints;
 pub use out::Resolved;
 
-use crate::{DebugId, limits::TRACE_BYTES_MAX};
-
-/// Metadata of a trace.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Hints<'a> {
-    /// `telemetry.sdk.language`, or the project's framework where the protocol has no such attribute.
-    pub language: Option<&'a str>,
-    /// The id of the build for traces without one: `app.debug.proguard_uuid` of Android, the build id of old Dart traces,
-    /// the debug id of a one-file web app.
-    pub debug_id: Option<DebugId>,
-    /// Debug ids of scripts by their URL or file name, as newer web SDKs report them.
-    pub script_ids: &'a [(&'a str, DebugId)],
-}
+use crate::limits::TRACE_BYTES_MAX;
 
 /// A trace with raw frames.
 #[derive(Debug)]
@@ -110,32 +101,9 @@ impl<'t> Trace<'t> {
     }
 }
 
-/// Whether the line consists of at least two groups of `***`.
-fn is_separator(line: &str) -> bool {
-    let mut groups = line.split_ascii_whitespace().peekable();
-    groups.peek().is_some() && line.split_ascii_whitespace().count() >= 2 && groups.all(|g| g == "***")
-}
-
-/// Splits at the first separator line into the text above it, with line breaks, and the text below.
-fn split_preamble(text: &str) -> Option<(&str, &str)> {
-    let mut start = 0;
-    for line in text.split_inclusive('\n') {
-        if is_separator(line) {
-            return Some((&text[..start], &text[start + line.len()..]));
-        }
-        start += line.len();
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[track_caller]
-    fn check(line: &str, expected: bool) {
-        assert_eq!(is_separator(line), expected, "{line}");
-    }
 
     // Spec: symbolication, rule 1: an empty language is an absent one.
     #[test]
@@ -145,16 +113,5 @@ mod tests {
             let trace = Trace::read(ios, &Hints { language, ..Hints::default() });
             assert_eq!(trace.is_some(), expected, "{language:?}");
         }
-    }
-
-    #[test]
-    fn separators_are_lines_of_stars() {
-        // Spec: symbolication, rule 3.
-        check("*** *** *** *** *** *** *** *** *** *** *** *** *** *** *** ***", true);
-        check("  *** ***\r\n", true);
-        check("NSRangeException: *** -[__NSArrayM objectAtIndexedSubscript:]: index 5", false);
-        check("***", false);
-        check("", false);
-        check("**** ****", false);
     }
 }

@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 
 use super::{
     ArtifactRequest, ArtifactSet, Hints, Resolved,
+    artifact_set::file_name,
     context::{self, SourceContext},
     out::Out,
 };
@@ -237,12 +238,6 @@ fn printed(frame: &RawFrame<'_>, original: &Original<'_>, caller: Option<&Origin
 fn is_identifier(token: &str) -> bool {
     token.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$' | '#'))
         && token.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | '#'))
-}
-
-/// The last segment of a URL's path, without query and fragment.
-pub(super) fn file_name(url: &str) -> &str {
-    let path = url.split(['?', '#']).next().unwrap_or(url);
-    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
 /// The path of a URL or file without leading slashes.

@@ -5,7 +5,7 @@ export interface Cart {
   currency: string;
 }
 
-/** What the button does. */
+/** Action of the button. */
 export function pay(cart: Cart): void {
   const total = totalOf(cart);
   document.title = `${total} ${cart.currency}`;

@@ -3,7 +3,7 @@ import { readSegment, type Segment } from "./segment";
 
 /** The clip of an exception begins so long before it. */
 export const BEFORE_MS = 15_000;
-/** What the user did next is shown too, if it was recorded. */
+/** Time after the clip in which the user's next actions are shown too, if recorded. */
 export const AFTER_MS = 5000;
 
 const parse = (json: ArrayBuffer, index: number) => readSegment(JSON.parse(new TextDecoder().decode(json)), index);

@@ -1,4 +1,4 @@
-// How a session is named and described, from its attributes.
+// Name and description of a session, from its attributes.
 type Attributes = Record<string, string>;
 
 /** Attributes that name the user, in sessions without an id of the user. */

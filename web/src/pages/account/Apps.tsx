@@ -4,6 +4,7 @@ import { useState } from "react";
 import { grantsQuery, revokeGrant } from "../../api/account-me";
 import type { Grant } from "../../api/account-types";
 import { scopeWords } from "../../model/scopes";
+import { showToast } from "../../model/toasts";
 import { Ago } from "../../parts/Ago";
 import { Confirm } from "../../parts/Confirm";
 import { DataTable } from "../../parts/DataTable";
@@ -11,7 +12,6 @@ import { MutationButton } from "../../parts/MutationButton";
 import { Section } from "../../parts/Page";
 import { ProjectNames } from "../../parts/ScopeChoice";
 import { Empty, QueryView } from "../../parts/states";
-import { showToast } from "../../ui/Toasts";
 
 /** Command line tools, devices and applications with a grant of this account. */
 export function Apps() {

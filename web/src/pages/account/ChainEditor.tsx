@@ -9,11 +9,11 @@ import {
   setChains,
   useContactChange,
 } from "../../api/oncall";
+import { showToast } from "../../model/toasts";
 import { Problem, Submit } from "../../parts/MutationButton";
 import { Section } from "../../parts/Page";
 import { QueryView, SkeletonRows } from "../../parts/states";
 import { SelectField } from "../../ui/SelectField";
-import { showToast } from "../../ui/Toasts";
 
 /** The chains: which contact method is used after which delay. */
 export function ChainEditor({ methods }: { methods: ContactMethod[] }) {

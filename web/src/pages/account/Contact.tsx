@@ -14,6 +14,7 @@ import {
   useContactChange,
   verifyContact,
 } from "../../api/oncall";
+import { showToast } from "../../model/toasts";
 import { Ago } from "../../parts/Ago";
 import { Confirm } from "../../parts/Confirm";
 import { MutationButton, Problem, Submit } from "../../parts/MutationButton";
@@ -24,7 +25,6 @@ import { Chip } from "../../ui/Chip";
 import { Field } from "../../ui/Field";
 import { SelectField } from "../../ui/SelectField";
 import { Switch } from "../../ui/Switch";
-import { showToast } from "../../ui/Toasts";
 import { ChainEditor } from "./ChainEditor";
 
 const TYPES = {
@@ -48,7 +48,7 @@ const TYPES = {
 } as const;
 type Type = keyof typeof TYPES;
 
-/** How pages reach the user: contact methods, chains, and the calendar of shifts. */
+/** Ways to reach the user: contact methods, chains, and the calendar of shifts. */
 export function Contact() {
   const query = useQuery(contactsQuery);
   return (

@@ -4,11 +4,11 @@ import { useState } from "react";
 import { addPasskey, removePasskey, renamePasskey, twoFactorQuery } from "../../api/account-me";
 import type { Passkey } from "../../api/account-types";
 import { NO_PASSKEYS, passkeysSupported } from "../../api/passkeys";
+import { showToast } from "../../model/toasts";
 import { Ago } from "../../parts/Ago";
 import { Problem, Submit } from "../../parts/MutationButton";
 import { Dialog } from "../../ui/Dialog";
 import { Field, focusHere } from "../../ui/Field";
-import { showToast } from "../../ui/Toasts";
 import { PasswordPrompt } from "./PasswordPrompt";
 import { RecoveryCodes } from "./RecoveryCodes";
 

@@ -1,15 +1,16 @@
 import { useState } from "react";
 import { useChangeMe } from "../../api/account-me";
 import type { ThemePreference, User } from "../../api/account-types";
+import { setTheme } from "../../api/theme";
 import { dateTime, timeZone } from "../../model/time";
+import { showToast } from "../../model/toasts";
 import { Problem, Submit } from "../../parts/MutationButton";
 import { Section } from "../../parts/Page";
 import { ZoneSelect } from "../../parts/ZoneSelect";
 import { Chip } from "../../ui/Chip";
 import { Field } from "../../ui/Field";
 import { Segmented } from "../../ui/Segmented";
-import { showToast } from "../../ui/Toasts";
-import { setTheme, useThemeChoice } from "../../ui/theme";
+import { useThemeChoice } from "../../ui/theme";
 
 const THEMES: { value: ThemePreference; label: string }[] = [
   { value: "system", label: "As the system" },

@@ -1,13 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { endOtherSession, sessionsQuery } from "../../api/account-me";
 import type { Session } from "../../api/account-types";
+import { showToast } from "../../model/toasts";
 import { deviceWords } from "../../model/user-agent";
 import { Ago } from "../../parts/Ago";
 import { DataTable } from "../../parts/DataTable";
 import { MutationButton, Problem } from "../../parts/MutationButton";
 import { QueryView } from "../../parts/states";
 import { Chip } from "../../ui/Chip";
-import { showToast } from "../../ui/Toasts";
 
 /** Lists the account's sessions and ends single sessions. */
 export function Sessions() {

@@ -3,9 +3,11 @@ import { useState } from "react";
 import { createToken, revokeToken, tokensQuery } from "../../api/account-me";
 import type { AccessToken } from "../../api/account-types";
 import { contained, scopeWords } from "../../model/scopes";
+import { showToast } from "../../model/toasts";
 import { Ago } from "../../parts/Ago";
 import { Confirm } from "../../parts/Confirm";
 import { type Column, DataTable } from "../../parts/DataTable";
+import { ExpiryLabel } from "../../parts/ExpiryLabel";
 import { MutationButton, Problem, Submit } from "../../parts/MutationButton";
 import { OnceSecret } from "../../parts/OnceSecret";
 import { Section } from "../../parts/Page";
@@ -13,8 +15,6 @@ import { type Choice, ProjectNames, ScopeChoice } from "../../parts/ScopeChoice"
 import { Empty, QueryView } from "../../parts/states";
 import { Field } from "../../ui/Field";
 import { SelectField } from "../../ui/SelectField";
-import { showToast } from "../../ui/Toasts";
-import { ExpiryLabel } from "./ExpiryLabel";
 
 const LIFETIMES = [
   { value: "7", label: "7 days" },

@@ -4,12 +4,12 @@ import { useState } from "react";
 import { confirmTotp, newRecoveryCodes, removeTotp, startTotp, twoFactorQuery } from "../../api/account-me";
 import type { TotpSetup, TwoFactor } from "../../api/account-types";
 import { plural } from "../../model/format";
+import { showToast } from "../../model/toasts";
 import { Problem, Submit } from "../../parts/MutationButton";
 import { Chip } from "../../ui/Chip";
 import { CopyButton } from "../../ui/Copy";
 import { Dialog } from "../../ui/Dialog";
 import { Field, focusHere } from "../../ui/Field";
-import { showToast } from "../../ui/Toasts";
 import { PasswordPrompt } from "./PasswordPrompt";
 import { RecoveryCodes } from "./RecoveryCodes";
 

@@ -1,21 +1,21 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { Wrench } from "lucide-react";
 import type { GroupOrder } from "../../api/entities";
-import type { AiGroup } from "../../api/types";
 import { flagsOf, type Grouping, groupingOf, queryOf } from "../../model/ai";
 import { count, plural, usd } from "../../model/format";
 import type { Span } from "../../model/range";
+import type { AiSearch } from "../../model/telemetry-search";
+import type { AiGroup } from "../../model/types";
+import { Cost } from "../../parts/ai/Cost";
 import type { Column } from "../../parts/DataTable";
 import { NonRootChip } from "../../parts/EntityChips";
-import type { AiSearch } from "../../routes/telemetry";
 import { Breakable } from "../../ui/Breakable";
 import { Chip } from "../../ui/Chip";
 import { countColumn, ErrorRate, lastColumn, NameLink, percentileColumn, trendColumn } from "../entities/columns";
 import { EntityList } from "../entities/EntityList";
 import { AiFilters } from "./AiFilters";
 import { ConversationTurns } from "./ConversationTurns";
-import { Cost } from "./Cost";
-import { FlaggedChip, GroupLink, TokenKinds } from "./parts";
+import { FlaggedChip, GroupLink, TokenKinds } from "./cells";
 import { ConversationList, UserList } from "./TotalsLists";
 
 const route = getRouteApi("/p/$pid/ai");

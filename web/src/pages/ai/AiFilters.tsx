@@ -1,7 +1,7 @@
 // The grouping, the kind of AI traces and their flags: controls above the lists.
 import { ALL_FLAGS, FLAGS, GROUPINGS } from "../../model/ai";
+import type { AiSearch } from "../../model/telemetry-search";
 import { usePatchSearch } from "../../parts/listSearch";
-import type { AiSearch } from "../../routes/telemetry";
 import { Segmented } from "../../ui/Segmented";
 import { Select } from "../../ui/Select";
 

@@ -2,21 +2,22 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Bot, ChevronRight, Dot, Waypoints, Wrench } from "lucide-react";
 import { usePost, useProjectId } from "../../api/hooks";
-import type { ConversationPage, ConversationTurn, TurnSpan } from "../../api/types";
+import { useRange } from "../../api/range";
 import { prettyJson } from "../../model/content";
 import { bytes, count, durationNs, NONE, plural } from "../../model/format";
 import { exactTime } from "../../model/time";
+import type { ConversationPage, ConversationTurn, TurnSpan } from "../../model/types";
+import { FlagChips, TermChips } from "../../parts/ai/Chips";
+import { Bubble } from "../../parts/ai/Conversation";
+import { Cost } from "../../parts/ai/Cost";
+import { isTool } from "../../parts/ai/callColumns";
 import { LongText } from "../../parts/LongText";
 import { TraceLink } from "../../parts/occurrenceColumns";
 import { PageHead, Stats } from "../../parts/Page";
 import { Pager } from "../../parts/Pager";
-import { useRange } from "../../parts/range";
 import { QueryView, SkeletonRows } from "../../parts/states";
 import { Chip } from "../../ui/Chip";
-import { Bubble } from "../aiTrace/Conversation";
-import { Cost } from "./Cost";
-import { isTool } from "./callColumns";
-import { FlagChips, FlaggedChip, TermChips, TokenKinds } from "./parts";
+import { FlaggedChip, TokenKinds } from "./cells";
 
 const route = getRouteApi("/p/$pid/ai");
 const TURNS_PER_PAGE = 20;

@@ -3,10 +3,12 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { usePost } from "../../api/hooks";
 import type { OrderOf } from "../../api/routes";
-import type { AiConversation, AiTotals, AiUser, Page } from "../../api/types";
 import { flagsOf, groupingOf, queryOf } from "../../model/ai";
 import { count, durationNs } from "../../model/format";
+import type { AiSearch } from "../../model/telemetry-search";
+import type { AiConversation, AiTotals, AiUser, Page } from "../../model/types";
 import { Ago } from "../../parts/Ago";
+import { Cost } from "../../parts/ai/Cost";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { EstimatedNote } from "../../parts/Estimated";
 import { useListBody, usePatchSearch } from "../../parts/listSearch";
@@ -14,12 +16,10 @@ import { NoData } from "../../parts/NoData";
 import { Pager } from "../../parts/Pager";
 import { QueryList } from "../../parts/QueryList";
 import { QueryView } from "../../parts/states";
-import type { AiSearch } from "../../routes/telemetry";
 import { countColumn, ErrorRate } from "../entities/columns";
 import { EntityChart } from "../entities/EntityChart";
 import { AiFilters } from "./AiFilters";
-import { Cost } from "./Cost";
-import { FlaggedChip, GroupLink, TokenKinds } from "./parts";
+import { FlaggedChip, GroupLink, TokenKinds } from "./cells";
 
 type Order = OrderOf<"/api/ai-conversations/grouped"> & OrderOf<"/api/ai-users/grouped">;
 

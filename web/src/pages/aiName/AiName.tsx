@@ -1,10 +1,10 @@
 import { getRouteApi } from "@tanstack/react-router";
-import type { AiList } from "../../api/types";
 import type { Counted } from "../../model/estimate";
 import { count, durationMs, NONE, percent, usd } from "../../model/format";
+import type { AiList } from "../../model/types";
+import { CALL_COLUMNS } from "../../parts/ai/callColumns";
 import { Estimated } from "../../parts/Estimated";
 import type { StatItem } from "../../parts/Page";
-import { CALL_COLUMNS } from "../ai/callColumns";
 import { EntityName } from "../entities/EntityName";
 
 const route = getRouteApi("/p/$pid/ai/$name");

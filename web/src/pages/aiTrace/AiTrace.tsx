@@ -1,18 +1,18 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Waypoints } from "lucide-react";
 import { usePost } from "../../api/hooks";
-import type { AiDetail, AiRow } from "../../api/types";
 import { count, durationNs, NONE, usd } from "../../model/format";
 import { exactTime, isoFromMs, parseMs } from "../../model/time";
+import type { AiDetail, AiRow } from "../../model/types";
 import { AttributeTable } from "../../parts/AttributeTable";
+import { FlagChips, TermChips } from "../../parts/ai/Chips";
+import { Conversation } from "../../parts/ai/Conversation";
+import { isTool } from "../../parts/ai/callColumns";
 import { NonRootChip } from "../../parts/EntityChips";
 import { TraceLink } from "../../parts/occurrenceColumns";
 import { PageHead, Section, Stats } from "../../parts/Page";
 import { Empty, QueryView, SkeletonRows } from "../../parts/states";
 import { Chip } from "../../ui/Chip";
-import { isTool } from "../ai/callColumns";
-import { FlagChips, TermChips } from "../ai/parts";
-import { Conversation } from "./Conversation";
 
 const route = getRouteApi("/p/$pid/ai/t/$rowId");
 

@@ -1,4 +1,4 @@
-// What people were notified of, the latest first.
+// Notifications that were sent, the latest first.
 import { getRouteApi } from "@tanstack/react-router";
 import { type NotificationRow, useNotifications } from "../../api/rules";
 import { ruleTypeLabel } from "../../model/rule-types";

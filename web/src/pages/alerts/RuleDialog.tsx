@@ -12,12 +12,12 @@ import {
   ruleTypeLabel,
   withField,
 } from "../../model/rule-types";
+import { showToast } from "../../model/toasts";
 import { Problem, Submit } from "../../parts/MutationButton";
 import { Dialog } from "../../ui/Dialog";
 import { Field } from "../../ui/Field";
 import { SelectField } from "../../ui/SelectField";
 import { TextArea } from "../../ui/TextArea";
-import { showToast } from "../../ui/Toasts";
 import { RulePreview } from "./RulePreview";
 
 const FALLBACK = RULE_TYPES[0];

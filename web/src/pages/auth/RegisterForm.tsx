@@ -3,7 +3,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { enterSession, register } from "../../api/account";
 import { ApiError } from "../../api/client";
-import type { Registration } from "../../api/types";
+import type { Registration } from "../../model/types";
 import { Problem, Submit } from "../../parts/MutationButton";
 import { Field } from "../../ui/Field";
 import { AuthFrame } from "./Frame";

@@ -6,9 +6,9 @@ import type { ProjectExtra } from "../../api/account-types";
 import { agentPrompt } from "../../model/agent-prompt";
 import { plural } from "../../model/format";
 import { publicAddress } from "../../model/public-address";
+import { showToast } from "../../model/toasts";
 import { CommandBlock } from "../../parts/Command";
 import { MutationButton, Problem } from "../../parts/MutationButton";
-import { showToast } from "../../ui/Toasts";
 
 /** Setup tokens for coding agents, valid for one hour, and approval of the projects that an agent proposes. */
 export function AgentSetup({ project }: { project: ProjectExtra }) {

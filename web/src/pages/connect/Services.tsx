@@ -2,9 +2,9 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useGet, useProjectId } from "../../api/hooks";
-import type { Services as Answer, PromotedCount, ServiceSeen, SignalSeen } from "../../api/types";
 import { count, NONE, plural } from "../../model/format";
 import { languageWords, listed, type Missing, missingSignals, SIGNAL_WORDS, sdkWords } from "../../model/services";
+import type { Services as Answer, PromotedCount, ServiceSeen, SignalSeen } from "../../model/types";
 import { Ago } from "../../parts/Ago";
 import { CommandBlock } from "../../parts/Command";
 import { type Column, DataTable } from "../../parts/DataTable";

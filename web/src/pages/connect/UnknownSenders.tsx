@@ -1,8 +1,8 @@
 // Exports with a token of no project. Shown to owners, to diagnose telemetry that does not arrive.
 import { useQuery } from "@tanstack/react-query";
 import { request } from "../../api/client";
-import type { Refusals } from "../../api/types";
 import { plural } from "../../model/format";
+import type { Refusals } from "../../model/types";
 import { Ago } from "../../parts/Ago";
 
 const POLL_MS = 10_000;

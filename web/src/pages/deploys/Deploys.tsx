@@ -2,14 +2,14 @@
 import { Link } from "@tanstack/react-router";
 import { ExternalLink } from "lucide-react";
 import { usePost, useProjectId } from "../../api/hooks";
-import type { Deploy } from "../../api/types";
+import { useRange } from "../../api/range";
 import { NONE } from "../../model/format";
 import { exactTime } from "../../model/time";
+import type { Deploy } from "../../model/types";
 import { Ago } from "../../parts/Ago";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { NoData } from "../../parts/NoData";
 import { PageHead } from "../../parts/Page";
-import { useRange } from "../../parts/range";
 import { ServiceName } from "../../parts/ServiceName";
 import { QueryView } from "../../parts/states";
 import { Chip } from "../../ui/Chip";

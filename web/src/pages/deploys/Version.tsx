@@ -1,11 +1,11 @@
-// What one version changed: worse, better, new, fixed.
+// Changes with one version: worse, better, new, fixed.
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { ExternalLink } from "lucide-react";
 import { usePost, useProjectId } from "../../api/hooks";
-import type { Difference, NewThing, VersionPage as Page } from "../../api/types";
 import { changeSign } from "../../model/compare";
 import { count, durationNs, percent } from "../../model/format";
 import { dateTime, exactTime, parseMs } from "../../model/time";
+import type { Difference, NewThing, VersionPage as Page } from "../../model/types";
 import { Ago } from "../../parts/Ago";
 import { PageHead, Section } from "../../parts/Page";
 import { ServiceName } from "../../parts/ServiceName";

@@ -1,6 +1,6 @@
 import { getRouteApi } from "@tanstack/react-router";
-import type { EndpointDetail, EndpointRow } from "../../api/types";
 import { count, durationMs, percent, score } from "../../model/format";
+import type { EndpointDetail, EndpointRow } from "../../model/types";
 import {
   APDEX_BANDS,
   APDEX_WORDS,

@@ -2,7 +2,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { usePatchSearch } from "../../parts/listSearch";
 import { Segmented } from "../../ui/Segmented";
 import { EntityList } from "../entities/EntityList";
-import { endpointColumns } from "./columns";
+import { endpointColumns } from "../entities/endpointColumns";
 
 const route = getRouteApi("/p/$pid/endpoints");
 

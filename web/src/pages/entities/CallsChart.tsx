@@ -1,21 +1,20 @@
 import { ENTITIES } from "../../api/entities";
 import { usePost } from "../../api/hooks";
-import type { ChartAnswer } from "../../api/types";
+import { useRange } from "../../api/range";
 import { align, slots } from "../../model/buckets";
 import { count } from "../../model/format";
+import { type NameSearch, SPLITS } from "../../model/telemetry-search";
 import { dateTime, parseMs } from "../../model/time";
+import type { ChartAnswer } from "../../model/types";
 import { useCompare } from "../../parts/compare";
 import { usePatchSearch } from "../../parts/listSearch";
-import { useRange } from "../../parts/range";
 import { QueryView, SkeletonBox } from "../../parts/states";
-import type { NameSearch } from "../../routes/telemetry";
 import { Select } from "../../ui/Select";
 import { ChartFigure } from "../../viz/ChartFigure";
 import { slotColour } from "../../viz/palette";
 import { StackedBars } from "../../viz/StackedBars";
 
 type Split = NonNullable<NameSearch["split"]>;
-const SPLITS: Split[] = ["status", "version", "service"];
 
 interface Props {
   kind: "endpoint" | "task";

@@ -1,12 +1,12 @@
 // Percentiles (p50, p95, p99) of one endpoint or task over time.
 import { ENTITIES } from "../../api/entities";
 import { usePost } from "../../api/hooks";
-import type { ChartAnswer } from "../../api/types";
+import { useRange } from "../../api/range";
 import { align, durationTicks, slots } from "../../model/buckets";
 import { durationMs, durationRound } from "../../model/format";
 import { dateTime, parseMs } from "../../model/time";
+import type { ChartAnswer } from "../../model/types";
 import { useCompare } from "../../parts/compare";
-import { useRange } from "../../parts/range";
 import { QueryView, SkeletonBox } from "../../parts/states";
 import { ChartFigure } from "../../viz/ChartFigure";
 import { LineChart, type LineSeries } from "../../viz/LineChart";

@@ -1,13 +1,13 @@
 // The chart above a ranking: top five names and "Other". Sums are stacked bars, percentiles are lines.
 import { ENTITIES, type EntityKind } from "../../api/entities";
 import { usePost } from "../../api/hooks";
+import { useRange } from "../../api/range";
 import type { PostRoutes } from "../../api/routes";
-import type { AiFlag, AiGrouping, ChartAnswer } from "../../api/types";
 import { align, durationTicks, niceTicks, slots } from "../../model/buckets";
 import { count, durationMs, durationRound, usd, usdRound } from "../../model/format";
 import { dateTime, parseMs } from "../../model/time";
+import type { AiFlag, AiGrouping, ChartAnswer } from "../../model/types";
 import { useCompare } from "../../parts/compare";
-import { useRange } from "../../parts/range";
 import { QueryView, SkeletonBox } from "../../parts/states";
 import { Segmented } from "../../ui/Segmented";
 import { ChartFigure } from "../../viz/ChartFigure";
@@ -57,7 +57,7 @@ export function EntityChart({
   metric?: string;
   /** Selects AI traces: all, model calls or tool runs. */
   calls?: "all" | "model" | "tool";
-  /** What the lines of AI traces are formed by; by name when absent. */
+  /** Key that forms the lines of AI traces; the name when absent. */
   groupBy?: AiGrouping;
   /** Only AI traces with at least one of these flags. */
   flags?: AiFlag[];

@@ -3,28 +3,28 @@ import type { ReactNode } from "react";
 import { ApiError } from "../../api/client";
 import { ENTITIES, type EntityKind, type RowOrder } from "../../api/entities";
 import { usePost } from "../../api/hooks";
+import { useRange } from "../../api/range";
 import type { PostRoutes } from "../../api/routes";
 import type { Counted } from "../../model/estimate";
 import { allOf, equals } from "../../model/query";
 import type { Sort } from "../../model/search";
+import type { NameSearch } from "../../model/telemetry-search";
 import { AlertOnThis } from "../../parts/AlertOnThis";
 import { CompareSelect } from "../../parts/compare";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { EstimatedNote } from "../../parts/Estimated";
+import { Latency } from "../../parts/explain/Latency";
 import { useListBody, usePatchSearch } from "../../parts/listSearch";
 import { NeverSeen } from "../../parts/NeverSeen";
 import { NoData } from "../../parts/NoData";
 import { PageHead, type StatItem, Stats } from "../../parts/Page";
 import { Pager } from "../../parts/Pager";
-import { useRange } from "../../parts/range";
 import { SinceVersion } from "../../parts/SinceVersion";
 import { QueryView, SkeletonRows } from "../../parts/states";
-import type { NameSearch } from "../../routes/telemetry";
 import { SearchLink } from "../../ui/SearchLink";
 import { Select } from "../../ui/Select";
 import { TAB } from "../../ui/Tabs";
 import { SharedCursor } from "../../viz/cursor";
-import { Latency } from "../explain/Latency";
 import { CallsChart } from "./CallsChart";
 import { DurationChart } from "./DurationChart";
 import { ComparedNumbers } from "./deltas";
@@ -204,7 +204,7 @@ interface Sample<Order extends string> {
   value: string;
   label: string;
   by: Order;
-  /** What the samples meet. */
+  /** Condition that the samples meet. */
   query?: (medianMs: number | null) => string;
 }
 

@@ -2,17 +2,17 @@
 import { Link } from "@tanstack/react-router";
 import { ENTITIES, type EntityKind } from "../../api/entities";
 import { usePost, useProjectId } from "../../api/hooks";
+import { useRange } from "../../api/range";
 import type { OrderOf, PostRoutes } from "../../api/routes";
-import type { IssueGroup } from "../../api/types";
 import { count, plural } from "../../model/format";
 import { equals, oneOfTraces } from "../../model/query";
+import type { IssueGroup } from "../../model/types";
 import { Ago } from "../../parts/Ago";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { Estimated } from "../../parts/Estimated";
 import { IssueTitle } from "../../parts/IssueCells";
 import { LogList } from "../../parts/LogList";
 import { Section } from "../../parts/Page";
-import { useRange } from "../../parts/range";
 import { QueryView, SkeletonRows } from "../../parts/states";
 
 const ISSUES = 5;

@@ -2,10 +2,10 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { usePost, useProjectId } from "../../api/hooks";
+import { useRange } from "../../api/range";
 import type { PostRoutes } from "../../api/routes";
 import { brief, count, durationMs, percent, plural } from "../../model/format";
 import { Section } from "../../parts/Page";
-import { useRange } from "../../parts/range";
 import { QueryView, SkeletonRows } from "../../parts/states";
 import { Segmented } from "../../ui/Segmented";
 

@@ -2,10 +2,10 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useProjectId } from "../../api/hooks";
-import type { Point } from "../../api/types";
 import type { Counted } from "../../model/estimate";
 import { brief, durationNs, percent } from "../../model/format";
 import type { Span } from "../../model/range";
+import type { Point } from "../../model/types";
 import { PERCENTILE_WORDS } from "../../model/words";
 import { Ago } from "../../parts/Ago";
 import type { Column } from "../../parts/DataTable";

@@ -1,12 +1,12 @@
 // Columns of differences from a compared period, with its sample counts.
 import type { EntityKind } from "../../api/entities";
 import { usePost } from "../../api/hooks";
-import type { Compared } from "../../api/types";
+import { useRange } from "../../api/range";
 import { changeSign, relativeChange, SAMPLES_MIN } from "../../model/compare";
 import { count, durationNs, usd } from "../../model/format";
+import type { Compared } from "../../model/types";
 import { useCompare } from "../../parts/compare";
 import type { Column } from "../../parts/DataTable";
-import { useRange } from "../../parts/range";
 
 const KINDS = { endpoint: "endpoint", task: "task", aiTrace: "ai_trace" } as const;
 

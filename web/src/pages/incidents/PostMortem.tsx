@@ -1,7 +1,8 @@
 // The post-mortem of an incident: read, or written with a preview.
 import { useDeferredValue, useState } from "react";
 import { useDeletePostMortem, useMarkdown, useWritePostMortem } from "../../api/incidents";
-import type { PostMortem } from "../../api/types";
+import { showToast } from "../../model/toasts";
+import type { PostMortem } from "../../model/types";
 import { Ago } from "../../parts/Ago";
 import { Confirm } from "../../parts/Confirm";
 import { Markdown } from "../../parts/Markdown";
@@ -11,7 +12,6 @@ import { QueryView } from "../../parts/states";
 import { Chip } from "../../ui/Chip";
 import { Switch } from "../../ui/Switch";
 import { TextArea } from "../../ui/TextArea";
-import { showToast } from "../../ui/Toasts";
 
 interface Props {
   id: string;

@@ -1,11 +1,11 @@
-// What users did with the issue, and comments.
+// Actions of users on the issue, and comments.
 import { MessageSquare, Pencil, Trash2 } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { useBundle, useMayWrite } from "../../api/account";
 import { useGet } from "../../api/hooks";
 import { useComment, useDeleteComment, useEditComment } from "../../api/issues";
-import type { IssueActivity } from "../../api/types";
 import { activityWords } from "../../model/issue-state";
+import type { IssueActivity } from "../../model/types";
 import { Ago } from "../../parts/Ago";
 import { Submit } from "../../parts/MutationButton";
 import { Section } from "../../parts/Page";

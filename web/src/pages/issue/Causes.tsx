@@ -1,6 +1,7 @@
-// What the requests of an Issue share that others lack.
+// Attributes that the requests of an Issue share and others lack.
+
+import { Explain } from "../../parts/explain/Explain";
 import { usePatchSearch } from "../../parts/listSearch";
-import { Explain } from "../explain/Explain";
 
 interface Props {
   hash: string;

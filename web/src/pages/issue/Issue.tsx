@@ -3,20 +3,21 @@ import { ChevronLeft, ChevronRight, SearchCheck, Split, Waypoints } from "lucide
 import { useMayWrite } from "../../api/account";
 import { usePost } from "../../api/hooks";
 import { useSetState, useUnmerge } from "../../api/issues";
-import type { IssueDetail, IssueState } from "../../api/types";
 import { brief, count, NONE, plural } from "../../model/format";
 import { exactTime } from "../../model/time";
+import type { IssueDetail, IssueState } from "../../model/types";
 import { Ago } from "../../parts/Ago";
 import { AlertOnThis } from "../../parts/AlertOnThis";
 import { AttributeTable } from "../../parts/AttributeTable";
 import { Estimated, EstimatedNote } from "../../parts/Estimated";
 import { AssignSelect, StateActions, StateChip } from "../../parts/IssueActions";
 import { OwnerLink } from "../../parts/IssueCells";
-import { useKeys } from "../../parts/keys";
+import { IssueTrend } from "../../parts/IssueTrend";
 import { usePatchSearch } from "../../parts/listSearch";
 import { TraceLink } from "../../parts/occurrenceColumns";
 import { PageHead, Section } from "../../parts/Page";
 import { QueryView, SkeletonRows } from "../../parts/states";
+import { useKeys } from "../../ui/keys";
 import { SearchLink } from "../../ui/SearchLink";
 import { Activity } from "./Activity";
 import { ALL_EVENTS, Causes } from "./Causes";
@@ -24,7 +25,6 @@ import { Recording } from "./Recording";
 import { Similar } from "./Similar";
 import { Stack } from "./Stack";
 import { Tags } from "./Tags";
-import { TrendChart } from "./TrendChart";
 
 const route = getRouteApi("/p/$pid/issues/$hash");
 
@@ -105,7 +105,7 @@ function Detail({ detail, event }: { detail: IssueDetail; event: number }) {
           <Facts detail={detail} />
           {group.mergedHashes.length > 0 && <Merged hashes={group.mergedHashes} />}
           <Similar hash={group.exceptionHash} />
-          <TrendChart points={group.hourlyTrend} />
+          <IssueTrend points={group.hourlyTrend} />
           <AllTags hash={group.exceptionHash} />
         </aside>
       </div>

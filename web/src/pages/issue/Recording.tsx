@@ -5,9 +5,9 @@ import { MonitorPlay } from "lucide-react";
 import { lazy, Suspense } from "react";
 import { useProjectId } from "../../api/hooks";
 import { type ClipDocuments, fetchClip } from "../../api/sessions";
-import type { IssueOccurrence } from "../../api/types";
 import { AFTER_MS, BEFORE_MS } from "../../model/replay/clip";
 import { parseMs } from "../../model/time";
+import type { IssueOccurrence } from "../../model/types";
 import { Section } from "../../parts/Page";
 import { ErrorState, SkeletonBox } from "../../parts/states";
 

@@ -1,6 +1,6 @@
-import type { TagDistribution } from "../../api/types";
 import { percent, plural } from "../../model/format";
 import { spread } from "../../model/spread";
+import type { TagDistribution } from "../../model/types";
 import { Breakable } from "../../ui/Breakable";
 
 /** Distribution of all events over servers, versions and attributes. `events` is their number. */

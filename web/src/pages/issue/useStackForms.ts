@@ -1,7 +1,7 @@
 import { useMissingSymbols, useResolved, useSources } from "../../api/symbols";
-import type { FrameSource, IssueGroup, IssueOccurrence } from "../../api/types";
 import { rawForm } from "../../model/raw-stack";
 import { resolveBody, type StackForms, sourcesFor, stackForms } from "../../model/stack-forms";
+import type { FrameSource, IssueGroup, IssueOccurrence } from "../../model/types";
 
 export interface StackFormsWithSources extends StackForms {
   /** Source around the frames of the resolved form; undefined until loaded. */

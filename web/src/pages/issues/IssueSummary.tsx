@@ -1,14 +1,14 @@
 // The summary of one issue in the drawer of the list.
 import { Link } from "@tanstack/react-router";
 import { useProjectId } from "../../api/hooks";
-import type { IssueGroup } from "../../api/types";
 import { count, NONE } from "../../model/format";
+import type { IssueGroup } from "../../model/types";
 import { Ago } from "../../parts/Ago";
 import { Estimated } from "../../parts/Estimated";
 import { OwnerLink } from "../../parts/IssueCells";
+import { IssueTrend } from "../../parts/IssueTrend";
 import { Section, Stats } from "../../parts/Page";
 import { StackTrace } from "../../parts/StackTrace";
-import { TrendChart } from "../issue/TrendChart";
 
 export function IssuePageLink({ row }: { row: IssueGroup }) {
   const pid = useProjectId();
@@ -33,7 +33,7 @@ export function IssueSummary({ row }: { row: IssueGroup }) {
       <p>
         Where: <OwnerLink type={row.ownerType} name={row.ownerName} />
       </p>
-      <TrendChart points={row.hourlyTrend} />
+      <IssueTrend points={row.hourlyTrend} />
       <Section title="Latest stack trace">
         <StackTrace text={row.stackTrace} />
       </Section>

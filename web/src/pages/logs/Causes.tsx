@@ -1,6 +1,7 @@
-// What the log records of a query share that others of the same minutes lack.
+// Attributes that the log records of a query share and others of the same minutes lack.
+
+import { Explain } from "../../parts/explain/Explain";
 import { usePatchSearch } from "../../parts/listSearch";
-import { Explain } from "../explain/Explain";
 
 export function Causes({ query, where }: { query: string; where?: string }) {
   const patch = usePatchSearch();

@@ -2,8 +2,8 @@
 import { Popover } from "@base-ui/react/popover";
 import { Columns3 } from "lucide-react";
 import { useState } from "react";
-import type { LogRow } from "../../api/types";
 import { COLUMNS_MAX, columnKeys } from "../../model/log-columns";
+import type { LogRow } from "../../model/types";
 
 interface Props {
   rows: LogRow[];

@@ -6,7 +6,7 @@ import { download } from "../../api/client";
 import { useGlobalFilter, withFilter } from "../../api/global-filter";
 import { useProjectId } from "../../api/hooks";
 import type { LogBody } from "../../api/routes";
-import { showToast } from "../../ui/Toasts";
+import { showToast } from "../../model/toasts";
 
 const EXPORT = "/api/logs/export";
 const FORMATS = [

@@ -1,9 +1,9 @@
-import type { LogHistogram } from "../../api/types";
+import { useRange } from "../../api/range";
 import { align, slots } from "../../model/buckets";
 import { count } from "../../model/format";
 import { dateTime, parseMs } from "../../model/time";
+import type { LogHistogram } from "../../model/types";
 import { SEVERITIES, severity } from "../../model/words";
-import { useRange } from "../../parts/range";
 import { SEVERITY_BAR } from "../../parts/SeverityMark";
 import { ChartFigure } from "../../viz/ChartFigure";
 import { StackedBars } from "../../viz/StackedBars";

@@ -5,9 +5,9 @@ import { ApiError } from "../../api/client";
 import { useLiveLogs } from "../../api/live-logs";
 import { count, plural } from "../../model/format";
 import { sentence } from "../../model/problem";
-import { useKeys } from "../../parts/keys";
 import { LogList } from "../../parts/LogList";
 import { Empty } from "../../parts/states";
+import { useKeys } from "../../ui/keys";
 import { Tip } from "../../ui/Tip";
 
 interface Props {

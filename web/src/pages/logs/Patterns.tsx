@@ -2,13 +2,13 @@
 import { ChevronRight } from "lucide-react";
 import { useState } from "react";
 import { usePost } from "../../api/hooks";
+import { useRange } from "../../api/range";
 import type { LogBody } from "../../api/routes";
-import type { LogPattern } from "../../api/types";
 import { count, percent, plural } from "../../model/format";
+import type { LogPattern } from "../../model/types";
 import { Ago } from "../../parts/Ago";
 import { LongText } from "../../parts/LongText";
 import { NoData } from "../../parts/NoData";
-import { useRange } from "../../parts/range";
 import { SeverityMark } from "../../parts/SeverityMark";
 import { QueryView } from "../../parts/states";
 import { Sparkline } from "../../viz/Sparkline";

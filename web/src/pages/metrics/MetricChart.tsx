@@ -1,13 +1,13 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { usePost } from "../../api/hooks";
-import type { Aggregation, MetricAnswer, MetricInfo } from "../../api/types";
+import { useRange } from "../../api/range";
 import { align, slots } from "../../model/buckets";
 import { count, durationRound, withUnit } from "../../model/format";
 import { filtersText, parseFilters } from "../../model/search";
 import { dateTime, parseMs } from "../../model/time";
+import type { Aggregation, MetricAnswer, MetricInfo } from "../../model/types";
 import { FilterInput } from "../../parts/FilterInput";
 import { usePatchSearch } from "../../parts/listSearch";
-import { useRange } from "../../parts/range";
 import { Empty, QueryView, SkeletonBox } from "../../parts/states";
 import { Select } from "../../ui/Select";
 import { ChartFigure } from "../../viz/ChartFigure";

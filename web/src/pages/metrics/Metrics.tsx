@@ -1,11 +1,11 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { useGet } from "../../api/hooks";
-import type { MetricInfo } from "../../api/types";
+import { useRange } from "../../api/range";
 import { count, plural } from "../../model/format";
+import type { MetricInfo } from "../../model/types";
 import { usePatchSearch } from "../../parts/listSearch";
 import { NoData } from "../../parts/NoData";
 import { PageHead } from "../../parts/Page";
-import { useRange } from "../../parts/range";
 import { Empty, QueryView } from "../../parts/states";
 import { Breakable } from "../../ui/Breakable";
 import { SearchBox } from "../../ui/SearchBox";

@@ -15,7 +15,7 @@ export function BrowserFields({
 }: {
   draft: Draft;
   set: (change: Partial<Draft>) => void;
-  /** Why the server makes no such checks. */
+  /** Reason for which the server makes no such checks. */
   problem?: string | null;
 }) {
   const add = useRef<HTMLButtonElement>(null);

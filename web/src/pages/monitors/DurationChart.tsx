@@ -1,9 +1,9 @@
 // The average duration of checks over time, stacked by phase.
-import type { CheckPoint, CheckSeries } from "../../api/types";
+import { useRange } from "../../api/range";
 import { align, durationTicks, slots } from "../../model/buckets";
 import { durationMs, durationRound } from "../../model/format";
 import { dateTime, parseMs } from "../../model/time";
-import { useRange } from "../../parts/range";
+import type { CheckPoint, CheckSeries } from "../../model/types";
 import { ChartFigure } from "../../viz/ChartFigure";
 import { StackedBars } from "../../viz/StackedBars";
 
@@ -17,7 +17,7 @@ const PHASES: { label: string; colour: string; of: (point: CheckPoint) => number
 
 const SCRIPT: typeof PHASES = [{ label: "Script", colour: "var(--c1)", of: (point) => point.totalMs ?? 0 }];
 
-/** What is left of the duration: reading the body. */
+/** Rest of the duration: reading the body. */
 function read(point: CheckPoint): number {
   return Math.max(0, (point.totalMs ?? 0) - point.dnsMs - point.connectMs - point.tlsMs - point.waitMs);
 }

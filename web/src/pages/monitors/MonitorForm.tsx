@@ -1,7 +1,6 @@
 // The form of a monitor: what all types have, and the configuration of its type.
 import { useState } from "react";
 import { useSaveMonitor } from "../../api/monitors";
-import type { Check } from "../../api/types";
 import {
   CHECK_TYPES,
   type CheckType,
@@ -12,6 +11,7 @@ import {
   spell,
   TYPE_WORDS,
 } from "../../model/monitors";
+import type { Check } from "../../model/types";
 import { Problem, Submit } from "../../parts/MutationButton";
 import { Dialog } from "../../ui/Dialog";
 import { Field, focusHere } from "../../ui/Field";
@@ -33,7 +33,7 @@ export function MonitorForm({
 }: {
   /** The monitor to change; a new one without it. */
   check?: Check;
-  /** Why the server makes no checks by a browser. */
+  /** Reason for which the server makes no checks by a browser. */
   browserProblem?: string | null;
   onClose: () => void;
   onSaved: (check: Check) => void;

@@ -1,15 +1,15 @@
 // The results of a monitor, newest first, with the reason of each failure and a link to its trace.
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { usePost, useProjectId } from "../../api/hooks";
-import type { Check, CheckResult } from "../../api/types";
+import { useRange } from "../../api/range";
 import { durationMs, NONE } from "../../model/format";
 import { exactTime } from "../../model/time";
+import type { Check, CheckResult } from "../../model/types";
 import { Ago } from "../../parts/Ago";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { PAGE_SIZE, usePatchSearch } from "../../parts/listSearch";
 import { Section } from "../../parts/Page";
 import { Pager } from "../../parts/Pager";
-import { useRange } from "../../parts/range";
 import { Empty, QueryView } from "../../parts/states";
 import { Chip } from "../../ui/Chip";
 import { Segmented } from "../../ui/Segmented";
@@ -92,7 +92,7 @@ function Reason({ row }: { row: CheckResult }) {
   );
 }
 
-/** What the script of a check printed. */
+/** Output of the script of a check. */
 export function Output({ result }: { result: CheckResult }) {
   return (
     <pre className="max-h-72 overflow-auto whitespace-pre-wrap font-mono text-dense" tabIndex={0}>

@@ -1,5 +1,5 @@
 // The address that a job calls, which is shown once.
-import type { Check } from "../../api/types";
+import type { Check } from "../../model/types";
 import { OnceSecret } from "../../parts/OnceSecret";
 import { Dialog } from "../../ui/Dialog";
 

@@ -1,8 +1,8 @@
 // The state of a monitor, its days and its latest durations.
-import type { Check, CheckDay, CheckDuration } from "../../api/types";
 import { durationMs } from "../../model/format";
 import { type DayBar, dayBars, stateWords, uptimeText } from "../../model/monitors";
 import { exactTime } from "../../model/time";
+import type { Check, CheckDay, CheckDuration } from "../../model/types";
 import { Chip } from "../../ui/Chip";
 
 export function StateChip({ check }: { check: Check }) {

@@ -10,7 +10,7 @@ import { PageTable } from "./PageTable";
 
 const route = getRouteApi("/p/$pid/on-call");
 
-/** Who is on call now, open pages, and the handover of the last shift. */
+/** People who are on call now, open pages, and the handover of the last shift. */
 export function Overview() {
   const now = useNow();
   const open = usePages("active", 1);
@@ -95,7 +95,7 @@ function NowCard({ schedule }: { schedule: ScheduleNow }) {
   );
 }
 
-/** What the next person on call must know about the last shift. */
+/** Facts about the last shift that the next person on call must know. */
 function HandoverPart({ schedules }: { schedules: ScheduleNow[] }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();

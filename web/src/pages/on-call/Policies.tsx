@@ -1,10 +1,10 @@
 import { useState } from "react";
 import { type Policy, useDelete, useOncallOrganization, usePolicies } from "../../api/oncall";
+import { showToast } from "../../model/toasts";
 import { Confirm } from "../../parts/Confirm";
 import { Section } from "../../parts/Page";
 import { Empty, QueryView } from "../../parts/states";
 import { Chip } from "../../ui/Chip";
-import { showToast } from "../../ui/Toasts";
 import { PolicyEditor } from "./PolicyEditor";
 import { targetName, URGENCIES, useTargetNames } from "./targets";
 

@@ -9,6 +9,7 @@ import {
   useSaveTeam,
   useTeams,
 } from "../../api/oncall";
+import { showToast } from "../../model/toasts";
 import { Confirm } from "../../parts/Confirm";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { Problem, Submit } from "../../parts/MutationButton";
@@ -16,7 +17,6 @@ import { Section } from "../../parts/Page";
 import { Empty, QueryView } from "../../parts/states";
 import { Dialog } from "../../ui/Dialog";
 import { Field } from "../../ui/Field";
-import { showToast } from "../../ui/Toasts";
 
 const personName = (person: Person) => person.name || person.email;
 

@@ -2,13 +2,13 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Download } from "lucide-react";
 import { auditQuery, exportAudit, membersQuery } from "../../api/account-organization";
+import type { Organization } from "../../api/account-types";
 import { AuditTable } from "../../parts/AuditTable";
 import { MutationButton, Problem } from "../../parts/MutationButton";
 import { Empty, QueryView } from "../../parts/states";
 import { SearchBox } from "../../ui/SearchBox";
 import { SearchLink } from "../../ui/SearchLink";
 import { Select } from "../../ui/Select";
-import type { Organization } from "./Organization";
 
 const route = getRouteApi("/signed-in/plain/organization");
 

@@ -1,19 +1,18 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { invitationsQuery, invite, revokeInvitation } from "../../api/account-organization";
-import type { PendingInvitation } from "../../api/account-types";
+import type { Organization, PendingInvitation } from "../../api/account-types";
 import { ROLE_WORDS } from "../../model/role-words";
 import { asRole, rolesToInvite } from "../../model/roles";
+import { showToast } from "../../model/toasts";
 import { Ago } from "../../parts/Ago";
 import { DataTable } from "../../parts/DataTable";
+import { ExpiryLabel } from "../../parts/ExpiryLabel";
 import { MutationButton, Problem, Submit } from "../../parts/MutationButton";
 import { Section } from "../../parts/Page";
 import { Empty, QueryView } from "../../parts/states";
 import { Field } from "../../ui/Field";
 import { SelectField } from "../../ui/SelectField";
-import { showToast } from "../../ui/Toasts";
-import { ExpiryLabel } from "../account/ExpiryLabel";
-import type { Organization } from "./Organization";
 
 export function Invitations({ organization }: { organization: Organization }) {
   const list = useQuery(invitationsQuery(organization.id));

@@ -3,10 +3,11 @@ import { useRouter } from "@tanstack/react-router";
 import { useState } from "react";
 import { bundleQuery, useBundle } from "../../api/account";
 import { changeRole, membersQuery, removeMember } from "../../api/account-organization";
-import type { Member } from "../../api/account-types";
+import type { Member, Organization } from "../../api/account-types";
 import { plural } from "../../model/format";
 import { ROLE_WORDS } from "../../model/role-words";
 import { asRole, mayLeave, mayOverride, mayRemove, ROLES, rolesToGive } from "../../model/roles";
+import { showToast } from "../../model/toasts";
 import { Ago } from "../../parts/Ago";
 import { Confirm } from "../../parts/Confirm";
 import { type Column, DataTable } from "../../parts/DataTable";
@@ -15,8 +16,6 @@ import { Section } from "../../parts/Page";
 import { QueryView } from "../../parts/states";
 import { Chip } from "../../ui/Chip";
 import { Select } from "../../ui/Select";
-import { showToast } from "../../ui/Toasts";
-import type { Organization } from "./Organization";
 import { ProjectRoles } from "./ProjectRoles";
 
 export function Members({ organization }: { organization: Organization }) {

@@ -2,10 +2,10 @@ import { getRouteApi } from "@tanstack/react-router";
 import { Building2 } from "lucide-react";
 import { useState } from "react";
 import { useBundle } from "../../api/account";
-import type { People } from "../../api/account-types";
+import type { Organization, People } from "../../api/account-types";
 import { lastProject } from "../../api/session";
 import { ROLE_WORDS } from "../../model/role-words";
-import { asRole, mayManage, type Role } from "../../model/roles";
+import { asRole, mayManage } from "../../model/roles";
 import { PageHead } from "../../parts/Page";
 import { Empty } from "../../parts/states";
 import { Chip } from "../../ui/Chip";
@@ -28,12 +28,6 @@ const TABS = [
   { tab: "audit", label: "Audit log", manage: true },
   { tab: "settings", label: "Settings", manage: false },
 ] as const;
-
-export interface Organization {
-  id: number;
-  name: string;
-  role: Role;
-}
 
 /** The organization in the URL, else that of the last opened project, else the first. */
 function chosen(bundle: People, wanted: number | undefined): Organization | undefined {

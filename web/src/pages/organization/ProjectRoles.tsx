@@ -2,14 +2,13 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useBundle } from "../../api/account";
 import { changeProjectRoles, membersQuery } from "../../api/account-organization";
-import type { Member, ProjectRole } from "../../api/account-types";
+import type { Member, Organization, ProjectRole } from "../../api/account-types";
 import { ROLE_WORDS } from "../../model/role-words";
 import { asRole } from "../../model/roles";
+import { showToast } from "../../model/toasts";
 import { Problem, Submit } from "../../parts/MutationButton";
 import { Dialog } from "../../ui/Dialog";
 import { Select } from "../../ui/Select";
-import { showToast } from "../../ui/Toasts";
-import type { Organization } from "./Organization";
 
 /** Overrides of the organization role per project. */
 export function ProjectRoles({

@@ -2,16 +2,15 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { bundleQuery } from "../../api/account";
 import { changeOrganization, organizationQuery } from "../../api/account-organization";
-import type { OrganizationSettings } from "../../api/account-types";
+import type { Organization, OrganizationSettings } from "../../api/account-types";
 import { mayManage } from "../../model/roles";
+import { showToast } from "../../model/toasts";
 import { Problem, Submit } from "../../parts/MutationButton";
 import { Section } from "../../parts/Page";
 import { QueryView } from "../../parts/states";
 import { ZoneSelect } from "../../parts/ZoneSelect";
 import { Field } from "../../ui/Field";
 import { Switch } from "../../ui/Switch";
-import { showToast } from "../../ui/Toasts";
-import type { Organization } from "./Organization";
 
 export function Settings({ organization }: { organization: Organization }) {
   const query = useQuery(organizationQuery(organization.id));

@@ -1,12 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { ssoQuery } from "../../api/account-organization";
-import type { Sso } from "../../api/account-types";
+import type { Organization, Sso } from "../../api/account-types";
 import { ROLE_WORDS } from "../../model/role-words";
 import { asRole } from "../../model/roles";
 import { Section } from "../../parts/Page";
 import { QueryView } from "../../parts/states";
 import { Chip } from "../../ui/Chip";
-import type { Organization } from "./Organization";
 
 /** Read-only: SSO is configured in the server's environment. */
 export function SsoTab({ organization }: { organization: Organization }) {

@@ -1,15 +1,15 @@
-// What is always bad, what is new, and what AI costs.
+// Answers of the Overview: problems that stay, new ones, and the cost of AI.
 import { Link } from "@tanstack/react-router";
 import { usePost, useProjectId } from "../../api/hooks";
-import type { AiSpendOf, Answers, NewThing } from "../../api/types";
+import { useRange } from "../../api/range";
 import { changeWords } from "../../model/compare";
 import { brief, count, percent, plural, usd } from "../../model/format";
 import { valuesText } from "../../model/global-filter";
 import { clockMinutes, dayMonth, exactTime, parseMs } from "../../model/time";
+import type { AiSpendOf, Answers, NewThing } from "../../model/types";
 import { Ago } from "../../parts/Ago";
 import { Estimated } from "../../parts/Estimated";
 import { Section } from "../../parts/Page";
-import { useRange } from "../../parts/range";
 import { QueryView, SkeletonRows } from "../../parts/states";
 import { Chip } from "../../ui/Chip";
 

@@ -1,15 +1,15 @@
-// What changed for the worse, one sentence each, the most harmful first. The words are the server's.
+// Changes for the worse, one sentence each, the most harmful first. The words are the server's.
 import { Link } from "@tanstack/react-router";
 import { TrendingUp } from "lucide-react";
 import { usePost, useProjectId } from "../../api/hooks";
-import type { ChangeCard } from "../../api/types";
+import { useRange } from "../../api/range";
 import { brief, count } from "../../model/format";
 import { valuesText } from "../../model/global-filter";
 import { changeSelection, selectionText } from "../../model/selection";
 import { parseMs } from "../../model/time";
+import type { ChangeCard } from "../../model/types";
 import { Ago } from "../../parts/Ago";
 import { Section } from "../../parts/Page";
-import { useRange } from "../../parts/range";
 import { QueryView, SkeletonRows } from "../../parts/states";
 
 export function ChangesSection() {

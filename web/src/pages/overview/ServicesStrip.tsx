@@ -1,10 +1,10 @@
 // The services of the project: rate, errors, slow calls and version of each, with a link to its page.
 import { Link } from "@tanstack/react-router";
 import { useGet, usePost, useProjectId } from "../../api/hooks";
+import { useRange } from "../../api/range";
 import { durationNs, NONE, plural } from "../../model/format";
 import { errorRate, type MapNode, perMinute } from "../../model/service-map";
 import { Section } from "../../parts/Page";
-import { useRange } from "../../parts/range";
 import { ServiceName } from "../../parts/ServiceName";
 import { QueryView, SkeletonBox } from "../../parts/states";
 import { ErrorRate } from "../entities/columns";

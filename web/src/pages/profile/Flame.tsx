@@ -2,16 +2,16 @@
 import { X } from "lucide-react";
 import { useCallback, useMemo, useState } from "react";
 import { usePost } from "../../api/hooks";
-import type { FlameGraph, ProfileSelection } from "../../api/types";
+import { callees, callers, type FlameTree, flameTree, matchedShare, shareChange } from "../../model/flame-tree";
 import { count, percent, plural } from "../../model/format";
 import { type Baseline, packageSlots, profileValue } from "../../model/profiles";
+import type { ProfileSearch } from "../../model/telemetry-search";
+import type { FlameGraph, ProfileSelection } from "../../model/types";
 import { usePatchSearch } from "../../parts/listSearch";
 import { Empty, QueryView, SkeletonBox } from "../../parts/states";
-import type { ProfileSearch } from "../../routes/telemetry";
 import { CopyButton } from "../../ui/Copy";
 import { Segmented } from "../../ui/Segmented";
-import { FlameCanvas } from "../../viz/flame/FlameCanvas";
-import { callees, callers, type FlameTree, flameTree, matchedShare, shareChange } from "../../viz/flame/tree";
+import { FlameCanvas } from "../../viz/FlameCanvas";
 
 export function Flame({
   selection,

@@ -1,9 +1,9 @@
 import { usePost } from "../../api/hooks";
 import type { OrderOf } from "../../api/routes";
-import type { ProfileSelection, TopFunction } from "../../api/types";
 import { percent, plural } from "../../model/format";
 import { profileValue } from "../../model/profiles";
 import { parseSort } from "../../model/search";
+import type { ProfileSelection, TopFunction } from "../../model/types";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { Empty, QueryView } from "../../parts/states";
 import { SearchLink } from "../../ui/SearchLink";

@@ -1,10 +1,10 @@
 import { usePost } from "../../api/hooks";
-import type { ProfileSelection } from "../../api/types";
+import { useRange } from "../../api/range";
 import { align, slots } from "../../model/buckets";
 import { profileValue } from "../../model/profiles";
 import { dateTime, parseMs } from "../../model/time";
+import type { ProfileSelection } from "../../model/types";
 import { usePatchSearch } from "../../parts/listSearch";
-import { useRange } from "../../parts/range";
 import { QueryView, SkeletonBox } from "../../parts/states";
 import { Select } from "../../ui/Select";
 import { ChartFigure } from "../../viz/ChartFigure";

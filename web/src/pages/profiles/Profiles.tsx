@@ -1,9 +1,9 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { usePost, useProjectId } from "../../api/hooks";
 import type { OrderOf } from "../../api/routes";
-import type { ProfileGroup } from "../../api/types";
 import { count, plural } from "../../model/format";
 import { profileTitle, profileValue } from "../../model/profiles";
+import type { ProfileGroup } from "../../model/types";
 import { Ago } from "../../parts/Ago";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { useListBody, usePatchSearch } from "../../parts/listSearch";

@@ -13,7 +13,6 @@ import {
   useState,
 } from "react";
 import { useProjectId } from "../../api/hooks";
-import type { ServiceMap } from "../../api/types";
 import { durationNs, percent } from "../../model/format";
 import { termOf } from "../../model/query";
 import {
@@ -30,6 +29,7 @@ import {
   perMinute,
   shown,
 } from "../../model/service-map";
+import type { ServiceMap } from "../../model/types";
 import { slotColour } from "../../viz/palette";
 import { useServiceColours } from "../../viz/useServiceColours";
 import { useWidth } from "../../viz/useWidth";

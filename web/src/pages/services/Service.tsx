@@ -3,6 +3,11 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { usePost, useProjectId } from "../../api/hooks";
+import { useRange } from "../../api/range";
+import { count, durationNs, NONE, percent } from "../../model/format";
+import { valuesText } from "../../model/global-filter";
+import { termOf } from "../../model/query";
+import { errorLevel, errorRate, perMinute } from "../../model/service-map";
 import type {
   EndpointGroup,
   IssueGroup,
@@ -10,19 +15,14 @@ import type {
   ServiceInstance,
   ServiceVersion,
   TaskGroup,
-} from "../../api/types";
-import { count, durationNs, NONE, percent } from "../../model/format";
-import { valuesText } from "../../model/global-filter";
-import { termOf } from "../../model/query";
-import { errorLevel, errorRate, perMinute } from "../../model/service-map";
+} from "../../model/types";
 import { Ago } from "../../parts/Ago";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { IssueTitle } from "../../parts/IssueCells";
 import { PageHead, Section, Stats } from "../../parts/Page";
-import { useRange } from "../../parts/range";
 import { QueryView, SkeletonBox } from "../../parts/states";
-import { endpointColumns } from "../endpoints/columns";
-import { taskColumns } from "../tasks/columns";
+import { endpointColumns } from "../entities/endpointColumns";
+import { taskColumns } from "../entities/taskColumns";
 import { callsOf, neighbourColumns } from "./columns";
 import { MapDrawing } from "./MapDrawing";
 import { ServiceCharts } from "./ServiceCharts";

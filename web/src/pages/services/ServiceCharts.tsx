@@ -1,9 +1,9 @@
 // Calls, errors and durations of one service over time, with the deploys of the project.
-import type { ServiceDetail } from "../../api/types";
+import { useRange } from "../../api/range";
 import { align, durationTicks, slots } from "../../model/buckets";
 import { count, durationMs, durationRound, percent } from "../../model/format";
 import { dateTime, parseMs } from "../../model/time";
-import { useRange } from "../../parts/range";
+import type { ServiceDetail } from "../../model/types";
 import { ChartFigure } from "../../viz/ChartFigure";
 import { LineChart } from "../../viz/LineChart";
 import { StackedBars } from "../../viz/StackedBars";

@@ -1,14 +1,14 @@
 // The services of a project: the map of the calls between them, and the same as sortable tables.
 import { getRouteApi } from "@tanstack/react-router";
 import { usePost } from "../../api/hooks";
-import type { ServiceMap } from "../../api/types";
+import { useRange } from "../../api/range";
 import { plural } from "../../model/format";
 import { parseSort, type Sort } from "../../model/search";
+import type { ServiceMap } from "../../model/types";
 import { DataTable } from "../../parts/DataTable";
 import { ordersOf, usePatchSearch } from "../../parts/listSearch";
 import { NoData } from "../../parts/NoData";
 import { PageHead } from "../../parts/Page";
-import { useRange } from "../../parts/range";
 import { QueryView, SkeletonBox } from "../../parts/states";
 import { Segmented } from "../../ui/Segmented";
 import { CALL_COLUMNS, callsOf, type MapOrder, NODE_COLUMNS, sortedCalls, sortedNodes } from "./columns";
@@ -100,7 +100,7 @@ function Body({ map }: { map: ServiceMap }) {
   );
 }
 
-/** What the bounded answer lacks. */
+/** Parts that the bounded answer lacks. */
 function LeftOut({ map }: { map: ServiceMap }) {
   const { nodesLeftOut, edgesLeftOut, truncated } = map;
   if (!nodesLeftOut && !edgesLeftOut && !truncated) return null;

@@ -1,7 +1,6 @@
 // Tables of services, of what they depend on, and of the calls between them.
 import { Link } from "@tanstack/react-router";
 import { useProjectId } from "../../api/hooks";
-import type { ServiceMap } from "../../api/types";
 import { count, durationNs, NONE } from "../../model/format";
 import type { Sort } from "../../model/search";
 import {
@@ -14,6 +13,7 @@ import {
   perMinute,
   shown,
 } from "../../model/service-map";
+import type { ServiceMap } from "../../model/types";
 import type { Column } from "../../parts/DataTable";
 import { ServiceName } from "../../parts/ServiceName";
 import { ErrorRate } from "../entities/columns";

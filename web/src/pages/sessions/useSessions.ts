@@ -1,8 +1,8 @@
 import { usePost } from "../../api/hooks";
+import { useRange } from "../../api/range";
 import type { PostRoutes } from "../../api/routes";
 import { parseFilters } from "../../model/search";
-import { useRange } from "../../parts/range";
-import type { SessionsSearch } from "../../routes/telemetry";
+import type { SessionsSearch } from "../../model/telemetry-search";
 
 type Body = PostRoutes["/api/sessions"]["body"];
 

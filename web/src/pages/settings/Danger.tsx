@@ -3,9 +3,9 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { deleteProject, useCacheProject } from "../../api/account-project";
 import type { ProjectExtra } from "../../api/account-types";
+import { showToast } from "../../model/toasts";
 import { Confirm } from "../../parts/Confirm";
 import { MutationButton, Problem } from "../../parts/MutationButton";
-import { showToast } from "../../ui/Toasts";
 
 export function Danger({ project }: { project: ProjectExtra }) {
   const [open, setOpen] = useState(false);

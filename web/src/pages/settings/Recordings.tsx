@@ -4,11 +4,11 @@ import { useState } from "react";
 import type { ProjectExtra } from "../../api/account-types";
 import { deleteSessionsOf } from "../../api/sessions";
 import { plural } from "../../model/format";
+import { showToast } from "../../model/toasts";
 import { Confirm } from "../../parts/Confirm";
 import { Problem } from "../../parts/MutationButton";
 import { Field } from "../../ui/Field";
 import { Switch } from "../../ui/Switch";
-import { showToast } from "../../ui/Toasts";
 import { useSave } from "./useSave";
 
 export function Recordings({

@@ -4,11 +4,11 @@ import { endPreviousToken, rotateToken, type TokenKind, useCacheProject } from "
 import type { ProjectExtra } from "../../api/account-types";
 import { isHiddenToken } from "../../model/project-settings";
 import { dateTime, parseMs } from "../../model/time";
+import { showToast } from "../../model/toasts";
 import { MutationButton, Problem, Submit } from "../../parts/MutationButton";
 import { Token } from "../../parts/Token";
 import { Dialog } from "../../ui/Dialog";
 import { SelectField } from "../../ui/SelectField";
-import { showToast } from "../../ui/Toasts";
 
 export function ProjectTokens({ project, manages }: { project: ProjectExtra; manages: boolean }) {
   const [rotating, setRotating] = useState<TokenKind | null>(null);

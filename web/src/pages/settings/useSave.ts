@@ -1,6 +1,6 @@
 import { useChangeProject } from "../../api/account";
 import type { ProjectChangeExtra } from "../../api/account-types";
-import { showToast } from "../../ui/Toasts";
+import { showToast } from "../../model/toasts";
 
 /** Changes the project and shows a toast. The form shows errors (`Problem`). */
 export function useSave() {

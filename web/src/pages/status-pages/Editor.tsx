@@ -1,13 +1,13 @@
 // The settings of a status page beside what visitors will see.
 import { useState } from "react";
 import { usePreview, useSaveStatusPage } from "../../api/status-pages";
-import type { StatusCheckChoice, StatusPage, StatusPageRequest } from "../../api/types";
+import { showToast } from "../../model/toasts";
+import type { StatusCheckChoice, StatusPage, StatusPageRequest } from "../../model/types";
 import { Problem, Submit } from "../../parts/MutationButton";
 import { Section } from "../../parts/Page";
 import { Field } from "../../ui/Field";
 import { Switch } from "../../ui/Switch";
 import { TextArea } from "../../ui/TextArea";
-import { showToast } from "../../ui/Toasts";
 import { LogoField } from "./LogoField";
 import { MaintenanceSection } from "./Maintenance";
 import { Preview } from "./Preview";

@@ -1,10 +1,10 @@
 // The logo of a status page: shown, replaced, removed.
 import { useId } from "react";
 import { useLogo } from "../../api/status-pages";
-import type { StatusPage } from "../../api/types";
+import { showToast } from "../../model/toasts";
+import type { StatusPage } from "../../model/types";
 import { MutationButton, Problem } from "../../parts/MutationButton";
 import { Section } from "../../parts/Page";
-import { showToast } from "../../ui/Toasts";
 
 export function LogoField({ page }: { page: StatusPage }) {
   const id = useId();

@@ -1,13 +1,13 @@
 // Maintenance windows of a status page.
 import { useState } from "react";
 import { useDeleteMaintenance, usePlanMaintenance } from "../../api/status-pages";
-import type { Maintenance, StatusPage } from "../../api/types";
 import { exactTime } from "../../model/time";
+import { showToast } from "../../model/toasts";
+import type { Maintenance, StatusPage } from "../../model/types";
 import { MutationButton, Problem, Submit } from "../../parts/MutationButton";
 import { Section } from "../../parts/Page";
 import { Field } from "../../ui/Field";
 import { TextArea } from "../../ui/TextArea";
-import { showToast } from "../../ui/Toasts";
 
 export function MaintenanceSection({ page }: { page: StatusPage }) {
   const remove = useDeleteMaintenance(page.id);

@@ -1,8 +1,8 @@
-// What visitors of a status page see: a picture of it, without its links and forms.
+// Preview of a status page as visitors see it, without its links and forms.
 
 import { ApiError } from "../../api/client";
-import type { PublicCheck, PublicStatus } from "../../api/types";
 import { problemWords } from "../../model/problem";
+import type { PublicCheck, PublicStatus } from "../../model/types";
 import { Chip } from "../../ui/Chip";
 
 export function Preview({ status, error }: { status: PublicStatus | undefined; error: Error | null }) {

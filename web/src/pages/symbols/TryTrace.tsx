@@ -1,8 +1,8 @@
 import { useState } from "react";
 import { useTryTrace } from "../../api/symbols";
-import type { ResolvedTrace } from "../../api/types";
 import { rawForm } from "../../model/raw-stack";
 import { LANGUAGES, resolvedWords } from "../../model/symbols";
+import type { ResolvedTrace } from "../../model/types";
 import { MissingList } from "../../parts/MissingSymbols";
 import { Problem, Submit } from "../../parts/MutationButton";
 import { Section } from "../../parts/Page";

@@ -1,6 +1,6 @@
 import { getRouteApi } from "@tanstack/react-router";
-import type { TaskDetail, TaskRow } from "../../api/types";
 import { count, durationMs, percent } from "../../model/format";
+import type { TaskDetail, TaskRow } from "../../model/types";
 import { PER_MINUTE_WORDS, PERCENTILE_WORDS } from "../../model/words";
 import { Estimated } from "../../parts/Estimated";
 import { occurrenceColumns } from "../../parts/occurrenceColumns";

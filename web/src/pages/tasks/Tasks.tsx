@@ -1,6 +1,6 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { EntityList } from "../entities/EntityList";
-import { taskColumns } from "./columns";
+import { taskColumns } from "../entities/taskColumns";
 
 const route = getRouteApi("/p/$pid/tasks");
 

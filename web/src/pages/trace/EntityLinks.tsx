@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { Activity, Bot, ListChecks } from "lucide-react";
 import { useProjectId } from "../../api/hooks";
-import type { ColumnEntity, Span } from "../../api/types";
+import type { ColumnEntity, Span } from "../../model/types";
 
 /** Links to the endpoint, task or AI trace of this span. */
 export function EntityLinks({ span, entities }: { span: Span; entities: ColumnEntity[] }) {

@@ -1,10 +1,10 @@
 // Links from a span to the profiles of its service at that moment, and to its own samples where profilers sent its id.
 import { Link } from "@tanstack/react-router";
 import { usePost, useProjectId } from "../../api/hooks";
-import type { Span } from "../../api/types";
 import { plural } from "../../model/format";
 import { profileTitle } from "../../model/profiles";
 import { isoFromMs, parseMs } from "../../model/time";
+import type { Span } from "../../model/types";
 
 const LINKS_MAX = 4;
 

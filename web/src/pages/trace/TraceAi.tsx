@@ -1,8 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import { useProjectId } from "../../api/hooks";
-import type { TraceColumns } from "../../api/types";
 import { count, durationNs, NONE, usd } from "../../model/format";
 import { exactTime } from "../../model/time";
+import type { TraceColumns } from "../../model/types";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { Empty } from "../../parts/states";
 import { SearchLink } from "../../ui/SearchLink";

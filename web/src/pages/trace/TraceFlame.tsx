@@ -1,10 +1,10 @@
 // The trace as a flame graph of own time: spans of one name and service below the same ones are one box.
 import { useMemo, useState } from "react";
-import type { Span } from "../../api/types";
 import { durationMs, percent, plural } from "../../model/format";
 import { traceFlame } from "../../model/trace-parts";
+import type { Span } from "../../model/types";
 import type { Trace } from "../../model/waterfall";
-import { FlameCanvas } from "../../viz/flame/FlameCanvas";
+import { FlameCanvas } from "../../viz/FlameCanvas";
 import { useServiceColours } from "../../viz/useServiceColours";
 
 export function TraceFlame({ trace, onOpen }: { trace: Trace<Span>; onOpen: (spanId: string) => void }) {

@@ -1,10 +1,10 @@
 import { Link } from "@tanstack/react-router";
 import { Info } from "lucide-react";
 import { useProjectId } from "../../api/hooks";
-import type { Span, TraceColumns } from "../../api/types";
 import { type CriticalPath, ownMs } from "../../model/critical-path";
 import { brief, count, durationMs, percent, plural } from "../../model/format";
 import { exactTime } from "../../model/time";
+import type { Span, TraceColumns } from "../../model/types";
 import type { Trace } from "../../model/waterfall";
 import { graphSentence } from "../../model/words";
 import { CopyButton } from "../../ui/Copy";

@@ -1,8 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import { useProjectId } from "../../api/hooks";
-import type { IssueOccurrence, Span } from "../../api/types";
 import { brief } from "../../model/format";
 import { exactTime } from "../../model/time";
+import type { IssueOccurrence, Span } from "../../model/types";
 import type { Trace } from "../../model/waterfall";
 import { OwnerLink } from "../../parts/IssueCells";
 import { StackTrace } from "../../parts/StackTrace";

@@ -1,10 +1,10 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import { type FocusEvent, type PointerEvent, useCallback, useState } from "react";
 import { useLogs } from "../../api/logs";
-import type { Span } from "../../api/types";
 import { durationMs } from "../../model/format";
 import { isoFromMs, parseMs } from "../../model/time";
 import { runningAt } from "../../model/trace-parts";
+import type { Span } from "../../model/types";
 import type { Trace } from "../../model/waterfall";
 import { LogList } from "../../parts/LogList";
 import { Empty, QueryView } from "../../parts/states";

@@ -1,8 +1,8 @@
 // The services of a trace and the calls between them.
 import { useId, useMemo } from "react";
-import type { TraceColumns } from "../../api/types";
 import { count, durationMs, durationNs, NONE, percent, plural } from "../../model/format";
 import { layOutServices } from "../../model/trace-parts";
+import type { TraceColumns } from "../../model/types";
 import { ChartFigure } from "../../viz/ChartFigure";
 import { slotColour } from "../../viz/palette";
 import { useServiceColours } from "../../viz/useServiceColours";

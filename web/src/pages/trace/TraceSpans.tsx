@@ -2,17 +2,17 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, ArrowUp, CircleAlert } from "lucide-react";
 import { useMemo, useRef } from "react";
-import type { Span } from "../../api/types";
 import type { CriticalPath } from "../../model/critical-path";
 import { ownMs } from "../../model/critical-path";
 import { durationMs, NONE, percent, plural } from "../../model/format";
 import { parseSort, sortText } from "../../model/search";
+import type { TraceSearch } from "../../model/telemetry-search";
 import { type SpanOrder, sortedSpans } from "../../model/trace-parts";
+import type { Span } from "../../model/types";
 import type { Trace } from "../../model/waterfall";
 import { spanKind } from "../../model/words";
 import { ServiceName } from "../../parts/ServiceName";
 import { Empty } from "../../parts/states";
-import type { TraceSearch } from "../../routes/telemetry";
 import { SearchLink } from "../../ui/SearchLink";
 
 const ROW = 30;

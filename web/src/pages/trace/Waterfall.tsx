@@ -1,13 +1,13 @@
 // The virtualised waterfall: only visible rows are rendered. Arrow keys move in the tree, w a s d zoom and pan.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type CSSProperties, type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
-import type { Span } from "../../api/types";
 import type { CriticalPath, Interval } from "../../model/critical-path";
 import { plural } from "../../model/format";
+import type { TraceSearch } from "../../model/telemetry-search";
+import type { Span } from "../../model/types";
 import { type Trace, visibleRows } from "../../model/waterfall";
-import { useKeys } from "../../parts/keys";
 import { Empty } from "../../parts/states";
-import type { TraceSearch } from "../../routes/telemetry";
+import { useKeys } from "../../ui/keys";
 import { Minimap } from "../../viz/Minimap";
 import { useServiceColours } from "../../viz/useServiceColours";
 import { useWidth } from "../../viz/useWidth";

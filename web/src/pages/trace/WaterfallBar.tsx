@@ -1,11 +1,11 @@
 // Filters and view switches above the waterfall.
 import { ChevronsDownUp, ChevronsUpDown, CircleAlert, Route, ZoomOut } from "lucide-react";
-import type { Span } from "../../api/types";
 import { type CriticalPath, ownMs } from "../../model/critical-path";
 import { brief, count, durationMs, durationRound, percent } from "../../model/format";
+import type { TraceSearch } from "../../model/telemetry-search";
+import type { Span } from "../../model/types";
 import type { Trace } from "../../model/waterfall";
 import { usePatchSearch } from "../../parts/listSearch";
-import type { TraceSearch } from "../../routes/telemetry";
 import { SearchBox } from "../../ui/SearchBox";
 import { Segmented } from "../../ui/Segmented";
 import { Select } from "../../ui/Select";

@@ -1,9 +1,9 @@
 // One span: indented name on the left, duration and own time, bar on the right.
 import { Activity, Bot, ChevronRight, CircleAlert, ListChecks, Unlink } from "lucide-react";
 import { type CSSProperties, memo } from "react";
-import type { Span } from "../../api/types";
 import type { Interval } from "../../model/critical-path";
 import { durationMs } from "../../model/format";
+import type { Span } from "../../model/types";
 import type { Node } from "../../model/waterfall";
 import type { Zoom } from "../../viz/Minimap";
 import { slotColour } from "../../viz/palette";

@@ -3,11 +3,11 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import type { OrderOf } from "../../api/routes";
-import type { TraceSearchPage } from "../../api/types";
 import { plural } from "../../model/format";
 import { absolute } from "../../model/range";
 import type { Sort } from "../../model/search";
 import { exactTime } from "../../model/time";
+import type { TraceSearchPage } from "../../model/types";
 import { DataTable } from "../../parts/DataTable";
 import { usePatchSearch } from "../../parts/listSearch";
 import { NoData } from "../../parts/NoData";
@@ -96,7 +96,7 @@ export function TraceList({ query, question, sort, filtered, hasPoints, onClear 
   );
 }
 
-/** What a search has not looked at. */
+/** Bounds of a search that it did not look beyond. */
 function Bounded({ page }: { page: TraceSearchPage }) {
   return (
     <p role="note" className="border-line border-b bg-warnsoft px-3 py-1.5">

@@ -2,6 +2,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { type KeyboardEvent, type PointerEvent, useMemo, useState } from "react";
 import { useProjectId } from "../../api/hooks";
+import { useRange } from "../../api/range";
 import { axisTicks } from "../../model/axis";
 import { durationMs, durationRound, plural } from "../../model/format";
 import { dateTime, isoFromMs } from "../../model/time";
@@ -18,7 +19,6 @@ import {
   xOf,
   yOf,
 } from "../../model/trace-points";
-import { useRange } from "../../parts/range";
 import { ChartFigure } from "../../viz/ChartFigure";
 import { FRAME } from "../../viz/frame";
 import { useWidth } from "../../viz/useWidth";

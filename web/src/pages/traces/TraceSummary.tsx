@@ -1,12 +1,12 @@
 // The summary of one trace in the drawer of the list: statistics, time by service, the longest spans.
 import { usePost } from "../../api/hooks";
-import type { Span, TraceRow } from "../../api/types";
+import { useRange } from "../../api/range";
 import { count, durationNs, percent, plural } from "../../model/format";
 import { exactTime } from "../../model/time";
+import type { Span, TraceRow } from "../../model/types";
 import { type Column, DataTable } from "../../parts/DataTable";
 import { TraceLink } from "../../parts/occurrenceColumns";
 import { Section, Stats } from "../../parts/Page";
-import { useRange } from "../../parts/range";
 import { QueryView, SkeletonRows } from "../../parts/states";
 import { spanColumns } from "./columns";
 

@@ -1,8 +1,8 @@
 import { Activity, Bot, CircleAlert, ListChecks } from "lucide-react";
 import type { OrderOf } from "../../api/routes";
-import type { Span } from "../../api/types";
 import { durationNs } from "../../model/format";
 import { exactTime } from "../../model/time";
+import type { Span } from "../../model/types";
 import { spanKind } from "../../model/words";
 import type { Column } from "../../parts/DataTable";
 import { StatusCode } from "../../parts/EntityChips";

@@ -1,8 +1,8 @@
 import { CircleAlert } from "lucide-react";
 import type { OrderOf } from "../../api/routes";
-import type { TraceRow } from "../../api/types";
 import { brief, count, durationNs, percent, plural } from "../../model/format";
 import { exactTime } from "../../model/time";
+import type { TraceRow } from "../../model/types";
 import type { Column } from "../../parts/DataTable";
 import { StatusCode } from "../../parts/EntityChips";
 import { TraceLink } from "../../parts/occurrenceColumns";

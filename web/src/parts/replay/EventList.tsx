@@ -13,9 +13,9 @@ interface Props<Row> {
   rows: readonly Row[];
   /** Milliseconds after the start of the session, ascending. */
   at: (row: Row) => number;
-  /** What a row shows after its time, inside the button. */
+  /** Content of a row after its time, inside the button. */
   children: (row: Row) => ReactNode;
-  /** What stands beside the button: links. */
+  /** Links beside the button. */
   beside?: (row: Row) => ReactNode;
   tone?: (row: Row) => string;
   empty: ReactNode;

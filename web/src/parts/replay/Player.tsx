@@ -5,9 +5,9 @@ import { type ReactNode, useEffect, useRef } from "react";
 import { plural } from "../../model/format";
 import { clock, type Mark, SPEEDS, type Stretch, stepSpeed, type Timeline } from "../../model/replay/timeline";
 import type { NotLoaded } from "../../replay-frame/protocol";
+import { isTyping, shortcutsOn } from "../../ui/keys";
 import { Select } from "../../ui/Select";
 import { Tip } from "../../ui/Tip";
-import { isTyping, shortcutsOn } from "../keys";
 import { ReplayFrame } from "./ReplayFrame";
 import { type Replay, useReplay } from "./replay";
 import { MARKS, STEP_MS, Track } from "./Track";
@@ -231,7 +231,7 @@ function Jump({
   );
 }
 
-/** What the marks and hatchings on the timeline mean; only those that are there. */
+/** Legend of the marks and hatchings on the timeline; only those that are there. */
 function Legend({ timeline, marks }: { timeline: Timeline; marks: Mark[] }) {
   const kinds = (Object.keys(MARKS) as Mark["kind"][]).filter((kind) => marks.some((mark) => mark.kind === kind));
   return (
@@ -265,7 +265,7 @@ function Legend({ timeline, marks }: { timeline: Timeline; marks: Mark[] }) {
   );
 }
 
-/** What the picture lacks, and failures of the player. */
+/** Notices about missing parts of the picture, and failures of the player. */
 function Notices({ replay }: { replay: Replay }) {
   const notLoaded = useReplay(replay, (state) => state.notLoaded);
   const isCut = useReplay(replay, (state) => state.isCut);

@@ -26,7 +26,7 @@ enum Destination {
     Folder(PathBuf),
 }
 
-/// Why a mail was not delivered.
+/// Failures of the delivery of a mail.
 #[derive(Debug, thiserror::Error)]
 pub enum SendError {
     /// The mail is invalid: a retry cannot succeed.

@@ -3,7 +3,8 @@
 //! SHA-256 of the relying party's id (32 bytes), flags (1), counter (4, big endian), then according to the flags: the
 //! new credential as AAGUID (16), length of its id (2), id, COSE key; and extensions, which are ignored.
 
-use super::{Refused, cbor};
+use super::encoding::cbor;
+use super::refused::Refused;
 
 const USER_PRESENT: u8 = 1;
 const USER_VERIFIED: u8 = 1 << 2;

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::Refused;
+use super::refused::Refused;
 
 /// The operation that the browser performed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,8 @@ use ring::signature::{
     ECDSA_P256_SHA256_ASN1, ED25519, RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents, UnparsedPublicKey,
 };
 
-use super::{Refused, cbor};
+use super::encoding::cbor;
+use super::refused::Refused;
 
 const ES256: i64 = -7;
 const EDDSA: i64 = -8;

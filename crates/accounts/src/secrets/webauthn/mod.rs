@@ -11,22 +11,22 @@
 
 mod authenticator_data;
 mod client_data;
+mod encoding;
 mod key;
+mod refused;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use ciborium::Value;
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 use url::{Host, Url};
 
 use authenticator_data::AuthenticatorData;
 use client_data::Ceremony;
+use encoding::{cbor, decode};
 pub use key::ALGORITHMS;
 use key::PublicKey;
-
-/// Maximum nesting depth of CBOR; WebAuthn needs three.
-const CBOR_DEPTH_MAX: usize = 8;
+pub use refused::Refused;
 
 /// This server as a relying party.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub struct Registration {
     pub credential: Credential,
 }
 
-/// What a response must match.
+/// Values that a response must match.
 #[derive(Debug, Clone, Copy)]
 pub struct Expected<'a> {
     /// The challenge of the request, base64url.
@@ -86,41 +86,6 @@ pub struct Assertion<'a> {
     pub authenticator_data: &'a str,
     /// Signature over `authenticatorData` and the hash of `clientDataJSON`.
     pub signature: &'a str,
-}
-
-/// Why a registration or an assertion is not valid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
-    /// The response cannot be decoded.
-    #[error("it cannot be read")]
-    Unreadable,
-    /// The response is of another ceremony.
-    #[error("it is of another ceremony")]
-    Ceremony,
-    /// The response is to another challenge.
-    #[error("it answers another challenge")]
-    Challenge,
-    /// The response is from a page of another origin.
-    #[error("it was made at another address")]
-    Origin,
-    /// The response is for another relying party.
-    #[error("it is for another server")]
-    RelyingParty,
-    /// The user was not present.
-    #[error("nobody was there")]
-    NobodyPresent,
-    /// The user was not verified, as required.
-    #[error("the authenticator did not make sure who its user is")]
-    Unverified,
-    /// The algorithm of the key was not requested.
-    #[error("its key is of a kind that was not asked for")]
-    Algorithm,
-    /// The signature is invalid.
-    #[error("the signature is wrong")]
-    Signature,
-    /// The signature counter did not increase: the authenticator may have been cloned.
-    #[error("the authenticator counts backwards")]
-    Counter,
 }
 
 impl RelyingParty {
@@ -184,15 +149,6 @@ impl RelyingParty {
             _ => Ok(()),
         }
     }
-}
-
-fn decode(text: &str) -> Result<Vec<u8>, Refused> {
-    URL_SAFE_NO_PAD.decode(text).map_err(|_| Refused::Unreadable)
-}
-
-/// Decodes one item and leaves the bytes after it.
-fn cbor(bytes: &mut &[u8]) -> Result<Value, Refused> {
-    ciborium::de::from_reader_with_recursion_limit(bytes, CBOR_DEPTH_MAX).map_err(|_| Refused::Unreadable)
 }
 
 #[cfg(test)]

@@ -142,7 +142,7 @@ impl Api for FakeApi {
     }
 }
 
-/// What the server stores where a request says nothing.
+/// Values that the server stores where a request leaves a field out.
 fn defaults(kind: &Kind) -> Vec<(&'static str, Value)> {
     match kind.listing.name {
         "monitors" => vec![("enabled", true.into()), ("intervalSeconds", 60.into()), ("failureThreshold", 3.into())],

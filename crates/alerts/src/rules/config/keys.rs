@@ -134,11 +134,11 @@ keys! {
     MetricThreshold {
         /// Name of the metric.
         metric_name: String = String::new(),
-        /// How the value is compared.
+        /// Comparison of the value.
         operator: Operator = Operator::Gt,
         /// In the unit of the metric.
         threshold_value: f64 = 0.0,
-        /// How the points are combined.
+        /// Function that combines the points.
         aggregation: Aggregation = Aggregation::Avg,
         /// Minutes that are measured.
         lookback_minutes: i64 = 5,
@@ -190,15 +190,15 @@ keys! {
         rows: Option<RowKind> = None,
         /// Query of the query language.
         query: String = String::new(),
-        /// What is measured of the rows.
+        /// Measure of the rows.
         measure: QueryMeasure = QueryMeasure::Count,
         /// Name of the metric, without `rows`.
         metric_name: String = String::new(),
-        /// How the points of the metric are combined.
+        /// Function that combines the points of the metric.
         aggregation: Aggregation = Aggregation::Avg,
         /// Required values by tag of the metric.
         tag_filters: BTreeMap<String, String> = BTreeMap::new(),
-        /// How the value is compared.
+        /// Comparison of the value.
         operator: Operator = Operator::Gt,
         /// In the unit of the measure: rows, percent, milliseconds, or the unit of the metric.
         threshold_value: f64 = 0.0,
@@ -235,7 +235,7 @@ keys! {
 keys! {
     /// `slo_burn`: the error budget of an objective burns too fast.
     SloBurn {
-        /// What the objective is about.
+        /// Kind of the objective.
         kind: SloKind = SloKind::Endpoint,
         /// Name of the Endpoint or Task; `*` stands for any characters.
         name: String = "*".to_owned(),
@@ -308,7 +308,7 @@ pub enum SubjectKind {
     Service,
 }
 
-/// What an objective is about.
+/// Kind of an objective.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SloKind {
@@ -318,7 +318,7 @@ pub enum SloKind {
     Task,
 }
 
-/// What is measured of the rows of a search.
+/// Measure of the rows of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum QueryMeasure {

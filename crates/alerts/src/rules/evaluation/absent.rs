@@ -5,8 +5,8 @@ use crate::rules::config::RuleConfig;
 use crate::rules::state::Seen;
 use crate::rules::words::{escaped, minutes};
 
-/// What the absence says. A change that is not listed is over, and an Issue that does not occur has no spike; of other
-/// rules data may be late.
+/// Meaning of an absence of data. A change that is not listed is over, and an Issue that does not occur has no spike;
+/// of other rules data may be late.
 pub(super) fn seen(config: &RuleConfig) -> Seen {
     match config {
         RuleConfig::Change(_) | RuleConfig::IssueSpike(_) => Seen::Fine,

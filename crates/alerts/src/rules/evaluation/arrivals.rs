@@ -29,7 +29,7 @@ const CHUNK: usize = 50;
 /// Evaluations of one arrival whose states other nodes change meanwhile.
 const ATTEMPTS: usize = 3;
 
-/// What arrived for a project.
+/// Arrivals of a project.
 #[derive(Debug, Clone, Default)]
 pub struct Arrived {
     /// Hashes of the Issues that occurred.

@@ -23,7 +23,7 @@ use super::config::RuleConfig;
 use super::state::Terms;
 use super::words::line;
 
-/// What a rule found about a subject.
+/// Measurement of a rule about a subject.
 #[derive(Debug, Clone, PartialEq)]
 struct Measured {
     /// Index of the window.

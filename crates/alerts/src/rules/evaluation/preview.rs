@@ -20,7 +20,7 @@ use crate::rules::severity;
 use crate::rules::state::{Outcome, Seen, Terms, step};
 use crate::rules::words::{line, with_unit};
 
-/// What a preview looks at, nanoseconds.
+/// Time of a preview, nanoseconds.
 const SPAN: i64 = 7 * DAY;
 /// Windows of a day are measured this often.
 const DAILY_STEP: i64 = 6 * HOUR;

@@ -7,7 +7,7 @@ use super::Incident;
 /// The answers to an incident.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Expected {
-    /// What is said to be worse; `None`: nothing.
+    /// Subject that Changes should report as worse; `None`: nothing.
     pub change: Option<Subject>,
     /// The question to Explain; `None`: there is nothing to explain.
     pub question: Option<Question>,
@@ -20,7 +20,7 @@ pub struct Expected {
 /// An attribute and its value. A value that begins with `>=` is the lower bound of a number, which may differ by 5 %.
 pub type Condition = (&'static str, &'static str);
 
-/// What an incident makes worse.
+/// Subject that an incident makes worse.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject {
     /// `endpoint`, `ai_trace` or `service`.
@@ -38,7 +38,7 @@ pub struct Question {
     pub entity: &'static str,
     /// The entity's name.
     pub name: &'static str,
-    /// What selects the rows, in the query language.
+    /// Selection of the rows, in the query language.
     pub query: &'static str,
 }
 
@@ -63,7 +63,7 @@ const UPDATE: Condition = ("db.query.text", "UPDATE stock SET quantity = quantit
 const FLAG: Condition = ("flag.new_price", "on");
 
 impl Incident {
-    /// What the product is expected to say about a big incident of this kind.
+    /// Expected answers of the product about a big incident of this kind.
     pub fn expected(self) -> Expected {
         let (change, question, rows): (_, _, &'static [&'static [Condition]]) = match self {
             Incident::Release | Incident::ReleaseSlow => (ORDERS, SLOW_ORDERS, &[&[VERSION]]),

@@ -17,7 +17,7 @@ const MINUTE_NS: u64 = 60 * 1_000_000_000;
 const ROLLOUT_BEFORE_NS: u64 = 30 * MINUTE_NS;
 /// The release reaches one more pod at this interval.
 const ROLLOUT_STEP_NS: u64 = 50 * 1_000_000_000;
-/// How long a new process is slow without harm.
+/// Time in which a new process is slow without harm.
 const COLD_NS: u64 = 2 * MINUTE_NS;
 /// Share of requests that reach canary pods.
 const CANARY_SHARE: f64 = 0.1;
@@ -38,7 +38,7 @@ pub struct Shop {
     pub random: Random,
     /// Records that are not exported yet.
     pub exports: ExportBuffer,
-    /// What goes wrong.
+    /// Fault of the shop.
     plan: Plan,
     /// When the shop started, nanoseconds since the epoch.
     started_ns: u64,

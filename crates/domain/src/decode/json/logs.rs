@@ -5,7 +5,7 @@ use super::reader::Reader;
 use super::scalar::SEVERITIES;
 use crate::decode::batch::{Owner, push};
 use crate::decode::fault::Fault;
-use crate::decode::severity_number;
+use crate::decode::severity::severity_number;
 use crate::model::{LogBatch, LogRecord, SpanId, TraceId};
 
 impl<'a> Records<'a> for LogBatch<'a> {

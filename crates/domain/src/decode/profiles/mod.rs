@@ -3,6 +3,7 @@
 //! Both have tables to which samples refer by id or index. A body whose tables refer to something that does not exist
 //! is refused; a sample that does is kept with [`Sample::NO_STACK`](crate::model::Sample::NO_STACK).
 
+mod bounds;
 mod otlp;
 mod otlp_json;
 mod pprof;
@@ -11,22 +12,11 @@ mod tables;
 
 use bumpalo::Bump;
 
+pub use self::bounds::{STACK_DEPTH_MAX, STACK_LOCATIONS_MAX};
 use super::batch::RECORDS_MAX;
-use super::{DecodeError, Encoding, check_size};
+use super::batch::check_size;
+use super::{DecodeError, Encoding};
 use crate::model::ProfileBatch;
-
-/// Maximum number of locations in all stacks of a request.
-pub const STACK_LOCATIONS_MAX: usize = 16 << 20;
-
-/// Maximum number of locations of a stack; those nearest to the root are left out. One more than the frames that are
-/// stored, so that the projection knows.
-pub const STACK_DEPTH_MAX: usize = 1025;
-
-/// Maximum number of sample types of a profile in the format of pprof.
-const SAMPLE_TYPES_MAX: usize = 64;
-
-/// Maximum length of a string that is not UTF-8, in bytes: that of a stored name.
-const INVALID_UTF8_BYTES_MAX: usize = 1024;
 
 /// Encoded size that every useful sample, location or function exceeds.
 const ENTRY_BYTES_MIN: usize = 8;
@@ -56,13 +46,4 @@ pub fn otlp_profiles<'a>(encoding: Encoding, body: &'a [u8], arena: &'a Bump) ->
             }
         })
         .map_err(|fault| *fault)
-}
-
-/// A string. Invalid UTF-8, which profilers of native code send, is replaced, and cut off at
-/// [`INVALID_UTF8_BYTES_MAX`]. Entries of string tables are converted once, because any number of entries may refer to one.
-fn text<'a>(bytes: &'a [u8], arena: &'a Bump) -> &'a str {
-    match simdutf8::basic::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(_) => arena.alloc_str(&String::from_utf8_lossy(&bytes[..bytes.len().min(INVALID_UTF8_BYTES_MAX)])),
-    }
 }

@@ -3,8 +3,9 @@
 
 use bumpalo::Bump;
 
+use super::bounds::STACK_DEPTH_MAX;
+use super::stacks;
 use super::tables::Tables;
-use super::{STACK_DEPTH_MAX, stacks};
 use crate::decode::batch::push;
 use crate::decode::fault::{Fault, fault};
 use crate::decode::protobuf::reader::{KnownFields, Reader, fixed64, length, varint};

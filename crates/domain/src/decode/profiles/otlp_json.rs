@@ -39,7 +39,7 @@ impl Message<'_> {
     }
 }
 
-/// How the value of a field is converted.
+/// Conversion of the value of a field.
 #[derive(Clone, Copy)]
 enum Kind {
     Text,

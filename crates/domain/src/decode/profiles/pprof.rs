@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use bumpalo::Bump;
 use xxhash_rust::xxh3::Xxh3Builder;
 
+use super::bounds::{SAMPLE_TYPES_MAX, STACK_DEPTH_MAX, text};
 use super::stacks::{self, Stacks};
-use super::{SAMPLE_TYPES_MAX, STACK_DEPTH_MAX, text};
 use crate::decode::batch::push;
 use crate::decode::fault::{Fault, fault};
 use crate::decode::protobuf::reader::{KnownFields, Reader, length, varint};

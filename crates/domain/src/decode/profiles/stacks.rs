@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use xxhash_rust::xxh3::Xxh3Builder;
 
-use super::{STACK_DEPTH_MAX, STACK_LOCATIONS_MAX};
+use super::bounds::{STACK_DEPTH_MAX, STACK_LOCATIONS_MAX};
 use crate::decode::fault::{Fault, fault};
 use crate::decode::protobuf::reader::Reader;
 use crate::model::{ProfileBatch, Sample, Slice};

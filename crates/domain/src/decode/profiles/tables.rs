@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use bumpalo::Bump;
 
-use super::text;
+use super::bounds::text;
 use crate::decode::batch::push;
 use crate::decode::fault::{Fault, fault};
 use crate::decode::protobuf::reader::{KnownFields, Reader, length, varint};

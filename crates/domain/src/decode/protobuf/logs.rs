@@ -6,7 +6,7 @@ use super::value::{Open, Values};
 use crate::decode::batch::{Owner, push};
 use crate::decode::fault::Fault;
 use crate::decode::ids::Received;
-use crate::decode::severity_number;
+use crate::decode::severity::severity_number;
 use crate::model::{LogBatch, LogRecord, SpanId, TraceId};
 
 impl<'a> Records<'a> for LogBatch<'a> {

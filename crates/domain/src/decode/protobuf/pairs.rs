@@ -42,7 +42,7 @@ struct Cache<'a> {
 /// Longest attribute list that gets a key set number.
 const KEY_SET_MAX: usize = 32;
 
-/// Why [`Pairs::read`] stopped.
+/// Reasons for which [`Pairs::read`] stopped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
     /// The list has ended.

@@ -55,7 +55,7 @@ fn hash(id: &[u8]) -> u64 {
     xxh3_64(id) >> PAGE_BITS << PAGE_BITS
 }
 
-/// How entries are coded.
+/// Layout of coded entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Layout {
     block_rows: usize,

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use arrow::array::{Array, ArrayRef, Float64Builder, ListBuilder, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, Field, Schema};
 
-use super::{Collected, Grouping, Output};
+use super::collected::Collected;
+use super::grouping::{Grouping, Output};
 use crate::batch::datum::Datum;
 use crate::batch::keys::{Groups, column_of};
 use crate::scan::aggregators::finish::Cell;

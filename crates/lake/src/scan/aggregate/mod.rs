@@ -2,219 +2,29 @@
 //! Groups that exceed the memory of one query are aggregated in several [`passes`].
 
 mod answer;
+mod collected;
 mod distinct;
+mod grouping;
 
 use std::time::Instant;
 
 use arrow::array::{BooleanArray, RecordBatch};
 use arrow::compute::filter_record_batch;
 
-use super::filter::passes as passing;
+use self::collected::Collected;
+pub(crate) use self::grouping::Grouping;
 use super::passes::{self, Pass};
 use super::pool::{check_deadline, for_each_parallel};
 use crate::batch::keys::{Groups, Key};
-use crate::batch::projection::Projection;
 use crate::scan::aggregate::distinct::{DictionaryLookup, Distinct};
-use crate::scan::aggregators::finish::{Cell, Finish};
-use crate::scan::aggregators::{Measure, Selected, State};
+use crate::scan::aggregators::State;
 use crate::scan::from_rollups::RollupPlan;
-use crate::scan::from_rollups::read;
 use crate::scan::from_rollups::read::CellReader;
-use crate::scan::plan_check::{CheckedPlan, OutputOrder, Test, check_filter, output_names, resolve_order};
+use crate::scan::plan_check::CheckedPlan;
 use crate::scan::read::part_reader::ReadOptions;
 use crate::scan::read::sources::{OpenSources, Work};
 use tidewatch_store::StoreError;
-use tidewatch_store::plan;
-use tidewatch_store::plan::{Function, GroupOrder};
-use tidewatch_store::query_memory::{Budget, Share};
-use tidewatch_store::tables::{Column, Kind, Table};
-
-/// A checked plan of groups.
-pub(crate) struct Grouping {
-    keys: Vec<Key>,
-    /// Names of the answer's columns: of the keys, then of the aggregates.
-    names: Vec<&'static str>,
-    /// Each measure with the index of its test in `tests`, if any.
-    measures: Vec<(Measure, Option<usize>)>,
-    tests: Vec<Test>,
-    /// For each aggregate: the index of its measure, how its value is computed, and its column's type.
-    aggregates: Vec<(usize, Finish, Output)>,
-    order: Vec<OutputOrder>,
-    limit: usize,
-    offset: usize,
-    projection: Projection,
-}
-
-/// The type of an aggregate's column.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Output {
-    Kind(Kind, bool),
-    /// List of doubles.
-    List,
-}
-
-impl Grouping {
-    pub fn check(
-        table: Table,
-        keys: &[plan::Key],
-        aggregates: &[plan::Aggregate],
-        order: &[GroupOrder],
-        limit: usize,
-        offset: usize,
-    ) -> Result<Grouping, StoreError> {
-        let order = resolve_order(keys, aggregates, order)?;
-        let names = output_names(keys, aggregates);
-        let keys: Vec<Key> = keys.iter().map(|key| Key::check(table, &key.source)).collect::<Result<_, _>>()?;
-        let mut filters: Vec<&plan::Filter> = Vec::new();
-        let mut tests = Vec::new();
-        let mut measures = Vec::new();
-        let mut outputs = Vec::new();
-        for plan::Aggregate { function, filter, .. } in aggregates {
-            let test = match filter {
-                plan::Filter::True => None,
-                filter => Some(match filters.iter().position(|known| *known == filter) {
-                    Some(index) => index,
-                    None => {
-                        filters.push(filter);
-                        tests.push(check_filter(table, filter)?);
-                        tests.len() - 1
-                    }
-                }),
-            };
-            let measure = (Measure::of(table, function)?, test);
-            let index = measures.iter().position(|known| *known == measure).unwrap_or_else(|| {
-                measures.push(measure);
-                measures.len() - 1
-            });
-            outputs.push((index, finish_of(function, &keys), output_of(table, function)));
-        }
-        let mut projection = Projection::default();
-        keys.iter().for_each(|key| key.add_to(&mut projection));
-        measures.iter().for_each(|(measure, _)| measure.columns(&mut |name| projection.column(name)));
-        tests.iter().for_each(|test: &Test| test.add_to(&mut projection));
-        Ok(Grouping { keys, names, measures, tests, aggregates: outputs, order, limit, offset, projection })
-    }
-
-    /// The column, if the plan lists the distinct values of one column and nothing else.
-    pub fn distinct(&self) -> Option<&'static Column> {
-        match self.keys.as_slice() {
-            [Key::Column(column)] if self.measures.is_empty() => Some(column),
-            _ => None,
-        }
-    }
-
-    /// The key that divides the groups among passes. `None` for aggregates over the steps of a series, whose rows may
-    /// belong to several groups.
-    fn partition_key(&self) -> Option<&Key> {
-        let of_series = |measure: &Measure| matches!(measure, Measure::Counters | Measure::Histograms);
-        let is_whole = self.measures.iter().any(|(measure, _)| of_series(measure));
-        if is_whole { None } else { passes::partition_key(&self.keys) }
-    }
-
-    /// How roll-ups answer the plan; `None` when they cannot.
-    pub fn rollup_plan(&self, plan: &CheckedPlan) -> Option<RollupPlan> {
-        RollupPlan::of(plan, &self.keys, &self.measures, &self.tests)
-    }
-}
-
-fn finish_of(function: &Function, keys: &[Key]) -> Finish {
-    let width = keys.iter().find_map(|key| match key {
-        Key::TimeBucket { width, .. } => Some(*width),
-        _ => None,
-    });
-    match function {
-        Function::Sum(_) => Finish::NullWhenEmpty,
-        Function::Quantiles { qs, .. } | Function::HistogramQuantiles { qs } => Finish::Quantiles(qs.clone()),
-        Function::Rate => Finish::Rate(width.expect("a checked rate has a time bucket")),
-        _ => Finish::Plain,
-    }
-}
-
-fn output_of(table: Table, function: &Function) -> Output {
-    let as_column = |name: &str| {
-        let (_, column) = table.column(name).expect("the function was checked");
-        Output::Kind(column.kind, true)
-    };
-    match function {
-        Function::Count | Function::Distinct(_) => Output::Kind(Kind::U64, false),
-        Function::Weight => Output::Kind(Kind::F64, false),
-        Function::Sum(_) | Function::Rate => Output::Kind(Kind::F64, true),
-        Function::Min(name) | Function::Max(name) => as_column(name),
-        Function::Latest { column } | Function::Earliest { column } => as_column(column),
-        Function::Quantiles { .. } | Function::HistogramQuantiles { .. } => Output::List,
-    }
-}
-
-/// Groups and states of one thread.
-struct Collected<'a> {
-    groups: Groups,
-    states: Vec<State>,
-    assigned: Vec<u32>,
-    /// Only groups of this pass are collected.
-    pass: Option<Pass<'a>>,
-    share: Share<'a>,
-}
-
-impl Collected<'_> {
-    fn update(&mut self, grouping: &Grouping, batch: &RecordBatch) -> Result<(), StoreError> {
-        match self.pass {
-            _ if batch.num_rows() == 0 => Ok(()),
-            Some(pass) => self.add_rows(grouping, &pass.filter(batch)?),
-            None => self.add_rows(grouping, batch),
-        }
-    }
-
-    fn add_rows(&mut self, grouping: &Grouping, batch: &RecordBatch) -> Result<(), StoreError> {
-        if batch.num_rows() == 0 {
-            return Ok(());
-        }
-        self.groups.assign(batch, &mut self.assigned)?;
-        let masks = grouping.tests.iter().map(|test| passing(test, batch)).collect::<Result<Vec<_>, _>>()?;
-        for (state, (measure, test)) in self.states.iter_mut().zip(&grouping.measures) {
-            state.grow(self.groups.len());
-            let selected = Selected { groups: &self.assigned, mask: test.map(|test| &masks[test]) };
-            state.update(*measure, batch, &selected)?;
-        }
-        self.share.holds(self.bytes())
-    }
-
-    /// Approximate heap bytes.
-    fn bytes(&self) -> usize {
-        self.groups.bytes() + self.states.iter().map(State::bytes).sum::<usize>()
-    }
-
-    fn add_cells(&mut self, grouping: &Grouping, cells: CellReader<'_>, deadline: Instant) -> Result<(), StoreError> {
-        let Collected { groups, states, share, .. } = self;
-        cells.each(groups, deadline, |groups, columns, counted, tests| {
-            states.iter_mut().for_each(|state| state.grow(groups.len()));
-            read::add(&grouping.measures, states, columns, counted, tests)?;
-            share.holds(groups.bytes() + states.iter().map(State::bytes).sum::<usize>())
-        })
-    }
-
-    /// Merges the groups of another thread. Both are in memory until the end.
-    fn merge(&mut self, grouping: &Grouping, other: Collected<'_>) -> Result<(), StoreError> {
-        self.share.holds(self.bytes() + other.bytes())?;
-        let groups = self.groups.absorb(&other.groups);
-        for ((state, other), (measure, _)) in self.states.iter_mut().zip(other.states).zip(&grouping.measures) {
-            state.grow(self.groups.len());
-            state.merge(*measure, other, &groups);
-        }
-        self.share.holds(self.bytes())
-    }
-
-    /// Reserves memory for the cells of an answer of `count` groups. Returns the bytes reserved.
-    fn holds_answer(&mut self, grouping: &Grouping, count: usize) -> Result<usize, StoreError> {
-        let cells = grouping.aggregates.iter().map(|(_, finish, _)| match finish {
-            Finish::Quantiles(qs) => size_of::<Cell>() + size_of_val(qs.as_slice()),
-            _ => size_of::<Cell>(),
-        });
-        let group = size_of::<usize>() + cells.sum::<usize>();
-        let held = self.bytes().saturating_add(count.saturating_mul(group));
-        self.share.holds(held)?;
-        Ok(held)
-    }
-}
+use tidewatch_store::query_memory::Budget;
 
 /// Runs a plan of groups. `passes`: the number of passes; `None` for as many as needed.
 pub(crate) fn run(

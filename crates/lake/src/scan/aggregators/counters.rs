@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use arrow::array::RecordBatch;
 
+use super::selected::{CUMULATIVE, DELTA, Selected, SeriesId, series_ids, unsigned};
 use super::total::Total;
-use super::{CUMULATIVE, DELTA, Selected, SeriesId, series_ids, unsigned};
 use crate::batch::cells::{cells, times};
 use tidewatch_store::StoreError;
 

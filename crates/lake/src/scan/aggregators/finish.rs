@@ -17,7 +17,7 @@ impl Cell {
     }
 }
 
-/// How an aggregate computes its value from a state. Several aggregates may share a state.
+/// Computation of an aggregate's value from a state. Several aggregates may share a state.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Finish {
     Plain,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use arrow::array::RecordBatch;
 
 use super::distribution::{Distribution, Interval, add_intervals};
-use super::{CUMULATIVE, Selected, SeriesId, series_ids, unsigned};
+use super::selected::{CUMULATIVE, Selected, SeriesId, series_ids, unsigned};
 use crate::batch::cells::{cells, times};
 use tidewatch_store::StoreError;
 

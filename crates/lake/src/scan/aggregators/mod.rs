@@ -7,12 +7,12 @@ mod counters;
 mod distribution;
 pub(crate) mod finish;
 mod histograms;
+mod selected;
 mod total;
 
 use std::cmp::Ordering;
 
 use arrow::array::RecordBatch;
-use arrow::buffer::BooleanBuffer;
 use hashbrown::HashSet;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -21,6 +21,7 @@ use crate::batch::datum::Datum;
 use crate::batch::places::find;
 use counters::Counters;
 use histograms::Histograms;
+pub(crate) use selected::Selected;
 use tidewatch_store::StoreError;
 use tidewatch_store::plan::Function;
 use tidewatch_store::rollup::samples::Samples;
@@ -28,11 +29,7 @@ use tidewatch_store::rollup::sketch::Sketch;
 use tidewatch_store::tables::{Column, Table};
 use total::Total;
 
-/// OTLP temporalities.
-const DELTA: u64 = 1;
-const CUMULATIVE: u64 = 2;
-
-/// What an aggregate collects. Aggregates that differ only in [`finish::Finish`] share a measure.
+/// Values that an aggregate collects. Aggregates that differ only in [`finish::Finish`] share a measure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Measure {
     Count,
@@ -86,23 +83,6 @@ impl Measure {
             Measure::Histograms => {
                 ["project", "time", "series", "temporality", "bounds", "buckets"].into_iter().for_each(add);
             }
-        }
-    }
-}
-
-/// The selected rows of a batch and the group of every row.
-pub(crate) struct Selected<'a> {
-    /// By row.
-    pub groups: &'a [u32],
-    /// The selected rows; `None` means all.
-    pub mask: Option<&'a BooleanBuffer>,
-}
-
-impl Selected<'_> {
-    fn each(&self, mut visit: impl FnMut(usize, u32)) {
-        match self.mask {
-            None => self.groups.iter().enumerate().for_each(|(row, group)| visit(row, *group)),
-            Some(mask) => mask.set_indices().for_each(|row| visit(row, self.groups[row])),
         }
     }
 }
@@ -366,22 +346,4 @@ fn weights(batch: &RecordBatch, weighted: bool) -> Result<Weights, StoreError> {
     }
     weights.iter_mut().filter(|weight| weight.is_nan()).for_each(|weight| *weight = 1.0);
     Ok(Weights::Each(weights))
-}
-
-/// Project number and `series` of a metric point: equal hashes in different projects are different series.
-type SeriesId = (u64, u64);
-
-fn series_ids(batch: &RecordBatch) -> Result<impl Fn(usize) -> SeriesId, StoreError> {
-    let (projects, series) = (unsigned(batch, "project")?, unsigned(batch, "series")?);
-    Ok(move |row| (projects(row), series(row)))
-}
-
-/// An unsigned column as a function of the row.
-fn unsigned<'a>(batch: &'a RecordBatch, name: &str) -> Result<Box<dyn Fn(usize) -> u64 + 'a>, StoreError> {
-    Ok(match cells(batch, name)? {
-        Cells::U8(array) => Box::new(|row| u64::from(array.value(row))),
-        Cells::U32(array) => Box::new(|row| u64::from(array.value(row))),
-        Cells::U64(array) => Box::new(|row| array.value(row)),
-        _ => return Err(StoreError::Internal { what: "scan", why: format!("column {name} is no unsigned number") }),
-    })
 }

@@ -17,7 +17,7 @@ use tidewatch_store::plan::Op;
 use tidewatch_store::rollup::levels::MINUTE;
 use tidewatch_store::rollup::spec::Spec;
 
-/// How cells answer a plan.
+/// Plan by which cells answer.
 #[derive(Debug)]
 pub(crate) struct RollupPlan {
     pub spec: &'static Spec,

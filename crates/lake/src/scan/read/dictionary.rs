@@ -112,7 +112,7 @@ fn any_passes(test: &Test, column: &Column, values: ArrayRef) -> Result<bool, St
     Ok(passes(test, &batch)?.count_set_bits() > 0)
 }
 
-/// What the dictionaries show about an attribute at one place in a row group.
+/// Facts of the dictionaries about an attribute at one place in a row group.
 #[derive(Debug, Clone, Copy)]
 struct Found {
     /// Some row may have the attribute here.

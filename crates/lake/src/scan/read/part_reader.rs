@@ -19,10 +19,10 @@ use parquet::arrow::arrow_reader::{
 };
 
 use super::dictionary;
-use crate::added_columns;
 use crate::attr_columns::AttrColumns;
 use crate::batch::projection::Projection;
 use crate::part::Part;
+use crate::part::added_columns;
 use crate::scan::filter::passes_all;
 use crate::scan::open_part::{BATCH_ROWS, OpenPart};
 use crate::scan::plan_check::{CheckedPlan, Test};
@@ -40,7 +40,7 @@ const FEW_ROWS_SHARE: usize = 8;
 /// Virtual column: the row's number in its part, I64.
 pub(crate) const ROW_NUMBER: &str = "row number";
 
-/// What to read for the rows that pass.
+/// Projection and budget of a read.
 pub(crate) struct ReadOptions<'a> {
     pub projection: &'a Projection,
     /// Adds [`ROW_NUMBER`].

@@ -1,18 +1,15 @@
 //! Makes the checks of monitors. One node at a time does, by a lease.
 //!
-//! - [`probe`]: one check. [`connection`]: connections to checked addresses, with their timings. [`http`], [`tcp`],
-//!   [`dns`], [`browser`]: what each type does.
+//! - [`probe`]: one check, which `tidewatch_probes` makes. [`requests`]: its request from the configuration.
+//!   [`browser`]: a check by a browser, without the values of its secrets.
 //!
 //! A check holds a permit while it runs, and no monitor is checked twice at the same time; what finds no permit waits
 //! for the next look at the schedule, where only its latest time counts. So nothing piles up. A result is stored with
 //! what follows from it in one transaction that checks the lease, so two nodes never report one change twice.
 
 mod browser;
-mod connection;
-mod dns;
-mod http;
 pub mod probe;
-mod tcp;
+mod requests;
 
 use std::collections::HashSet;
 use std::sync::Arc;

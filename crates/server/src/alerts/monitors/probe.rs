@@ -2,14 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use tidewatch_accounts::{Monitor, MonitorOutcome, MonitorResult};
+use tidewatch_accounts::{Monitor, MonitorOutcome, MonitorResult, MonitorTimings};
 use tidewatch_alerts::monitors::config::CheckConfig;
-use tidewatch_alerts::outbound::OutboundPolicy;
+use tidewatch_alerts::monitors::verdict::{self, HttpSeen};
 use tidewatch_limits as limits;
+use tidewatch_probes::connection::{Observed, Timings};
+use tidewatch_probes::{dns, http, tcp};
+use tidewatch_runtime::outbound::policy::OutboundPolicy;
 use tidewatch_runtime::redact::plain;
 
-use super::connection::{Failure, Observed, Probe};
-use super::{browser, dns, http, tcp, unmeasured};
+use super::{browser, requests, unmeasured};
 use crate::app::App;
 
 /// Makes the check of a monitor within its time, and returns the result, which is not stored yet.
@@ -21,37 +23,76 @@ pub async fn probe(app: &App, monitor: &Monitor) -> MonitorResult {
         Err(error) => return unmeasured(at_ns, MonitorOutcome::Down, error.to_string()),
     };
     let policy = OutboundPolicy { allows_private: app.process.config.allow_private_monitor_targets };
-    let probe = Probe { policy, now_ns: at_ns };
     let mut observed = Observed::default();
+    let mut output = String::new();
     let timeout = Duration::from_secs(chosen.timeout_seconds.unsigned_abs());
-    let start = Instant::now();
-    let verdict = match &config {
+    let (outcome, reason) = match &config {
         // It ends within its time by itself, and then still reports what the script printed.
         CheckConfig::Browser(config) => {
-            browser::check(&app.alerting.browser, &probe, config, timeout, &mut observed).await
+            match browser::check(&app.alerting.browser, policy, config, timeout, &mut observed).await {
+                Ok((printed, bad)) => {
+                    output = printed;
+                    verdict_of(bad)
+                }
+                Err(reason) => (MonitorOutcome::Missed, reason),
+            }
         }
-        _ => tokio::time::timeout(timeout, check(&probe, &config, &mut observed, start))
-            .await
-            .unwrap_or_else(|_| Err(format!("no answer within {} s", timeout.as_secs())))
-            .map_err(Failure::Bad),
-    };
-    let (outcome, reason) = match verdict {
-        Ok(()) => (MonitorOutcome::Up, String::new()),
-        Err(Failure::Bad(reason)) => (MonitorOutcome::Down, reason),
-        Err(Failure::NotMade(reason)) => (MonitorOutcome::Missed, reason),
+        _ => {
+            let made = tokio::time::timeout(timeout, check(policy, &config, &mut observed, at_ns)).await;
+            let made = made.unwrap_or_else(|_| Err(format!("no answer within {} s", timeout.as_secs())));
+            verdict_of(made.err())
+        }
     };
     let reason = plain(&reason, limits::MONITOR_REASON_CHARS_MAX);
-    let Observed { timings, status_code, trace_id, tls_expires_ns, output } = observed;
+    let Observed { timings, status_code, trace_id, tls_expires_ns } = observed;
+    let Timings { dns_ns, connect_ns, tls_ns, wait_ns, total_ns } = timings;
+    let timings = MonitorTimings { dns_ns, connect_ns, tls_ns, wait_ns, total_ns };
     MonitorResult { id: 0, at_ns, outcome, reason, status_code, trace_id, timings, tls_expires_ns, output }
 }
 
-/// The verdict of a check. `observed` has what was seen until then.
-async fn check(probe: &Probe, config: &CheckConfig, observed: &mut Observed, start: Instant) -> Result<(), String> {
+/// The outcome of a check that was made. `bad`: why it is not up.
+fn verdict_of(bad: Option<String>) -> (MonitorOutcome, String) {
+    match bad {
+        None => (MonitorOutcome::Up, String::new()),
+        Some(reason) => (MonitorOutcome::Down, reason),
+    }
+}
+
+/// Makes a check and judges it. `observed` has what was seen until then.
+async fn check(
+    policy: OutboundPolicy,
+    config: &CheckConfig,
+    observed: &mut Observed,
+    now_ns: i64,
+) -> Result<(), String> {
+    let start = Instant::now();
     match config {
-        CheckConfig::Http(config) => http::check(probe, config, observed, start).await,
-        CheckConfig::Tcp(config) => tcp::check(probe, config, observed, start).await,
-        CheckConfig::Tls(config) => tcp::check_certificate(probe, config, observed, start).await,
-        CheckConfig::Dns(config) => dns::check(probe, config, observed, start).await,
+        CheckConfig::Http(config) => {
+            let answer = http::check(policy, requests::http(config)?, observed, start).await?;
+            let seen = HttpSeen {
+                status: answer.status,
+                body: &answer.body,
+                is_body_cut: answer.is_body_cut,
+                total_ns: answer.total_ns,
+                tls_expires_ns: observed.tls_expires_ns,
+                now_ns,
+            };
+            verdict::http(&config.assertions, &seen)
+        }
+        CheckConfig::Tcp(config) => {
+            let answer = tcp::check(policy, requests::tcp(config), observed, start).await?;
+            verdict::answer(&config.expect_contains, &answer)?;
+            let days = config.tls_min_days_remaining;
+            days.map_or(Ok(()), |days| verdict::certificate(observed.tls_expires_ns, days, now_ns))
+        }
+        CheckConfig::Tls(config) => {
+            tcp::check_certificate(policy, requests::tls(config), observed, start).await?;
+            verdict::certificate(observed.tls_expires_ns, config.tls_min_days_remaining, now_ns)
+        }
+        CheckConfig::Dns(config) => {
+            let found = dns::check(policy, requests::dns(config), observed, start).await?;
+            verdict::records(config.record_type, &config.expected_value, &found)
+        }
         CheckConfig::Browser(_) => Err("a script is run by a worker".to_owned()),
         CheckConfig::Heartbeat(_) => Err("a heartbeat is reported, not checked".to_owned()),
     }

@@ -52,7 +52,7 @@ pub struct ExportArgs {
     pub config: Config,
 }
 
-/// What to export.
+/// Table, projects and range of an export.
 struct Request<'a> {
     table: Table,
     range: Range,

@@ -51,7 +51,7 @@ pub struct FoundKey {
 pub struct Refused {
     /// Its path, as in [`Found::name`].
     pub name: String,
-    /// Why, as a sentence.
+    /// Reason, as a sentence.
     pub why: String,
 }
 

@@ -21,7 +21,7 @@ use super::timeouts::InFlight;
 /// The sending end of a streamed body.
 pub struct BodySender(mpsc::Sender<Chunk>);
 
-/// Why a chunk was not sent.
+/// Reasons for which a chunk was not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SendError {
     /// The connection or the stream is closed.

@@ -84,7 +84,7 @@ pub struct ChannelRow {
     /// Since when every attempt has failed.
     #[schema(format = DateTime)]
     pub failing_since: Option<String>,
-    /// What failed last; empty: nothing.
+    /// Latest error; empty: none.
     pub last_error: String,
     /// Time of the latest message that it took.
     #[schema(format = DateTime)]

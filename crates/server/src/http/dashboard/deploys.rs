@@ -70,7 +70,8 @@ async fn list(
     Ok(Json(deploys::list(&query, &access.project, &selected, request).await?))
 }
 
-/// What a version of a service made worse and better, what is new with it, and which Issues it fixed.
+/// Compares a version of a service with others: metrics that got worse and better, names that are new with it, and the
+/// Issues that it fixed.
 #[utoipa::path(
     post,
     path = "/api/deploys/version",

@@ -21,7 +21,7 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new().routes(routes!(explain)).routes(routes!(breakdown)).routes(routes!(heatmap))
 }
 
-/// What distinguishes some requests, runs, AI Traces, traces or log records from the others of the same minutes, and
+/// Distinguishes some requests, runs, AI Traces, traces or log records from the others of the same minutes, and shows
 /// where their time went.
 #[utoipa::path(
     post,

@@ -102,7 +102,7 @@ async fn tail(
     Ok(response)
 }
 
-/// Why a live tail ends.
+/// Reasons for which a live tail ends.
 enum End {
     SignedOut,
     Stopping,

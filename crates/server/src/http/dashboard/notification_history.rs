@@ -21,7 +21,7 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new().routes(routes!(list)).routes(routes!(open_count))
 }
 
-/// What people were notified of, the latest first.
+/// Lists the notifications of people, the latest first.
 #[utoipa::path(
     post,
     path = "/api/notification-history",

@@ -45,7 +45,7 @@ async fn overview(
     Ok(Json(overview::read(&executor, &access.project, query).await?))
 }
 
-/// What changed for the worse in Endpoints, Tasks, AI calls and Issues, the most harmful first. Evaluates the 24 hours
+/// Lists changes for the worse in Endpoints, Tasks, AI calls and Issues, the most harmful first. Evaluates the 24 hours
 /// before `toDate`, up to the minute that ended 90 seconds ago, against the seven days before.
 #[utoipa::path(
     post,
@@ -69,7 +69,7 @@ async fn changes(
     Ok(Json(tidewatch_query::changes::read(&executor, &access.project, request).await?))
 }
 
-/// What is always bad, what is new, and what model calls cost.
+/// Lists errors that always occur, new names, and the cost of model calls.
 #[utoipa::path(
     post,
     path = "/api/overview/answers",

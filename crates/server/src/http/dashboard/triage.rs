@@ -153,7 +153,7 @@ async fn unmerge(
     Ok(Json(triage::unmerge(&executor, &actor, &access.project, request).await?))
 }
 
-/// What users did with an Issue, its regressions, and comments.
+/// Lists the decisions of users about an Issue, its regressions, and comments.
 #[utoipa::path(
     get,
     path = "/api/exception-stack-traces/{hash}/activity",

@@ -17,7 +17,7 @@ use tidewatch_limits as limits;
 use tidewatch_query::time::to_rfc3339;
 use tidewatch_query::views::oncall::{OncallNow, ScheduleNow, TeamNow};
 
-/// Who is on call now and who is next, by team and schedule.
+/// Lists the people who are on call now and next, by team and schedule.
 #[utoipa::path(
     get,
     path = "/api/organizations/{id}/oncall/now",

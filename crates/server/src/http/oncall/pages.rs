@@ -12,8 +12,7 @@ use serde_json::json;
 use super::people::{People, description, id, name};
 use super::views;
 use crate::app::App;
-use crate::error::ApiError;
-use crate::http::confirmation::Done;
+use crate::error::{ApiError, conflict_with};
 use crate::http::gate::auth::{ChangeOwn, ProjectAccess, Write, require};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
@@ -24,6 +23,7 @@ use tidewatch_limits as limits;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::issues::triage;
 use tidewatch_query::time::to_rfc3339;
+use tidewatch_query::views::account::Done;
 use tidewatch_query::views::oncall_pages::*;
 use tidewatch_query::views::page::{Page, PageInfo};
 use tidewatch_query::views::triage::HashesRequest;
@@ -267,7 +267,7 @@ pub async fn resolve(
 /// 409 with the status of the page.
 async fn conflict(app: &App, access: &ProjectAccess<ChangeOwn>, page: i64, error: &str) -> Result<Response, ApiError> {
     let page = app.accounts.control.oncall_page(access.project.number, page).await?;
-    Ok((StatusCode::CONFLICT, Json(json!({ "error": error, "status": page.status }))).into_response())
+    Ok(conflict_with(json!({ "error": error, "status": page.status })))
 }
 
 /// Archives the Issues of pages of the project. Returns their number.

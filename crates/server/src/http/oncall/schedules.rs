@@ -166,7 +166,7 @@ pub struct TimelineQuery {
     to: Option<String>,
 }
 
-/// Who is on call in a range, by layer and together.
+/// Lists the people who are on call in a range, by layer and together.
 #[utoipa::path(
     get,
     path = "/api/organizations/{id}/schedules/{scheduleId}/timeline",

@@ -187,7 +187,7 @@ pub async fn remove_logo(
     Ok(Json(stored(&app, organization, page).await?))
 }
 
-/// What visitors would see with these settings. Nothing is stored.
+/// Shows visitors' view of these settings. Nothing is stored.
 #[utoipa::path(
     post,
     path = "/api/organizations/{id}/status-pages/preview",

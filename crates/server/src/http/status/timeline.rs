@@ -15,7 +15,7 @@ use tidewatch_query::views::incident::TimelineEntry;
 use crate::app::App;
 use crate::error::ApiError;
 
-/// What happened.
+/// Events of an incident, by time.
 pub struct Timeline {
     /// The earliest first.
     pub entries: Vec<TimelineEntry>,

@@ -40,7 +40,7 @@ pub struct DemoView {
     pub percent: u8,
     /// Number of spans stored by the running or latest load since the server's start.
     pub spans: u64,
-    /// Why the load failed; null unless it did.
+    /// Error of the load; null unless it failed.
     pub message: Option<String>,
     /// Whether no project of the organization has received any telemetry.
     pub is_empty: bool,

@@ -36,7 +36,7 @@ const RATE: f64 = 3.0;
 /// Length of the traffic that is generated and then stored in one step.
 const PIECE_NS: u64 = 60 * 1_000_000_000;
 
-/// Why a load ends early.
+/// Reasons for which a load ends early.
 enum Early {
     Stopped,
     Failed(String),

@@ -36,7 +36,7 @@ struct Network {
     is_ipv4: bool,
 }
 
-/// Why `TRUSTED_PROXIES` or `TRUSTED_PROXY_HEADER` cannot be used.
+/// Reasons for which `TRUSTED_PROXIES` or `TRUSTED_PROXY_HEADER` cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TrustError {
     /// `TRUSTED_PROXIES` has a word that is neither an address nor a CIDR range nor `*`.

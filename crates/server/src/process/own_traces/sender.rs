@@ -4,13 +4,13 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use tidewatch_domain::model::SpanKind;
 
 use super::Shared;
 use super::span::{self, Span};
 use super::target::Target;
+use crate::error::is_retryable;
 use tidewatch_limits as limits;
 use tidewatch_runtime::background::HeartbeatGuard;
 use tidewatch_runtime::outbound;
@@ -18,7 +18,7 @@ use tidewatch_runtime::outbound;
 /// Content type of exports.
 const PROTOBUF: &str = "application/x-protobuf";
 
-/// Why a batch was not accepted.
+/// Reasons for which a batch was not accepted.
 enum Failed {
     /// It can be retried, after this delay if there is one.
     Temporary {
@@ -86,10 +86,7 @@ fn send(agent: &ureq::Agent, target: &Target, body: &[u8]) -> Result<(), Failed>
     let why = format!("it answers {}", answer.status());
     match answer.status() {
         status if status.is_success() => Ok(()),
-        StatusCode::TOO_MANY_REQUESTS
-        | StatusCode::BAD_GATEWAY
-        | StatusCode::SERVICE_UNAVAILABLE
-        | StatusCode::GATEWAY_TIMEOUT => {
+        status if is_retryable(status) => {
             let seconds = answer.headers().get("retry-after").and_then(|value| value.to_str().ok()?.parse().ok());
             Err(temporary(why, seconds.map(Duration::from_secs)))
         }

@@ -12,13 +12,13 @@ import {
   TYPE_NAMES,
   toForm,
 } from "../../../model/channel-types";
+import { showToast } from "../../../model/toasts";
 import { Problem, Submit } from "../../../parts/MutationButton";
 import { Dialog } from "../../../ui/Dialog";
 import { Field } from "../../../ui/Field";
 import { SelectField } from "../../../ui/SelectField";
 import { Switch } from "../../../ui/Switch";
 import { TextArea } from "../../../ui/TextArea";
-import { showToast } from "../../../ui/Toasts";
 
 const TYPES = TYPE_NAMES.map((value) => ({ value, label: CHANNEL_TYPES[value].label }));
 

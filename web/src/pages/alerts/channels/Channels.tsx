@@ -7,13 +7,13 @@ import { type Channel, useChannels, useDeleteChannel, useTestChannel } from "../
 import { CHANNEL_TYPES } from "../../../model/channel-types";
 import { problemWords, sentence } from "../../../model/problem";
 import { asRole, mayWrite } from "../../../model/roles";
+import { showToast } from "../../../model/toasts";
 import { Ago } from "../../../parts/Ago";
 import { Confirm } from "../../../parts/Confirm";
 import { type Column, DataTable } from "../../../parts/DataTable";
 import { PageHead } from "../../../parts/Page";
 import { Empty, QueryView } from "../../../parts/states";
 import { Chip } from "../../../ui/Chip";
-import { showToast } from "../../../ui/Toasts";
 import { AlertsTabs } from "../AlertsTabs";
 import { ChannelForm } from "./ChannelForm";
 
@@ -105,7 +105,7 @@ function consequences({ ruleCount, waiting }: Channel): string {
 
 type Test = ReturnType<typeof useTestChannel>;
 
-/** What the latest test answered. */
+/** Answer to the latest test. */
 function TestAnswer({ test, channels }: { test: Test; channels: Channel[] }) {
   const name = channels.find((one) => one.id === test.variables)?.name ?? "";
   if (test.isPending || (!test.isSuccess && !test.error)) return <div role="status" className="sr-only" />;

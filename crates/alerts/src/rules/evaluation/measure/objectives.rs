@@ -68,7 +68,7 @@ pub(super) async fn measure(
     Ok(measured)
 }
 
-/// How fast a budget burns.
+/// Burn rates of an error budget.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Burns {
     /// Times the sustainable rate: of the pair that breaches, else of the last hour.

@@ -199,7 +199,7 @@ pub struct AuditLineView {
     pub at: String,
     /// The person; null when the action was not by a person.
     pub actor: Option<AuditActor>,
-    /// What was done, such as `project.rename`.
+    /// Name of the action, such as `project.rename`.
     pub action: String,
     /// The object, such as `project:<uuid>`.
     pub target: String,

@@ -331,7 +331,7 @@ pub struct ProtectedResource {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AckView {
-    /// What is acknowledged.
+    /// Subject of the page or alert that is acknowledged.
     pub subject: String,
     /// `open` or `acknowledged`.
     pub status: String,
@@ -357,7 +357,7 @@ pub struct AckPage {
     pub rule_name: String,
     /// Name of the project.
     pub project_name: String,
-    /// How often the cause has fired.
+    /// Number of times that the cause has fired.
     pub event_count: i64,
     /// When it fired last.
     #[schema(format = DateTime)]
@@ -365,6 +365,6 @@ pub struct AckPage {
     /// When the page was opened.
     #[schema(format = DateTime)]
     pub created_at: String,
-    /// Who acknowledged it.
+    /// Name of the user who acknowledged it.
     pub acknowledged_by_name: Option<String>,
 }

@@ -72,7 +72,7 @@ pub struct PasskeyDescriptor {
     pub r#type: &'static str,
     /// Credential id.
     pub id: String,
-    /// How the authenticator is reached; absent when unknown.
+    /// Transports to the authenticator; absent when unknown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub transports: Vec<String>,
 }
@@ -152,7 +152,7 @@ pub struct AttestationResponse {
     /// Attestation object.
     #[serde(rename = "attestationObject")]
     pub attestation: String,
-    /// How the authenticator is reached: `usb`, `nfc`, `ble`, `smart-card`, `hybrid`, `internal`.
+    /// Transports to the authenticator: `usb`, `nfc`, `ble`, `smart-card`, `hybrid`, `internal`.
     #[serde(default)]
     pub transports: Vec<String>,
 }

@@ -8,8 +8,8 @@ use tidewatch_accounts::{Actor, Control, NewView, Permission, Project, Role, Sav
 use tidewatch_limits as limits;
 use tidewatch_query::time;
 
-/// What a role permits with saved views: every member saves private views; sharing needs [`Permission::Write`]; an
-/// admin changes every shared view.
+/// Rights of a role on saved views: every member saves private views; sharing needs [`Permission::Write`]; an admin
+/// changes every shared view.
 pub fn rights(role: Role) -> ViewRights {
     ViewRights { may_share: role.permits(Permission::Write), is_admin: role.permits(Permission::Admin) }
 }

@@ -11,7 +11,7 @@ use memchr::memmem::{self, Finder};
 
 use tidewatch_limits as limits;
 
-/// Why a body cannot be parsed.
+/// Reasons for which a body cannot be parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MultipartError {
     /// The content type is not multipart, or its boundary is missing, empty or too long.

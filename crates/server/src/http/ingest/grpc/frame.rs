@@ -19,7 +19,7 @@ pub struct Frame {
     pub message: Bytes,
 }
 
-/// Why the body of a unary call is refused.
+/// Reasons for which the body of a unary call is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
     /// The body ends before its message does.

@@ -1,0 +1,266 @@
+//! Project rules that a compiler does not check. ARCHITECTURE, "Invariants".
+
+use std::collections::BTreeSet;
+
+use tidewatch_tidy::{Reading, Source, code, without_tests};
+
+/// The lines of code, without comments, that contain one of `words`.
+fn uses(sources: &[Source], words: &[&str]) -> Vec<String> {
+    let of_source = |source: &Source| {
+        let lines = code(&source.text).flat_map(|(number, line)| {
+            words.iter().filter(move |word| line.contains(**word)).map(move |word| (number, *word))
+        });
+        lines.map(|(number, word)| format!("{}:{number}: {word}", source.path)).collect::<Vec<_>>()
+    };
+    sources.iter().flat_map(of_source).collect()
+}
+
+/// Reports what was read, then fails if a source uses one of `words`.
+#[track_caller]
+fn refuse(check: &str, reading: &Reading, words: &[&str]) {
+    reading.report(check);
+    let found = uses(&reading.sources, words);
+    assert!(found.is_empty(), "{check}:\n{}", found.join("\n"));
+}
+
+/// Sources of Rust below `folder` for which `holds` is true. The others count as unread, under `reason`.
+fn rust(folder: &str, reason: &str, holds: impl Fn(&str) -> bool) -> Reading {
+    Reading::of(folder, &["rs"]).only(reason, |source| holds(&source.path))
+}
+
+/// Whether a file belongs to the product: not to its tests and measurements.
+fn is_product(path: &str) -> bool {
+    path.contains("/src/") && !path.contains("/tests") && !path.starts_with("crates/tidy/")
+}
+
+fn is_below(path: &str, crates: &[&str]) -> bool {
+    crates.iter().any(|name| path.starts_with(&format!("crates/{name}/")))
+}
+
+#[test]
+fn uses_are_found_outside_comments() {
+    let source = |text: &str| Source { path: "crates/x/src/lib.rs".to_owned(), text: text.to_owned() };
+    assert_eq!(
+        uses(&[source("fn a() {}\nlet b = std::fs::read();")], &["std::fs"]),
+        ["crates/x/src/lib.rs:2: std::fs"]
+    );
+    assert!(uses(&[source("  /// Like std::fs.")], &["std::fs"]).is_empty());
+}
+
+#[test]
+fn the_rules_do_no_io() {
+    let words =
+        ["std::fs", "std::net", "SystemTime", "std::env", "tokio", "Instant::now", "Timestamp::now", "Zoned::now"];
+    let reading = rust("crates", "other crates", |path| is_below(path, &["domain/src", "symbols/src"]));
+    refuse("the rules do no I/O", &reading, &words);
+}
+
+/// Libraries of databases.
+const SQL_LIBRARIES: &[&str] = &["rusqlite", "sqlx::"];
+/// Statements. Tests and the demo send them as attributes of spans, and execute none.
+const SQL: &[&str] = &["rusqlite", "sqlx::", "SELECT ", "INSERT INTO", "DELETE FROM"];
+
+/// Places of SQL: the control database, the tables of alerting, the catalog of the engine.
+fn may_use_sql(path: &str) -> bool {
+    is_below(path, &["accounts/src", "lake/src/catalog"])
+        || (is_below(path, &["alerts"]) && path.ends_with("/tables.rs"))
+}
+
+#[test]
+fn sql_stays_where_its_library_is_named() {
+    let holds = |path: &str| is_product(path) && !may_use_sql(path) && !path.contains("/src/demo/");
+    let mut reading = rust("crates", "places of SQL, tests, demo", holds);
+    reading.sources.iter_mut().for_each(|source| source.text = without_tests(&source.text).to_owned());
+    refuse("SQL has a place", &reading, SQL);
+    assert!(may_use_sql("crates/alerts/src/rules/tables.rs") && !may_use_sql("crates/query/src/tables.rs"));
+}
+
+/// Tests that use SQL, each with the reason. The list may only shrink.
+const TESTS_WITH_SQL: &[(&str, &str)] = &[
+    ("crates/journal/src/sqlite_wal.rs", "has SQLite write the log that is read"),
+    ("crates/lake/src/tests/catalog_faults.rs", "damages the catalog"),
+    ("crates/lake/src/tests/power.rs", "makes statements of the catalog fail"),
+    ("crates/lake/src/tests/support.rs", "makes statements of the catalog fail"),
+    ("crates/server/tests/it/account_nodes.rs", "writes a database of the first version; reads what is sealed"),
+    ("crates/server/tests/it/alert_incidents.rs", "writes alerts of rules that were deleted"),
+    ("crates/server/tests/it/deploys.rs", "writes the state of before an update"),
+    ("crates/server/tests/it/engines.rs", "creates databases of PostgreSQL"),
+    ("crates/server/tests/it/monitor_checks.rs", "reads what is sealed"),
+    ("crates/server/tests/it/monitor_heartbeats.rs", "reads what is hashed"),
+    ("crates/server/tests/it/monitor_target.rs", "writes a rule and reads the outbox"),
+    ("crates/server/tests/it/on_call.rs", "writes alerts and reads leases and what is sealed"),
+];
+
+#[test]
+fn tests_use_no_sql() {
+    let holds = |path: &str| !may_use_sql(path) && !is_below(path, &["tidy"]);
+    let mut reading = rust("crates", "places of SQL, this crate", holds);
+    reading.report("tests use no SQL");
+    for source in reading.sources.iter_mut().filter(|source| is_product(&source.path)) {
+        source.text = source.text[without_tests(&source.text).len()..].to_owned();
+    }
+    let found = uses(&reading.sources, SQL_LIBRARIES);
+    let found: BTreeSet<&str> = found.iter().filter_map(|place| place.split(':').next()).collect();
+    let listed = TESTS_WITH_SQL.iter().map(|(path, _)| *path).collect();
+    assert_eq!(found, listed, "tests that use SQL, and those that are listed");
+}
+
+#[test]
+fn layers_name_no_library_of_another() {
+    let reading = rust("crates", "other crates", |path| is_below(path, &["accounts/src"]));
+    refuse("accounts know no Arrow and no HTTP", &reading, &["arrow::", "axum::"]);
+    let inner = ["query/src", "accounts/src", "store/src", "lake/src", "columnar/src"];
+    refuse(
+        "the inner crates know no HTTP",
+        &rust("crates", "other crates", |path| is_below(path, &inner)),
+        &["axum", "hyper::"],
+    );
+}
+
+/// Numbers that are limits: greater than one, and no unit of time.
+fn numbers(text: &str) -> Vec<(usize, &str)> {
+    let is_limit = |word: &&str| word.replace('_', "").parse::<f64>().is_ok_and(|value| value > 1.0 && value != 1e9);
+    code(without_tests(text))
+        .flat_map(|(number, line)| {
+            let line = line.split("//").next().unwrap_or_default();
+            let words = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.');
+            words.filter(is_limit).map(move |word| (number, word))
+        })
+        .collect()
+}
+
+#[test]
+fn gates_hold_no_numbers() {
+    let reading = rust("crates/server/src/http/gate", "tests", |path| !path.ends_with("/tests.rs"));
+    reading.report("gates hold no numbers");
+    for source in &reading.sources {
+        assert_eq!(numbers(&source.text), [], "{}: the numbers belong into the crate of limits", source.path);
+    }
+    assert_eq!(numbers("let a = 1;\nlet b = 20_000; // 30\n#[cfg(test)]\nlet c = 4;"), [(2, "20_000")]);
+}
+
+#[test]
+fn only_one_file_picks_status_codes() {
+    let words = [
+        "StatusCode::BAD_REQUEST",
+        "StatusCode::UNAUTHORIZED",
+        "StatusCode::FORBIDDEN",
+        "StatusCode::NOT_FOUND",
+        "StatusCode::CONFLICT",
+        "StatusCode::PAYLOAD_TOO_LARGE",
+        "StatusCode::UNPROCESSABLE",
+        "StatusCode::TOO_MANY_REQUESTS",
+        "StatusCode::INTERNAL",
+        "StatusCode::SERVICE_UNAVAILABLE",
+    ];
+    let reading = rust("crates/server/src", "src/error.rs", |path| path != "crates/server/src/error.rs");
+    refuse("one file picks status codes", &reading, &words);
+    let others = rust("crates", "the server, tests", |path| is_product(path) && !is_below(path, &["server"]));
+    refuse("other crates pick no status codes", &others, &["StatusCode::BAD", "StatusCode::NOT", "http::StatusCode"]);
+}
+
+#[test]
+fn the_clock_is_read_in_one_file() {
+    let knows_time = |path: &str| path.ends_with("/clock.rs") || path.contains("/demo/");
+    let reading = rust("crates", "clocks, the demo, tests outside src", |path| {
+        path.contains("/src/") && !knows_time(path) && !is_below(path, &["tidy"])
+    });
+    refuse("one file reads the clock", &reading, &["SystemTime", "Timestamp::now"]);
+}
+
+/// Whether a line uses Arrow's `cast`.
+fn casts(line: &str) -> bool {
+    let names = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == "cast");
+    names && line.contains("arrow::compute")
+}
+
+/// Arrow's `cast` supports every pair of types: one use makes the binary megabytes larger.
+#[test]
+fn nothing_casts_arrays_of_any_type() {
+    let reading = rust("crates", "tests", is_product);
+    reading.report("nothing casts arrays");
+    for source in &reading.sources {
+        let found: Vec<_> = code(without_tests(&source.text)).filter(|(_, line)| casts(line)).collect();
+        assert!(found.is_empty(), "{}: build the type: {found:?}", source.path);
+    }
+    assert!(casts("use arrow::compute::{cast, filter};") && !casts("use arrow::compute::broadcast;"));
+}
+
+/// Constants and windows of `limits` that no source of `enforcing` names.
+fn unused(limits: &[&str], enforcing: &[&str]) -> Vec<String> {
+    // The list of body classes, which is printed and tested, and a unit.
+    const LISTS: &[&str] = &["CLASSES", "MIB"];
+    let is_part_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let words: BTreeSet<&str> = enforcing.iter().flat_map(|text| text.split(|c| !is_part_of_name(c))).collect();
+    let lines = || limits.iter().flat_map(|text| text.lines());
+    let constants = lines()
+        .filter_map(|line| line.strip_prefix("pub const ")?.split(':').next())
+        .filter(|name| !LISTS.contains(name) && !words.contains(name));
+    let windows = lines()
+        .filter_map(|line| line.trim().split_once(": ").filter(|(_, rest)| rest.contains(" a minute, ")))
+        .filter(|(name, _)| name.chars().all(is_part_of_name))
+        .filter(|(name, _)| !enforcing.iter().any(|text| text.contains(&format!("PerIp<{name}>"))))
+        .map(|(name, _)| name);
+    constants.chain(windows).map(str::to_owned).collect()
+}
+
+/// Every limit is used outside the printed table and tests.
+#[test]
+fn every_limit_is_enforced() {
+    let reading = rust("crates", "tests", is_product);
+    reading.report("every limit is enforced");
+    // The files of limits: those of their crate but for the ones that enforce them.
+    let is_list = |path: &str| {
+        let inner = path.strip_prefix("crates/limits/src/");
+        inner.is_some_and(|inner| !inner.starts_with("admission/") && inner != "clock.rs")
+    };
+    let (lists, others): (Vec<&Source>, Vec<&Source>) =
+        reading.sources.iter().partition(|source| is_list(&source.path));
+    let limits: Vec<&str> = lists.iter().map(|source| source.text.as_str()).collect();
+    assert!(limits.iter().any(|text| text.contains("pub const OTLP: RouteLimits")), "no limits were read");
+    let is_table = |text: &str| text.contains("pub fn table() -> Vec<[String; 3]>");
+    let enforcing = others.iter().map(|source| without_tests(&source.text)).filter(|text| !is_table(text));
+    let unused = unused(&limits, &enforcing.collect::<Vec<_>>());
+    assert!(unused.is_empty(), "nothing but tests and tables uses {unused:?}");
+}
+
+#[test]
+fn limits_that_nothing_enforces_are_found() {
+    let limits = "pub const ROWS_MAX: usize = 1;\npub const UNUSED: usize = 2;\n    Login: 10 a minute, \"/login\";\n";
+    assert_eq!(unused(&[limits], &["limits::ROWS_MAX", "PerIp<Register>"]), ["UNUSED", "Login"]);
+    assert_eq!(unused(&[limits], &["ROWS_MAX + UNUSED", "PerIp<Login>"]), Vec::<String>::new());
+}
+
+/// Whether the text of a test starts a server that may drop old records.
+fn forgets(text: &str) -> bool {
+    let starts = text.contains("Config::new(") || text.contains("\"serve\"");
+    let says_how_long = ["retention_days = 0", "TIDEWATCH_RETENTION_DAYS", "--retention-days"];
+    starts && !says_how_long.iter().any(|words| text.contains(words))
+}
+
+/// Tests send records of fixed days, which would expire under any retention.
+#[test]
+fn servers_of_tests_keep_everything() {
+    let needs_no_data = ["/configuration.rs", "/refused.rs", "/outside_bytes.rs"];
+    let reading = rust("crates/server/tests", "tests without records", |path| {
+        !needs_no_data.iter().any(|file| path.ends_with(file))
+    });
+    reading.report("servers of tests keep everything");
+    let found: Vec<_> =
+        reading.sources.iter().filter(|source| forgets(&source.text)).map(|source| &source.path).collect();
+    assert!(found.is_empty(), "servers of tests keep everything: {found:?}");
+    assert!(forgets("Config::new(folder)") && !forgets("let mut c = Config::new(folder); c.retention_days = 0;"));
+}
+
+/// Files with more than [`LINES_MAX`] lines: flat lists, which are read by eye.
+const FLAT_LISTS: &[&str] = &["crates/symbols/src/demangle/swift_size.rs"];
+const LINES_MAX: usize = 500;
+
+#[test]
+fn no_file_is_too_long_to_read_at_once() {
+    let reading = Reading::of("crates", &["rs"]);
+    reading.report("no file is too long");
+    let long = reading.sources.iter().filter(|source| source.text.lines().count() > LINES_MAX);
+    let long: BTreeSet<&str> = long.map(|source| source.path.as_str()).collect();
+    assert_eq!(long, FLAT_LISTS.iter().copied().collect(), "files that are too long, and those that are listed");
+}
