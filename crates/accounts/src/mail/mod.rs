@@ -23,7 +23,7 @@ use tidewatch_journal::heartbeat::Heartbeat;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 
-use crate::{ClaimedMail, Control, ControlError, Mail};
+use crate::{ClaimedMail, Control, ControlError};
 use tidewatch_limits as limits;
 use tidewatch_limits::clock::Clock;
 use tidewatch_runtime::background::{Background, HeartbeatGuard};

@@ -1,5 +1,7 @@
 use tempfile::TempDir;
 
+use std::path::PathBuf;
+
 use super::*;
 use tidewatch_store::tables::Table;
 

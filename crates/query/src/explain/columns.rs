@@ -242,6 +242,13 @@ pub fn reason(left_out: LeftOut) -> ExplainLeftOutReason {
     }
 }
 
+/// The columns of the engine, the attribute of each, and attributes that are not compared.
+pub(super) struct Compared {
+    pub(super) table: Table,
+    pub(super) attributes: Vec<Attribute>,
+    pub(super) left_out: Vec<(Attribute, ExplainLeftOutReason)>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -289,11 +296,4 @@ mod tests {
         assert_eq!((offsets.as_slice(), codes.as_slice()), (&[0, 2, 2, 4][..], &[0, 1, 0, 1][..]));
         assert_eq!(dictionary, &["b", "a"]);
     }
-}
-
-/// The columns of the engine, the attribute of each, and attributes that are not compared.
-pub(super) struct Compared {
-    pub(super) table: Table,
-    pub(super) attributes: Vec<Attribute>,
-    pub(super) left_out: Vec<(Attribute, ExplainLeftOutReason)>,
 }

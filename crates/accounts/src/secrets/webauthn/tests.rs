@@ -1,5 +1,6 @@
 //! Keys of every algorithm, and invalid bytes. Whole ceremonies are in `tests/it/passkeys.rs`.
 
+use ciborium::Value;
 use proptest::prelude::*;
 use ring::signature::{Ed25519KeyPair, KeyPair};
 
