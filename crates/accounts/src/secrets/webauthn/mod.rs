@@ -17,6 +17,7 @@ mod refused;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ciborium::Value;
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 use url::{Host, Url};
