@@ -19,7 +19,7 @@
 //! - [`language`]: queries of the query language as filters.
 //! - [`explain`]: what distinguishes some rows from others. [`heatmap`]: counts by time and duration.
 //! - [`profiles`]: series, flame graphs, functions and downloads of profiles.
-//! - [`saved_views`]: named query strings of pages. [`rule_windows`]: what notification rules measure.
+//! - [`rule_windows`]: what notification rules measure.
 //! - [`export`]: the rows of a table as a file.
 //! - [`trace_search`]: traces by conditions on any span. [`trace`]: the waterfall of one trace,
 //!   [`trace_columns`]: without attributes, in columns. [`occurrences`], [`owners`]: exceptions and the entities that own them.
@@ -75,7 +75,6 @@ pub mod profiles;
 pub mod projects;
 pub mod retention;
 pub mod rule_windows;
-pub mod saved_views;
 pub mod service_map;
 pub mod services;
 pub mod sessions;

@@ -1,10 +1,10 @@
-//! Wiring of the process. Handlers receive [`App`] as `State<Arc<App>>`.
+//! Wiring of the process. Handlers take the parts of [`App`] that they touch ([`crate::contexts`]).
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, mpsc};
 
 use anyhow::{Context, bail};
-use tidewatch_domain::model::RequestKind;
+use axum::extract::FromRef;
 use tidewatch_journal::disk::{Disk, RealDisk};
 use tidewatch_lake::Lake;
 use tidewatch_store::{OnFatal, TelemetryStore};
@@ -12,30 +12,28 @@ use tokio::sync::{Notify, Semaphore};
 use uuid::Uuid;
 
 use crate::config::Config;
+use crate::contexts::{Accounts, Alerting, Ingest, Process};
 use crate::engine::EngineOpener;
 use crate::process::missing_accounts;
 use crate::process::reserve::Reserve;
 use crate::state::demos::Demos;
-use crate::state::live_tails::LiveTails;
 use crate::state::monitor_source::StoredMonitors;
 use crate::state::notifier::Notifier;
 use crate::state::quotas::Quotas;
 use crate::state::status_pages::StatusPages;
+use tidewatch_accounts::Control;
 use tidewatch_accounts::db::Engine;
 use tidewatch_accounts::logins::Logins;
 use tidewatch_accounts::mail::{Mailer, templates};
 use tidewatch_accounts::secrets;
 use tidewatch_accounts::secrets::seal::Sealer;
-use tidewatch_accounts::secrets::webauthn::RelyingParty;
 use tidewatch_accounts::sso::Sso;
-use tidewatch_accounts::{Actor, Control};
 use tidewatch_blobs::BlobStore;
 use tidewatch_ingest::accept::IngestContext;
 use tidewatch_ingest::durable_store::{DurableStore, StoreEnvironment};
 use tidewatch_ingest::first_versions::FirstVersions;
 use tidewatch_ingest::hints::Hints;
-use tidewatch_ingest::metrics::{IngestMetrics, StoreMetrics};
-use tidewatch_ingest::outcome::Refused;
+use tidewatch_ingest::metrics::IngestMetrics;
 use tidewatch_ingest::refusals::Refusals;
 use tidewatch_ingest::rejection_log::RejectionLog;
 use tidewatch_ingest::symbols::Symbols;
@@ -80,83 +78,52 @@ impl Environment {
 
 /// The components of the process, open and connected.
 pub struct App {
-    /// The effective settings.
-    pub config: Config,
-    /// Source of the current time.
-    pub clock: Clock,
-    /// Accounts, organizations and projects.
-    pub control: Arc<Control>,
-    /// The name of this node in leases.
-    pub lease_holder: String,
-    /// Signs and verifies logins.
-    pub logins: Logins,
-    /// Queues mail.
-    pub mailer: Mailer,
-    /// Sends notifications.
-    pub notifier: Notifier,
-    /// Sign-in with other providers.
-    pub sso: Sso,
-    /// The relying party for passkeys; `None`: passkeys are disabled.
-    pub passkeys: Option<RelyingParty>,
-    /// Permits to compute a password hash.
-    pub hashing: Semaphore,
-    /// Permits to wait for `hashing` with a password of an unauthenticated client.
-    pub hashes_waiting: Semaphore,
-    /// Permits to wait for `hashing` that are reserved for known people.
-    pub hashes_reserved: Semaphore,
-    /// Failed sign-ins by account and network.
-    pub guesses: Guesses,
-    /// Admission of exports, reports and profiles.
-    pub admission: Admission,
-    /// Memory for the bodies of exports, reports and profiles.
-    pub bodies: Budget,
-    /// Memory for the JSON bodies of the API.
-    pub json_bodies: Budget,
-    /// Usage of ingest quotas.
-    pub quotas: Quotas,
-    /// Admission of uploads.
-    pub uploads: Admission,
-    /// Debug files and source maps.
-    pub symbols: Arc<Symbols>,
-    /// Request counts by client address.
-    pub per_ip: PerIpCounts,
-    /// Heartbeats of background threads.
-    pub background: Arc<Background>,
-    /// The telemetry store and its journal.
-    pub durable_store: Arc<DurableStore>,
+    /// People, organizations, projects, their credentials and their sign-in.
+    pub accounts: Arc<Accounts>,
+    /// Admission and storage of telemetry and symbol files.
+    pub ingest: Arc<Ingest>,
+    /// Questions about stored telemetry.
+    pub query: Arc<QueryContext>,
+    /// Messages, checks of monitors, status pages.
+    pub alerting: Arc<Alerting>,
+    /// Settings, the clock, background threads, and what all routes share.
+    pub process: Arc<Process>,
     /// The embedded engine, for backups.
     pub lake: Arc<Lake>,
-    /// Queries and maintenance of stored telemetry.
-    pub store: Arc<dyn TelemetryStore>,
-    /// Dependencies of the ingest path.
-    pub ingest: IngestContext,
-    /// Counters of the store's background work.
-    pub store_metrics: Arc<StoreMetrics>,
-    rejection_log: RejectionLog,
-    /// Counts of what projects send that a setting would make more of.
-    pub hints: Arc<Hints>,
-    /// Recent refused exports.
-    pub refusals: Refusals,
-    /// Open live tails of logs.
-    pub live_tails: Arc<LiveTails>,
-    /// Checks of monitors by a browser.
-    pub browser: BrowserChecks,
-    /// Permits to check a monitor on request.
-    pub monitor_runs: Semaphore,
-    /// Loads of demo data.
-    pub demos: Demos,
-    /// Public status pages in memory.
-    pub status_pages: StatusPages,
-    /// Their logos.
-    pub status_logos: Arc<BlobStore>,
-    /// Wakes the task that escalates pages.
-    pub oncall: Notify,
-    /// Dependencies of queries.
-    pub query: Arc<QueryContext>,
     /// Disk space for the control database, when that is a file here.
     reserve: Option<Reserve>,
     /// Dropped with the application, which ends the thread that follows the control database.
     _alive: mpsc::Sender<()>,
+}
+
+/// The state of the router, from which handlers take their contexts.
+#[derive(Clone)]
+pub struct AppState(Arc<App>);
+
+impl From<Arc<App>> for AppState {
+    fn from(app: Arc<App>) -> AppState {
+        AppState(app)
+    }
+}
+
+macro_rules! contexts {
+    ($($field:ident: $context:ty),*) => {
+        $(
+            impl FromRef<AppState> for Arc<$context> {
+                fn from_ref(state: &AppState) -> Arc<$context> {
+                    state.0.$field.clone()
+                }
+            }
+        )*
+    };
+}
+
+contexts!(accounts: Accounts, ingest: Ingest, query: QueryContext, alerting: Alerting, process: Process);
+
+impl FromRef<AppState> for Arc<App> {
+    fn from_ref(state: &AppState) -> Arc<App> {
+        state.0.clone()
+    }
 }
 
 /// On SQLite there is one node, which continues its leases after a crash.
@@ -254,7 +221,7 @@ impl App {
                     .context("cannot start a thread")?,
             ),
         ));
-        let ingest = IngestContext {
+        let pipeline = IngestContext {
             durable_store: durable_store.clone(),
             clock: clock.clone(),
             metrics: Arc::new(IngestMetrics::default()),
@@ -265,85 +232,72 @@ impl App {
             names_max: config.names_max,
             retention_days: config.retention_days,
         };
-        let app = Arc::new(App {
-            background,
-            admission: Admission::new(slots, waiting),
-            bodies: Budget::new(limits::INGEST_BYTES_HELD_MAX, config.ingest_body_bytes_max()),
-            json_bodies: Budget::new(limits::JSON_BYTES_HELD_MAX, limits::JSON.body_bytes_max),
-            quotas: Quotas::default(),
-            uploads: Admission::new(config.upload_concurrent_max, usize::MAX),
-            symbols,
-            per_ip: PerIpCounts::default(),
-            ingest,
-            durable_store,
-            lake,
-            store,
-            store_metrics: Arc::default(),
-            rejection_log: RejectionLog::default(),
-            hints,
-            refusals: Refusals::default(),
-            live_tails: Arc::default(),
-            browser: BrowserChecks::open(config.browser.place()?).await,
-            monitor_runs: Semaphore::new(limits::MONITOR_RUNS_MAX),
-            demos: Demos::default(),
-            status_pages: StatusPages::new(Arc::new(StoredMonitors)),
-            status_logos,
+        let accounts = Accounts {
+            lease_holder: lease_holder(&control),
+            control,
             logins: Logins::new(&key),
+            mailer,
             sso,
             passkeys: config.relying_party(),
-            notifier: Notifier::new(&config, clock.clone())?,
             hashing: Semaphore::new(limits::PASSWORD_HASHES_MAX),
             hashes_waiting: Semaphore::new(limits::PASSWORD_HASHES_WAITING_MAX),
             hashes_reserved: Semaphore::new(limits::PASSWORD_HASHES_RESERVED),
             guesses: Guesses::default(),
+            clock: clock.clone(),
+        };
+        let ingest = Ingest {
+            pipeline,
+            admission: Admission::new(slots, waiting),
+            bodies: Budget::new(limits::INGEST_BYTES_HELD_MAX, config.ingest_body_bytes_max()),
+            quotas: Quotas::default(),
+            uploads: Admission::new(config.upload_concurrent_max, usize::MAX),
+            symbols,
+            durable_store,
+            store_metrics: Arc::default(),
+            hints,
+            refusals: Refusals::default(),
+            demos: Demos::default(),
+            rejection_log: RejectionLog::default(),
+        };
+        let alerting = Alerting {
+            notifier: Notifier::new(&config, clock.clone())?,
+            browser: BrowserChecks::open(config.browser.place()?).await,
+            monitor_runs: Semaphore::new(limits::MONITOR_RUNS_MAX),
+            status_pages: StatusPages::new(Arc::new(StoredMonitors)),
+            status_logos,
             oncall: Notify::new(),
-            query,
-            lease_holder: lease_holder(&control),
-            control,
-            mailer,
-            _alive: alive,
-            reserve,
+        };
+        let process = Process {
+            background,
+            json_bodies: Budget::new(limits::JSON_BYTES_HELD_MAX, limits::JSON.body_bytes_max),
+            per_ip: PerIpCounts::default(),
+            live_tails: Arc::default(),
             clock,
             config,
+        };
+        let app = Arc::new(App {
+            accounts: Arc::new(accounts),
+            ingest: Arc::new(ingest),
+            query,
+            alerting: Arc::new(alerting),
+            process: Arc::new(process),
+            lake,
+            reserve,
+            _alive: alive,
         });
-        Control::follow(Arc::downgrade(&app.control), closed).context("cannot start a thread")?;
-        post.start(Arc::downgrade(&app.control), app.clock.clone(), &app.background)?;
+        let control = Arc::downgrade(&app.accounts.control);
+        Control::follow(control.clone(), closed).context("cannot start a thread")?;
+        post.start(control, app.process.clock.clone(), &app.process.background)?;
         Ok(app)
-    }
-
-    /// The actor for audit entries of the process itself, at the current time.
-    pub fn by_server(&self) -> Actor {
-        let (address, user_agent) = (String::new(), String::new());
-        Actor { user_id: None, name: "server".to_owned(), address, user_agent, at_ns: self.clock.now_ns() }
-    }
-
-    /// Counts and logs a refused export. `project` 0: its token belongs to no project.
-    pub fn refused(&self, project: u32, kind: impl Into<RequestKind>, refused: &Refused) {
-        let (kind, now_ns) = (kind.into(), self.clock.now_ns());
-        self.durable_store.count_refused(project, kind, refused.reason, now_ns);
-        self.rejection_log.add(project, kind, refused, now_ns);
-        if project != 0 {
-            self.refusals.add_message(project, kind, refused, now_ns);
-        }
-    }
-
-    /// Number of refused exports by reason and signal.
-    pub fn refusals_by_kind(&self) -> Vec<(&'static str, &'static str, u64)> {
-        self.rejection_log.by_kind()
-    }
-
-    /// Number of exports refused since the start.
-    pub fn refusals(&self) -> u64 {
-        self.rejection_log.total()
     }
 
     /// Stores pending exports and closes all files. Called when no request is in flight.
     pub async fn close(self: &Arc<App>) {
         let app = self.clone();
-        if tokio::task::spawn_blocking(move || app.durable_store.close()).await.is_err() {
+        if tokio::task::spawn_blocking(move || app.ingest.durable_store.close()).await.is_err() {
             tracing::error!("closing the store failed; the next start replays the journal");
         }
-        self.control.close().await;
+        self.accounts.control.close().await;
         // Reserves the space that closing has just freed.
         self.reserve.iter().for_each(Reserve::restore);
     }

@@ -13,7 +13,8 @@
 //! http/routes ─> gate/auth (user, project) ─> http/dashboard ─> query (typed request -> Plan) ─> TelemetryStore ─> JSON
 //! ```
 //!
-//! - [`app`]: wiring. [`config`]: the operator's settings. [`serve`]: start and stop.
+//! - [`app`]: wiring. [`contexts`]: the state of handlers, by subject. [`config`]: the operator's settings. [`serve`]: start
+//!   and stop.
 //! - [`error`]: the only file that chooses status codes. [`engine`]: the only file that chooses an engine.
 //! - [`http`]: routes, gates, handlers, the embedded UI. [`listen`]: addresses, TLS, trusted proxies.
 //! - [`state`]: what handlers and jobs share in memory. [`jobs`]: background work over store and accounts. [`alerts`]:
@@ -29,6 +30,7 @@ pub mod app;
 pub mod backup;
 pub mod cli;
 pub mod config;
+pub mod contexts;
 pub mod engine;
 pub mod error;
 pub mod http;

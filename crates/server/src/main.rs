@@ -177,7 +177,11 @@ async fn start(loaded: Loaded) -> anyhow::Result<()> {
     let base_url = config.base_url.clone();
     let ready = |address: &ListenAddress, app: &std::sync::Arc<tidewatch_server::app::App>| {
         let url = base_url.unwrap_or_else(|| address.url());
-        print_line(&welcome(&url, app.control.has_organizations(), setup_code::expected(app)));
+        print_line(&welcome(
+            &url,
+            app.accounts.control.has_organizations(),
+            setup_code::expected(&app.accounts, &app.process),
+        ));
     };
     let mut known = loaded;
     let settings = move || {

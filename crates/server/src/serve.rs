@@ -92,8 +92,8 @@ pub async fn serve_routes(
         // No request was accepted yet, so there is nothing to drain.
         _ = stopped.wait_for(|stop| *stop) => return Ok(()),
     };
-    let (counted, traced) = (app.store_metrics.clone(), tracer.clone());
-    app.store.set_on_work_completed(Box::new(move |worked| {
+    let (counted, traced) = (app.ingest.store_metrics.clone(), tracer.clone());
+    app.query.store.set_on_work_completed(Box::new(move |worked| {
         counted.add(worked);
         if let Some(tracer) = &traced {
             tracer.work_completed(worked);
@@ -109,7 +109,7 @@ pub async fn serve_routes(
             let _ = stopped.wait_for(|stop| *stop).await;
         }));
     }
-    let (live_tails, mut tails_stopped) = (app.live_tails.clone(), stopped.clone());
+    let (live_tails, mut tails_stopped) = (app.process.live_tails.clone(), stopped.clone());
     tokio::spawn(async move {
         let _ = tails_stopped.wait_for(|stop| *stop).await;
         live_tails.close();
@@ -117,7 +117,7 @@ pub async fn serve_routes(
     let mut tasks = JoinSet::new();
     tasks.spawn(resymbolicate::run(app.clone(), stopped.clone()));
     tasks.spawn(first_versions::run(app.clone(), stopped.clone()));
-    tasks.spawn(persist::run(app.symbols.clone(), stopped.clone()));
+    tasks.spawn(persist::run(app.ingest.symbols.clone(), stopped.clone()));
     tasks.spawn(retention_changes::run(app.clone(), stopped.clone()));
     tasks.spawn(socket::serve(app.clone(), stopped.clone()));
     tasks.spawn(alerts::channels::run(app.clone(), stopped.clone()));
@@ -127,14 +127,14 @@ pub async fn serve_routes(
     tasks.spawn(alerts::rules::watch_arrivals(app.clone(), stopped.clone()));
     tasks.spawn(alerts::status::run(app.clone(), stopped.clone()));
     let heartbeat = Heartbeat::new("reload");
-    app.background.add(&heartbeat);
-    tracer.iter().for_each(|tracer| app.background.add(tracer.heartbeat()));
-    tokio::spawn(background::watch(app.background.clone(), stopped.clone()));
+    app.process.background.add(&heartbeat);
+    tracer.iter().for_each(|tracer| app.process.background.add(tracer.heartbeat()));
+    tokio::spawn(background::watch(app.process.background.clone(), stopped.clone()));
     tokio::spawn(reload(reloaded, HeartbeatGuard(heartbeat), stopped));
     ready(&address, &app);
     listening.await.context("the listener failed")?;
-    app.demos.close().await;
-    app.symbols.builder.close();
+    app.ingest.demos.close().await;
+    app.ingest.symbols.builder.close();
     while tasks.join_next().await.is_some() {}
     app.close().await;
     if let Some(tracer) = tracer {

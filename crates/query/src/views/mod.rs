@@ -5,14 +5,11 @@
 //! (rows, projects); attribute maps have string values, with other values as JSON. A field is always present: `null`
 //! means "absent", an empty string means "none".
 
-pub mod account;
 pub mod ai;
 pub mod ai_conversation;
 pub mod answers;
-pub mod auth;
 pub mod changes;
 pub mod compare;
-pub mod demo;
 pub mod deploy;
 pub mod drops;
 pub mod endpoint;
@@ -26,20 +23,14 @@ pub mod oncall;
 pub mod oncall_pages;
 pub mod overview;
 pub mod page;
-pub mod passkeys;
-pub mod people;
 pub mod profile;
 pub mod query;
 pub mod rule;
-pub mod saved_view;
 pub mod service_map;
 pub mod services;
 pub mod session;
-pub mod setup;
-pub mod sign_in;
 pub mod span;
 pub mod status_page;
-pub mod symbols;
 pub mod task;
 pub mod trace;
 pub mod trace_columns;

@@ -29,8 +29,8 @@ struct Jobs {
 /// Sends notifications until `stopped`.
 pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
     let running = HeartbeatGuard(Heartbeat::new("notifications"));
-    app.background.add(&running.0);
-    let poll = Duration::from_secs(app.config.outbox_poll_seconds);
+    app.process.background.add(&running.0);
+    let poll = Duration::from_secs(app.process.config.outbox_poll_seconds);
     let mut jobs = Jobs::default();
     let mut tidied_ns = None;
     loop {
@@ -41,7 +41,7 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
         tidy(&app, &mut tidied_ns).await;
         running.0.idle();
         tokio::select! {
-            () = app.control.notifications_queued() => {}
+            () = app.accounts.control.notifications_queued() => {}
             Some(ended) = jobs.running.join_next_with_id() => {
                 let id = match ended {
                     Ok((id, ())) => id,
@@ -65,7 +65,7 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
 async fn start(app: &Arc<App>, jobs: &mut Jobs, stopped: &watch::Receiver<bool>) -> Result<(), ControlError> {
     let busy: BTreeSet<i64> = jobs.channels.values().flatten().copied().collect();
     let free = limits::NOTIFICATION_SENDERS_MAX.saturating_sub(jobs.channels.len());
-    let claimed = app.control.claim_notifications(app.clock.now_ns(), &busy, free).await?;
+    let claimed = app.accounts.control.claim_notifications(app.process.clock.now_ns(), &busy, free).await?;
     let mut of_channels: BTreeMap<i64, Vec<ClaimedMessage>> = BTreeMap::new();
     let mut alone = Vec::new();
     for message in claimed {
@@ -88,9 +88,9 @@ async fn send_all(app: Arc<App>, messages: Vec<ClaimedMessage>, stopped: watch::
         let rest = &messages[index..];
         let is_stopped = *stopped.borrow();
         let lease_ns = limits::NOTIFICATION_LEASE.as_nanos() as i64;
-        let until_ns = if is_stopped { 0 } else { app.clock.now_ns().saturating_add(lease_ns) };
+        let until_ns = if is_stopped { 0 } else { app.process.clock.now_ns().saturating_add(lease_ns) };
         if (is_stopped || index > 0)
-            && let Err(error) = app.control.lease_notifications(rest, until_ns).await
+            && let Err(error) = app.accounts.control.lease_notifications(rest, until_ns).await
         {
             tracing::warn!(%error, "notifications are sent later: {error}");
             return;
@@ -110,8 +110,9 @@ async fn send_one(app: &Arc<App>, message: &ClaimedMessage) -> Result<(), Contro
     let sent = match &message.target {
         Some(target) => {
             let (app, target, delivered) = (app.clone(), target.clone(), message.delivered.clone());
-            let content = Message::of(&message.key, &message.notifications, app.notifier.base_url.as_deref());
-            let send = move || app.notifier.send(&app.mailer, (&target.0, &target.1), &content, &delivered);
+            let content = Message::of(&message.key, &message.notifications, app.alerting.notifier.base_url.as_deref());
+            let send =
+                move || app.alerting.notifier.send(&app.accounts.mailer, (&target.0, &target.1), &content, &delivered);
             tokio::task::spawn_blocking(send).await.unwrap_or_else(|error| {
                 Err(Failed { error: format!("the message cannot be written: {error}"), ..Failed::default() })
             })
@@ -125,7 +126,7 @@ async fn send_one(app: &Arc<App>, message: &ClaimedMessage) -> Result<(), Contro
     match sent {
         Ok(warning) => {
             tracing::info!(id, channel, "sent a notification");
-            app.control.mark_notification_sent(message, &warning, app.clock.now_ns()).await
+            app.accounts.control.mark_notification_sent(message, &warning, app.process.clock.now_ns()).await
         }
         Err(failed) => {
             let error = failed.error.as_str();
@@ -135,7 +136,7 @@ async fn send_one(app: &Arc<App>, message: &ClaimedMessage) -> Result<(), Contro
                 is_final: failed.is_final,
                 retry_after_seconds: failed.retry_after_seconds,
             };
-            if app.control.defer_notification(message, &attempt, app.clock.now_ns()).await? {
+            if app.accounts.control.defer_notification(message, &attempt, app.process.clock.now_ns()).await? {
                 let tries = message.tries + 1;
                 tracing::error!(id, channel, "a notification is given up after {tries} attempts: {error}");
             } else {
@@ -148,14 +149,14 @@ async fn send_one(app: &Arc<App>, message: &ClaimedMessage) -> Result<(), Contro
 
 /// Deletes old outcomes, once per [`limits::NOTIFICATION_TIDY_PAUSE`].
 async fn tidy(app: &App, tidied_ns: &mut Option<i64>) {
-    let now_ns = app.clock.now_ns();
+    let now_ns = app.process.clock.now_ns();
     let pause_ns = limits::NOTIFICATION_TIDY_PAUSE.as_nanos() as i64;
     if tidied_ns.is_some_and(|at_ns| (at_ns..at_ns.saturating_add(pause_ns)).contains(&now_ns)) {
         return;
     }
     *tidied_ns = Some(now_ns);
     let before_ns = now_ns.saturating_sub(limits::NOTIFICATION_OUTCOMES_KEPT.as_nanos() as i64);
-    if let Err(error) = app.control.delete_old_notification_rows(before_ns).await {
+    if let Err(error) = app.accounts.control.delete_old_notification_rows(before_ns).await {
         tracing::warn!(%error, "old notifications are not deleted yet: {error}");
     }
 }

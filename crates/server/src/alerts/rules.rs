@@ -17,12 +17,12 @@ use crate::app::App;
 /// Evaluates polled rules every `notification_poll_seconds` until `stopped`.
 pub async fn poll(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
     let heartbeat = Heartbeat::new("rules");
-    app.background.add(&heartbeat);
+    app.process.background.add(&heartbeat);
     let running = HeartbeatGuard(heartbeat);
-    let mut poller = Poller::new(app.query.clone(), app.lease_holder.clone());
+    let mut poller = Poller::new(app.query.clone(), app.accounts.lease_holder.clone());
     loop {
         tokio::select! {
-            () = tokio::time::sleep(Duration::from_secs(app.config.notification_poll_seconds)) => {}
+            () = tokio::time::sleep(Duration::from_secs(app.process.config.notification_poll_seconds)) => {}
             _ = stopped.wait_for(|stop| *stop) => break,
         }
         running.0.beat();
@@ -37,9 +37,9 @@ pub async fn poll(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
 /// Evaluates what was stored before the start, then what arrives, until `stopped`.
 pub async fn watch_arrivals(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
     let heartbeat = Heartbeat::new("rules-on-arrival");
-    app.background.add(&heartbeat);
+    app.process.background.add(&heartbeat);
     let running = HeartbeatGuard(heartbeat);
-    let arriving = app.durable_store.rule_arrivals().clone();
+    let arriving = app.ingest.durable_store.rule_arrivals().clone();
     let mut evaluator = Arrivals::new(app.query.clone());
     // Whether what is stored was evaluated, as far as it did not arrive since.
     let mut has_caught_up = false;

@@ -64,7 +64,7 @@ pub enum Answer {
 
 /// Answers requests until `stopped`. If the socket cannot be created, a warning is logged and the server continues.
 pub async fn serve(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
-    let path = app.config.data_dir.join(NAME);
+    let path = app.process.config.data_dir.join(NAME);
     let listener = match listen(&path) {
         Ok(listener) => listener,
         Err(error) => {
@@ -128,8 +128,8 @@ async fn act(app: Arc<App>, stream: &mut UnixStream, one_at_a_time: &Mutex<()>) 
     let Request { target, with_secrets } = Request::parse(&line)?;
     let _guard = one_at_a_time.try_lock().context("another backup is being written")?;
     tracing::info!(target = %target.display(), with_secrets, "writing a backup to {}", target.display());
-    let made_ns = app.clock.now_ns();
-    let data = app.config.data_dir.clone();
+    let made_ns = app.process.clock.now_ns();
+    let data = app.process.config.data_dir.clone();
     let source = Serving { app, runtime: Handle::current() };
     let written =
         tokio::task::spawn_blocking(move || write::write(&source, &data, &target, with_secrets, made_ns)).await;

@@ -45,7 +45,7 @@ impl Source for Serving {
     }
 
     fn hold_journal(&self) -> Box<dyn Any> {
-        Box::new(self.app.durable_store.pause_trim())
+        Box::new(self.app.ingest.durable_store.pause_trim())
     }
 
     fn copy_catalog(&self, to: &Path) -> anyhow::Result<()> {
@@ -53,11 +53,11 @@ impl Source for Serving {
     }
 
     fn copy_control(&self, to: &Path) -> anyhow::Result<bool> {
-        Ok(self.runtime.block_on(self.app.control.copy_to(to))?)
+        Ok(self.runtime.block_on(self.app.accounts.control.copy_to(to))?)
     }
 
     fn segments(&self) -> anyhow::Result<Vec<DurableSegment>> {
-        Ok(self.app.durable_store.durable_segments())
+        Ok(self.app.ingest.durable_store.durable_segments())
     }
 }
 

@@ -5,19 +5,18 @@
 //! `docs/openapi.json`, and embedded from there.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::MethodRouter;
 use utoipa::openapi::OpenApi as Document;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
-use crate::app::App;
+use crate::app::AppState;
 
 /// Handlers by path, and their descriptions.
 #[derive(Default)]
 pub struct Api<D> {
-    router: Router<Arc<App>>,
+    router: Router<AppState>,
     paths: BTreeSet<String>,
     descriptions: D,
 }
@@ -25,7 +24,7 @@ pub struct Api<D> {
 /// A collection of descriptions.
 pub trait Descriptions: Default {
     /// Adds the description that `describe` builds.
-    fn add(&mut self, describe: impl Fn() -> UtoipaMethodRouter<Arc<App>> + 'static);
+    fn add(&mut self, describe: impl Fn() -> UtoipaMethodRouter<AppState> + 'static);
     /// Adds the descriptions of `other`.
     fn merge(&mut self, other: Self);
 }
@@ -35,16 +34,16 @@ pub trait Descriptions: Default {
 pub struct NoDescriptions;
 
 impl Descriptions for NoDescriptions {
-    fn add(&mut self, _: impl Fn() -> UtoipaMethodRouter<Arc<App>> + 'static) {}
+    fn add(&mut self, _: impl Fn() -> UtoipaMethodRouter<AppState> + 'static) {}
     fn merge(&mut self, _: Self) {}
 }
 
 /// The descriptions of all routes, in their order.
 #[derive(Default)]
-pub struct AllDescriptions(Vec<Box<dyn Fn() -> UtoipaMethodRouter<Arc<App>>>>);
+pub struct AllDescriptions(Vec<Box<dyn Fn() -> UtoipaMethodRouter<AppState>>>);
 
 impl Descriptions for AllDescriptions {
-    fn add(&mut self, describe: impl Fn() -> UtoipaMethodRouter<Arc<App>> + 'static) {
+    fn add(&mut self, describe: impl Fn() -> UtoipaMethodRouter<AppState> + 'static) {
         self.0.push(Box::new(describe));
     }
 
@@ -56,7 +55,7 @@ impl Descriptions for AllDescriptions {
 /// The result of `routes!`.
 pub struct Routes<F> {
     /// The handlers by path.
-    pub handlers: Vec<(String, MethodRouter<Arc<App>>)>,
+    pub handlers: Vec<(String, MethodRouter<AppState>)>,
     /// Builds the description of the handlers.
     pub describe: F,
 }
@@ -68,7 +67,7 @@ impl<D: Descriptions> Api<D> {
     }
 
     /// Adds handlers with their descriptions.
-    pub fn routes(mut self, routes: Routes<impl Fn() -> UtoipaMethodRouter<Arc<App>> + 'static>) -> Api<D> {
+    pub fn routes(mut self, routes: Routes<impl Fn() -> UtoipaMethodRouter<AppState> + 'static>) -> Api<D> {
         for (path, handler) in &routes.handlers {
             self.router = self.router.route(path, handler.clone());
         }
@@ -76,20 +75,20 @@ impl<D: Descriptions> Api<D> {
     }
 
     /// Applies `change` to the router of all handlers added so far.
-    pub fn served(mut self, change: impl FnOnce(Router<Arc<App>>) -> Router<Arc<App>>) -> Api<D> {
+    pub fn served(mut self, change: impl FnOnce(Router<AppState>) -> Router<AppState>) -> Api<D> {
         self.router = change(self.router);
         self
     }
 
     /// Adds only the descriptions of handlers that another router serves.
-    pub fn described(mut self, routes: Routes<impl Fn() -> UtoipaMethodRouter<Arc<App>> + 'static>) -> Api<D> {
+    pub fn described(mut self, routes: Routes<impl Fn() -> UtoipaMethodRouter<AppState> + 'static>) -> Api<D> {
         self.paths.extend(routes.handlers.into_iter().map(|(path, _)| path));
         self.descriptions.add(routes.describe);
         self
     }
 
     /// Adds handlers without descriptions.
-    pub fn undescribed(mut self, router: Router<Arc<App>>) -> Api<D> {
+    pub fn undescribed(mut self, router: Router<AppState>) -> Api<D> {
         self.router = self.router.merge(router);
         self
     }
@@ -103,7 +102,7 @@ impl<D: Descriptions> Api<D> {
     }
 
     /// The router of all handlers.
-    pub fn into_router(self) -> Router<Arc<App>> {
+    pub fn into_router(self) -> Router<AppState> {
         self.router
     }
 

@@ -201,19 +201,23 @@ impl Scrape {
             (
                 "tidewatch_admission_wait_seconds",
                 "Waits for a slot at the ingest gate.",
-                app.ingest.metrics.admission.snapshot(),
+                app.ingest.pipeline.metrics.admission.snapshot(),
             ),
             (
                 "tidewatch_journal_wait_seconds",
                 "Time from append until durable and visible.",
-                app.ingest.metrics.journal.snapshot(),
+                app.ingest.pipeline.metrics.journal.snapshot(),
             ),
-            ("tidewatch_flush_seconds", "Writing rows held in memory as parts.", app.store_metrics.flush.snapshot()),
-            ("tidewatch_merge_seconds", "Merging parts, pauses included.", app.store_metrics.merge.snapshot()),
+            (
+                "tidewatch_flush_seconds",
+                "Writing rows held in memory as parts.",
+                app.ingest.store_metrics.flush.snapshot(),
+            ),
+            ("tidewatch_merge_seconds", "Merging parts, pauses included.", app.ingest.store_metrics.merge.snapshot()),
             (
                 "tidewatch_journal_commit_seconds",
                 "Writing and syncing one group of the journal.",
-                Durations::of_cumulative(&app.durable_store.commit_latencies()),
+                Durations::of_cumulative(&app.ingest.durable_store.commit_latencies()),
             ),
         ] {
             families.family(MetricType::Histogram, name, help)?.histogram(&[], &durations)?;
@@ -223,16 +227,16 @@ impl Scrape {
 
     fn queues(&self, families: &mut Families<'_>) -> fmt::Result {
         let app = &self.app;
-        let stats = app.store.stats();
-        let lost = app.durable_store.engine().lost().stats();
-        let journal = app.durable_store.journal_backlog();
+        let stats = app.query.store.stats();
+        let lost = app.ingest.durable_store.engine().lost().stats();
+        let journal = app.ingest.durable_store.journal_backlog();
         for (name, help, value) in [
-            ("tidewatch_admission_waiting", "Exports that wait for a slot now.", app.admission.waiting()),
-            ("tidewatch_upload_waiting", "Uploads that wait for a slot now.", app.uploads.waiting()),
+            ("tidewatch_admission_waiting", "Exports that wait for a slot now.", app.ingest.admission.waiting()),
+            ("tidewatch_upload_waiting", "Uploads that wait for a slot now.", app.ingest.uploads.waiting()),
             ("tidewatch_questions_waiting", "Queries that wait for a thread now.", app.query.waiting()),
             ("tidewatch_journal_waiting", "Exports that wait for the journal's next group.", journal.records),
             ("tidewatch_journal_waiting_bytes", "Their bytes, and those being written.", journal.bytes),
-            ("tidewatch_journal_bytes", "The journal on the disk.", app.durable_store.journal_bytes() as usize),
+            ("tidewatch_journal_bytes", "The journal on the disk.", app.ingest.durable_store.journal_bytes() as usize),
             ("tidewatch_flush_waiting", "Memtables that wait to be written as parts.", stats.sealed),
             ("tidewatch_memory_bytes", "Rows in memory.", stats.memory_bytes),
             (
@@ -240,7 +244,7 @@ impl Scrape {
                 "Memory allocated for rows, including keys and unused capacity.",
                 stats.held_bytes,
             ),
-            ("tidewatch_export_bytes_held", "Memory held by bodies of exports.", app.bodies.held()),
+            ("tidewatch_export_bytes_held", "Memory held by bodies of exports.", app.ingest.bodies.held()),
             (
                 "tidewatch_missing_files",
                 "Parts and key files in the catalog that were missing or had another length at the start.",
@@ -248,11 +252,11 @@ impl Scrape {
             ),
             ("tidewatch_lost_files", "Files in lost/, set aside rather than removed.", lost.files as usize),
             ("tidewatch_lost_bytes", "Their size.", lost.bytes as usize),
-            ("tidewatch_json_bytes_held", "Memory held by bodies of the API.", app.json_bodies.held()),
+            ("tidewatch_json_bytes_held", "Memory held by bodies of the API.", app.process.json_bodies.held()),
             (
                 "tidewatch_store_behind",
                 "1 while exports are refused because the store catches up.",
-                usize::from(app.durable_store.is_behind()),
+                usize::from(app.ingest.durable_store.is_behind()),
             ),
         ] {
             families.gauge(name, help, value as u64)?;
@@ -261,7 +265,7 @@ impl Scrape {
     }
 
     fn queries(&self, families: &mut Families<'_>) -> fmt::Result {
-        let (bytes_max, memory) = self.app.store.query_memory();
+        let (bytes_max, memory) = self.app.query.store.query_memory();
         families.gauge("tidewatch_query_memory_bytes", "Memory held by queries.", memory.bytes as u64)?;
         families.gauge(
             "tidewatch_query_memory_peak_bytes",
@@ -288,7 +292,7 @@ impl Scrape {
 
     fn store(&self, families: &mut Families<'_>) -> fmt::Result {
         let app = &self.app;
-        let store = &app.store;
+        let store = &app.query.store;
         let stats = store.stats();
         let mut rows =
             families.family(MetricType::Gauge, "tidewatch_rows", "Rows by table, in parts and in memory.")?;
@@ -312,15 +316,15 @@ impl Scrape {
         families.counter(
             "tidewatch_removed_rows_total",
             "Rows removed past their retention, or with their project.",
-            count(&app.store_metrics.removed_rows),
+            count(&app.ingest.store_metrics.removed_rows),
         )?;
         families.counter(
             "tidewatch_disk_budget_rows_total",
             "Rows of the oldest days, removed for the disk budget.",
-            count(&app.store_metrics.budget_rows),
+            count(&app.ingest.store_metrics.budget_rows),
         )?;
         families.gauge("tidewatch_disk_bytes", "Parts and key files on the disk.", stats.disk_bytes())?;
-        families.gauge("tidewatch_disk_bytes_max", "The disk budget; 0: none.", app.config.disk_bytes_max)?;
+        families.gauge("tidewatch_disk_bytes_max", "The disk budget; 0: none.", app.process.config.disk_bytes_max)?;
         families.gauge(
             "tidewatch_disk_free_bytes",
             "Free bytes of the data directory's file system.",
@@ -334,7 +338,7 @@ impl Scrape {
         families.counter(
             "tidewatch_store_failures_total",
             "Flushes, merges and removals that failed.",
-            count(&app.store_metrics.failures),
+            count(&app.ingest.store_metrics.failures),
         )?;
         let mut records = families.family(
             MetricType::Counter,
@@ -356,8 +360,8 @@ impl Scrape {
         let app = &self.app;
         let mut alive =
             families.family(MetricType::Gauge, "tidewatch_thread_alive", "Whether a thread makes progress.")?;
-        let background = app.background.heartbeats();
-        let storing = app.durable_store.heartbeats().map(|heartbeat| (heartbeat, HEARTBEAT_SILENCE_MAX));
+        let background = app.process.background.heartbeats();
+        let storing = app.ingest.durable_store.heartbeats().map(|heartbeat| (heartbeat, HEARTBEAT_SILENCE_MAX));
         let others = background.iter().map(|heartbeat| (heartbeat, BACKGROUND_SILENCE_MAX));
         for (heartbeat, silence_max) in storing.chain(others) {
             let is_alive = heartbeat.missing(Instant::now(), silence_max).is_none();
@@ -368,7 +372,7 @@ impl Scrape {
             "tidewatch_set_aside_total",
             "Unusable content of the journal copied to lost/, by reason.",
         )?;
-        for (reason, count) in app.durable_store.set_aside() {
+        for (reason, count) in app.ingest.durable_store.set_aside() {
             set_aside.sample(&[("reason", reason.as_str())], count)?;
         }
         let mut demos = families.family(
@@ -376,7 +380,7 @@ impl Scrape {
             "tidewatch_demo_loads_total",
             "Finished loads of demo data, by result.",
         )?;
-        for (end, count) in app.demos.ended() {
+        for (end, count) in app.ingest.demos.ended() {
             demos.sample(&[("end", end.as_str())], count)?;
         }
         families.counter(
@@ -387,7 +391,7 @@ impl Scrape {
     }
 
     fn symbols(&self, families: &mut Families<'_>) -> fmt::Result {
-        let symbols = &self.app.symbols;
+        let symbols = &self.app.ingest.symbols;
         let (cache, (built, failed)) = (symbols.cache.stats(), symbols.builder.stats());
         families.gauge("tidewatch_symbol_cache_bytes", "Symbol artifacts in memory.", cache.bytes as u64)?;
         families.counter("tidewatch_symbol_cache_hits_total", "Artifacts found in memory.", cache.hits)?;
@@ -419,7 +423,7 @@ impl Scrape {
             "tidewatch_refused_exports_total",
             "Exports refused, by reason and signal.",
         )?;
-        for (reason, signal, count) in self.app.refusals_by_kind() {
+        for (reason, signal, count) in self.app.ingest.refusals_by_kind() {
             refused.sample(&[("reason", reason), ("signal", signal)], count)?;
         }
         Ok(())
@@ -428,7 +432,7 @@ impl Scrape {
 
 /// The free bytes of the data directory's file system; 0 if they cannot be determined.
 fn free_bytes(app: &App) -> u64 {
-    files::free_bytes(&app.config.data_dir).unwrap_or(0)
+    files::free_bytes(&app.process.config.data_dir).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -15,12 +15,24 @@ use std::time::Instant;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use serde::Serialize;
 use tidewatch_journal::heartbeat::Missing;
+use utoipa::ToSchema;
 
-use crate::app::App;
+use crate::contexts::{Ingest, Process};
 use crate::error::health_status;
 use tidewatch_limits as limits;
-use tidewatch_query::views::account::Health;
+use tidewatch_query::context::QueryContext;
+
+/// `GET /health`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Health {
+    /// `ok`, `starting` or `failing`.
+    pub status: String,
+    /// Failing parts, one sentence each; absent when nothing fails.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
+}
 
 /// Whether the server is ready: started, and able to store telemetry.
 #[utoipa::path(
@@ -31,12 +43,15 @@ use tidewatch_query::views::account::Health;
     responses((status = 200, description = "Ready", body = Health), (status = 503, description = "Not ready", body = Health)),
     security(())
 )]
-pub async fn ready(State(app): State<Arc<App>>) -> (StatusCode, Json<Health>) {
-    let mut problems = missing_threads(&app);
-    if !app.durable_store.is_writable() {
+pub async fn ready(
+    State(query): State<Arc<QueryContext>>,
+    State(ingest): State<Arc<Ingest>>,
+) -> (StatusCode, Json<Health>) {
+    let mut problems = missing_threads(&ingest);
+    if !ingest.durable_store.is_writable() {
         problems.push("the journal cannot be written".to_owned());
     }
-    if app.store.write_failure().is_some() {
+    if query.store.write_failure().is_some() {
         problems.push("the last flush failed".to_owned());
     }
     health_response(problems)
@@ -48,9 +63,12 @@ pub async fn starting() -> (StatusCode, Json<Health>) {
 }
 
 /// Whether the threads make progress.
-pub async fn alive(State(app): State<Arc<App>>) -> (StatusCode, Json<Health>) {
-    let of_store = missing_threads(&app);
-    let others: Vec<String> = app.background.missing(Instant::now()).iter().map(Missing::to_string).collect();
+pub async fn alive(
+    State(ingest): State<Arc<Ingest>>,
+    State(process): State<Arc<Process>>,
+) -> (StatusCode, Json<Health>) {
+    let of_store = missing_threads(&ingest);
+    let others: Vec<String> = process.background.missing(Instant::now()).iter().map(Missing::to_string).collect();
     if of_store.is_empty() && !others.is_empty() {
         return (StatusCode::OK, Json(Health { status: "degraded".to_owned(), problems: others }));
     }
@@ -62,9 +80,9 @@ pub async fn alive_starting() -> Json<Health> {
     Json(Health { status: "starting".to_owned(), problems: Vec::new() })
 }
 
-fn missing_threads(app: &App) -> Vec<String> {
+fn missing_threads(ingest: &Ingest) -> Vec<String> {
     let now = Instant::now();
-    let missing = app.durable_store.heartbeats().filter_map(|beat| beat.missing(now, limits::HEARTBEAT_SILENCE_MAX));
+    let missing = ingest.durable_store.heartbeats().filter_map(|beat| beat.missing(now, limits::HEARTBEAT_SILENCE_MAX));
     missing.map(|missing| missing.to_string()).collect()
 }
 

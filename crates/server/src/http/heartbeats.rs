@@ -115,8 +115,8 @@ async fn ended_by_post(
 }
 
 async fn report(app: &App, token: &str, outcome: MonitorOutcome, reason: String) -> Result<Json<Reported>, ApiError> {
-    let result = unmeasured(app.clock.now_ns(), outcome, reason);
-    match app.control.record_heartbeat(token, &result, &Rules).await? {
+    let result = unmeasured(app.process.clock.now_ns(), outcome, reason);
+    match app.accounts.control.record_heartbeat(token, &result, &Rules).await? {
         true => Ok(Json(Reported { status: "ok" })),
         false => Err(ApiError::not_found("no such heartbeat")),
     }

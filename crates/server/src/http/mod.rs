@@ -4,7 +4,7 @@
 //! - [`routes`]: every path. [`api`]: routes with their OpenAPI descriptions. [`gate`]: authentication, rate limits,
 //!   request bodies.
 //! - [`ingest`]: OTLP. [`uploads`]: symbol files. [`account`], [`auth`], [`dashboard`]: the API of the UI. [`ui`]: the
-//!   UI itself. [`health`]: probes. [`heartbeats`]: reports of jobs.
+//!   UI itself. [`confirmation`]: bodies that confirm a change. [`health`]: probes. [`heartbeats`]: reports of jobs.
 //! - [`status`]: incidents and status pages.
 //! - [`setup_code`]: authorizes the first account. [`security_headers`]: headers of every response. [`incomplete`]: the
 //!   header of responses that lack rows. [`openapi`]: the OpenAPI document. [`exposition`]: the server's own metrics.
@@ -12,6 +12,7 @@
 pub mod account;
 pub mod api;
 pub mod auth;
+pub mod confirmation;
 pub mod connection;
 pub mod dashboard;
 pub mod exposition;

@@ -35,7 +35,7 @@ use utoipa::openapi::OpenApi;
 use super::api::{AllDescriptions, Api, Descriptions, NoDescriptions, routes};
 use super::ingest::{cors, grpc, otlp, profile, report, starting};
 use super::{account, auth, dashboard, health, heartbeats, oncall, openapi, status, ui, uploads};
-use crate::app::App;
+use crate::app::{App, AppState};
 use crate::error::ApiError;
 use tidewatch_limits as limits;
 
@@ -57,7 +57,7 @@ pub fn api<D: Descriptions>() -> Api<D> {
 /// The OTLP paths: the documented ones, and the variants that exporters use.
 fn telemetry<D: Descriptions>() -> Api<D> {
     let with_preflight =
-        |handler: MethodRouter<Arc<App>>| handler.options(cors::preflight).fallback(otlp::wrong_method);
+        |handler: MethodRouter<AppState>| handler.options(cors::preflight).fallback(otlp::wrong_method);
     let mut router = Router::new();
     for base in ["/api/otel", ""] {
         for end in ["", "/"] {
@@ -92,7 +92,7 @@ pub fn router(app: Arc<App>) -> Router {
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed("this path does not take this method"))
         .fallback(ui::serve)
         .layer(compression())
-        .with_state(app)
+        .with_state(AppState::from(app))
 }
 
 /// Compresses JSON responses with the encoding that `Accept-Encoding` prefers: zstd, brotli or gzip. The UI's files are

@@ -4,7 +4,7 @@
 //! Clients on the same machine need it, too: a local proxy that sends no `X-Forwarded-For` makes remote clients look
 //! local. Nodes with the same encryption key for secrets have the same code.
 
-use crate::app::App;
+use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;
 use tidewatch_accounts::tokens;
 
@@ -16,18 +16,18 @@ const LETTERS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const CODE_LETTERS: usize = 12;
 
 /// The required code. `None` if an account exists, or if the code is disabled.
-pub fn expected(app: &App) -> Option<String> {
-    match app.config.setup_code.as_deref().map(str::trim) {
-        _ if app.control.has_organizations() => None,
+pub fn expected(accounts: &Accounts, process: &Process) -> Option<String> {
+    match process.config.setup_code.as_deref().map(str::trim) {
+        _ if accounts.control.has_organizations() => None,
         Some(OFF) => None,
         Some(code) if !code.is_empty() => Some(code.to_owned()),
-        _ => Some(spelled(&app.control.sealer().mac(PURPOSE, ""))),
+        _ => Some(spelled(&accounts.control.sealer().mac(PURPOSE, ""))),
     }
 }
 
 /// Fails with 403 unless `code` is the required code, or none is required.
-pub fn check(app: &App, code: Option<&str>) -> Result<(), ApiError> {
-    let Some(expected) = expected(app) else { return Ok(()) };
+pub fn check(accounts: &Accounts, process: &Process, code: Option<&str>) -> Result<(), ApiError> {
+    let Some(expected) = expected(accounts, process) else { return Ok(()) };
     // Compares hashes, so that the time of the comparison reveals nothing.
     let is_valid = code.is_some_and(|code| tokens::hash(&plain(code)) == tokens::hash(&plain(&expected)));
     if is_valid {

@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 use super::gate::auth::{ClientInfo, bearer};
 use super::gate::upload::{self, Upload, UploadedFile};
 use super::openapi::Failures;
-use crate::app::App;
+use crate::contexts::{Accounts, Ingest, Process};
 use crate::error::ApiError;
 use tidewatch_accounts::Project;
 use tidewatch_ingest::symbols::Symbols;
@@ -60,11 +60,13 @@ pub struct RejectedFile {
     responses((status = 200, description = "At least one file was accepted", body = Uploaded), Failures)
 )]
 pub async fn symbols(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(ingest): State<Arc<Ingest>>,
+    State(process): State<Arc<Process>>,
     from: ClientInfo,
     request: Request,
 ) -> Result<Json<Uploaded>, ApiError> {
-    take(app, from, request, |_| true).await
+    take(accounts, ingest, process, from, request, |_| true).await
 }
 
 /// Uploads source maps and the scripts that they describe. Other files are ignored.
@@ -77,37 +79,41 @@ pub async fn symbols(
     responses((status = 200, description = "At least one file was accepted", body = Uploaded), Failures)
 )]
 pub async fn source_maps(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(ingest): State<Arc<Ingest>>,
+    State(process): State<Arc<Process>>,
     from: ClientInfo,
     request: Request,
 ) -> Result<Json<Uploaded>, ApiError> {
-    take(app, from, request, classify_upload::is_source_map_or_script).await
+    take(accounts, ingest, process, from, request, classify_upload::is_source_map_or_script).await
 }
 
 /// The form field of the files. WIRE 4.1.
 const FILES: &str = "files";
 
 async fn take(
-    app: Arc<App>,
+    accounts: Arc<Accounts>,
+    ingest: Arc<Ingest>,
+    process: Arc<Process>,
     from: ClientInfo,
     request: Request,
     is_expected: fn(&str) -> bool,
 ) -> Result<Json<Uploaded>, ApiError> {
-    let now_ns = app.clock.now_ns();
-    let project = bearer(request.headers()).and_then(|token| app.control.project_by_upload_token(token, now_ns));
+    let now_ns = accounts.clock.now_ns();
+    let project = bearer(request.headers()).and_then(|token| accounts.control.project_by_upload_token(token, now_ns));
     let project = project.ok_or(ApiError::Unauthorized("missing or wrong upload token"))?;
     let agent = request.headers().get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let by = Uploader { user_agent: for_display(agent), address: from.address.to_string() };
-    let upload = upload::receive(&app, request, &limits::UPLOAD).await?;
+    let upload = upload::receive(&ingest, &process, request, &limits::UPLOAD).await?;
     if upload.files.iter().all(|file| file.field != FILES) {
         return Err(ApiError::malformed("No files uploaded"));
     }
-    let _permit = app.symbols.reading.acquire().await.map_err(ApiError::internal)?;
+    let _permit = ingest.symbols.reading.acquire().await.map_err(ApiError::internal)?;
     let job = UploadJob {
-        symbols: app.symbols.clone(),
+        symbols: ingest.symbols.clone(),
         project,
-        bytes_max: app.config.symbols_project_bytes_max(),
-        files_max: app.config.symbols_project_files_max(),
+        bytes_max: process.config.symbols_project_bytes_max(),
+        files_max: process.config.symbols_project_files_max(),
         by,
         now_ns,
     };

@@ -23,22 +23,22 @@ const FIRST: &str = "first";
 /// Looks for versions that were not stored before the process ended, then stores new ones as they arrive, until
 /// `stopped`.
 pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
-    for project in app.control.all_projects() {
+    for project in app.accounts.control.all_projects() {
         match counted(&app, project.number).await {
-            Ok(seen) => app.ingest.first_versions.add(seen),
+            Ok(seen) => app.ingest.pipeline.first_versions.add(seen),
             Err(error) => tracing::warn!(%error, "cannot look for versions of {}: {error}", project.id),
         }
     }
     loop {
-        let stored = app.ingest.first_versions.store(&app.control).await;
+        let stored = app.ingest.pipeline.first_versions.store(&app.accounts.control).await;
         let failed = stored.inspect_err(|error| tracing::error!("first versions are not stored yet: {error}")).is_err();
         tokio::select! {
-            () = app.ingest.first_versions.arrived(), if !failed => {}
+            () = app.ingest.pipeline.first_versions.arrived(), if !failed => {}
             () = tokio::time::sleep(limits::FIRST_VERSIONS_PAUSE), if failed => {}
             _ = stopped.wait_for(|stop| *stop) => break,
         }
     }
-    if let Err(error) = app.ingest.first_versions.store(&app.control).await {
+    if let Err(error) = app.ingest.pipeline.first_versions.store(&app.accounts.control).await {
         tracing::error!("first versions are not stored; the next start looks for them: {error}");
     }
 }
@@ -58,13 +58,15 @@ async fn counted(app: &App, project: u32) -> Result<Vec<FirstVersion>, QueryErro
         version: sender.version.to_owned(),
         first_ns,
     };
-    let stored = app.control.first_versions(project).await?;
+    let stored = app.accounts.control.first_versions(project).await?;
     let stored: HashSet<(&str, &str)> = stored.iter().map(|one| (one.service.as_str(), one.version.as_str())).collect();
     let is_new = |sender: &Sender<'_>| {
         let Sender { service, environment, version, .. } = *sender;
         // Older releases have not counted by environment.
         let is_stored = environment.is_empty() && stored.contains(&(service, version));
-        !version.is_empty() && !is_stored && !app.ingest.first_versions.is_known(project, service, environment, version)
+        !version.is_empty()
+            && !is_stored
+            && !app.ingest.pipeline.first_versions.is_known(project, service, environment, version)
     };
     // Profiles lack the environment.
     let rows = answer.rows().filter(|row| row.text("signal") != "profiles");

@@ -43,11 +43,11 @@ use tidewatch_runtime::background::HeartbeatGuard;
 pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
     let running = HeartbeatGuard(Heartbeat::new("symbols-again"));
     let heartbeat = &running.0;
-    app.background.add(heartbeat);
+    app.process.background.add(heartbeat);
     let starting = app.clone();
     let build_missing = move || {
-        for project in starting.symbols.resymbolication.projects() {
-            if let Err(error) = starting.symbols.build_missing(project) {
+        for project in starting.ingest.symbols.resymbolication.projects() {
+            if let Err(error) = starting.ingest.symbols.build_missing(project) {
                 tracing::error!(%error, "symbol artifacts that are missing cannot be found: {error}");
             }
         }
@@ -58,12 +58,12 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
     loop {
         heartbeat.idle();
         tokio::select! {
-            () = app.symbols.resymbolication.added() => {}
+            () = app.ingest.symbols.resymbolication.added() => {}
             _ = stopped.wait_for(|stop| *stop) => return,
         }
         let marking = app.clone();
         let mark = move || {
-            if let Err(error) = marking.symbols.resymbolication.save() {
+            if let Err(error) = marking.ingest.symbols.resymbolication.save() {
                 tracing::warn!(%error, "which stack traces to resolve again cannot be written: {error}");
             }
         };
@@ -78,13 +78,13 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
         let (working, stop, beating) = (app.clone(), stopped.clone(), heartbeat.clone());
         let work = move || {
             // Artifacts of one upload are built one after another: one pass over the rows serves all of them.
-            working.symbols.builder.wait_until_idle();
+            working.ingest.symbols.builder.wait_until_idle();
             // Called before each batch of rows.
             let stop = || {
                 beating.beat();
                 *stop.borrow()
             };
-            for queued in working.symbols.resymbolication.take() {
+            for queued in working.ingest.symbols.resymbolication.take() {
                 process(&working, queued, &stop);
             }
             beating.idle();
@@ -98,14 +98,14 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
 /// Processes one project. If that fails or is stopped, its mark stays: the next upload or the next start retries it.
 /// Blocks.
 fn process(app: &App, queued: QueuedProject, stop: &dyn Fn() -> bool) {
-    if let Some(project) = app.control.project_by_id(queued.project)
+    if let Some(project) = app.accounts.control.project_by_id(queued.project)
         && let Err(error) = resolve_again(app, &project, stop)
     {
         tracing::error!(%error, "stack traces cannot be resolved again: {error}");
         return;
     }
     if !stop()
-        && let Err(error) = app.symbols.resymbolication.done(queued)
+        && let Err(error) = app.ingest.symbols.resymbolication.done(queued)
     {
         tracing::warn!(%error, "which stack traces to resolve again cannot be written: {error}");
     }
@@ -118,10 +118,10 @@ pub fn resolve_again(app: &App, project: &Project, stop: &dyn Fn() -> bool) -> R
     let which = Rewrite {
         table: Table::Exceptions,
         project: project.number,
-        since_ns: app.clock.now_ns() - i64::try_from(days.as_nanos()).unwrap_or(i64::MAX),
+        since_ns: app.process.clock.now_ns() - i64::try_from(days.as_nanos()).unwrap_or(i64::MAX),
     };
     let mut changed = 0;
-    app.store.rewrite(which, stop, &mut |batch| {
+    app.query.store.rewrite(which, stop, &mut |batch| {
         let found = changes(app, project, batch)?;
         changed += found.len();
         if found.is_empty() { Ok(None) } else { with_changes(batch, &found).map(Some) }
@@ -214,9 +214,9 @@ impl<'a> Sent<'a> {
             origin,
             attributes: Attributes(self.attributes),
         };
-        let now_ns = app.clock.now_ns();
+        let now_ns = app.process.clock.now_ns();
         let resolved =
-            BuildHints::of(&raw).with_hints(|hints| app.symbols.resolve(project.id, raw.text, hints, now_ns));
+            BuildHints::of(&raw).with_hints(|hints| app.ingest.symbols.resolve(project.id, raw.text, hints, now_ns));
         resolved.map(|(resolved, _)| symbolic(resolved, &raw)).unwrap_or_default()
     }
 }
@@ -293,8 +293,11 @@ fn span_origins<'r>(
     let columns = vec!["trace_id", "span_id", "resource", "scope"];
     let window = Window::first(2 * limits::RESYMBOLICATE_SPANS);
     let plan = plans::rows(Table::Spans, &[project.number], range, filter, columns, Vec::new(), window);
-    let answer =
-        Answer::new(app.store.query(&app.store.request_memory(), &plan, Instant::now() + limits::LIST_DEADLINE)?);
+    let answer = Answer::new(app.query.store.query(
+        &app.query.store.request_memory(),
+        &plan,
+        Instant::now() + limits::LIST_DEADLINE,
+    )?);
     let mut known: HashSet<Arc<[u8]>> = HashSet::new();
     let mut origins = HashMap::new();
     for row in answer.rows() {

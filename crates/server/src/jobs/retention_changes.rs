@@ -42,19 +42,19 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
 
 /// Passes retention settings to the store, and removes uploads of deleted projects. Blocks.
 pub fn apply(app: &App, tidied: &TidiedFor) -> anyhow::Result<()> {
-    let store = &app.store;
+    let store = &app.query.store;
     let purged = store.purged()?;
-    let retention = retention_of(&app.control, &purged);
-    let now = Some((day_of(app.clock.now_ns()), retention.deleted_projects.clone()));
+    let retention = retention_of(&app.accounts.control, &purged);
+    let now = Some((day_of(app.process.clock.now_ns()), retention.deleted_projects.clone()));
     let before = std::mem::replace(&mut *tidied.0.lock(), now.clone());
-    app.durable_store.tidy_journal(before != now);
+    app.ingest.durable_store.tidy_journal(before != now);
     store.set_project_retention(retention);
     let delay_ns = i64::try_from(limits::PURGE_DELAY.as_nanos()).unwrap_or(i64::MAX);
-    for deleted in app.control.deleted_projects().iter().filter(|deleted| !purged.contains(&deleted.number)) {
+    for deleted in app.accounts.control.deleted_projects().iter().filter(|deleted| !purged.contains(&deleted.number)) {
         if let Some(id) = deleted.id {
-            app.symbols.remove_all(id)?;
+            app.ingest.symbols.remove_all(id)?;
         }
-        let is_due = app.clock.now_ns().saturating_sub(deleted.deleted_ns) >= delay_ns;
+        let is_due = app.process.clock.now_ns().saturating_sub(deleted.deleted_ns) >= delay_ns;
         if is_due && !store.holds(deleted.number, Instant::now() + limits::PURGE_CHECK_MAX)? {
             store.set_purged(deleted.number)?;
             let project = deleted.number;

@@ -177,7 +177,7 @@ on_both! {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            let secrets = harness.app().config.data_dir.join("secrets");
+            let secrets = harness.app().process.config.data_dir.join("secrets");
             if database.url.is_some() {
                 assert!(!secrets.exists(), "given keys are not written anywhere");
                 return;
@@ -231,7 +231,7 @@ on_both! {
         assert_ne!(token, project.token);
         for kind in ["previousTokenExpiresAt", "previousSourceMapTokenExpiresAt"] {
             let until: jiff::Timestamp = text(&shown[0][kind]).parse().expect("a time");
-            let hours = (until.as_second() * 1_000_000_000 - harness.app().clock.now_ns()) as f64 / 3.6e12;
+            let hours = (until.as_second() * 1_000_000_000 - harness.app().process.clock.now_ns()) as f64 / 3.6e12;
             assert!((23.9..=24.0).contains(&hours), "{kind} in {hours} hours");
         }
         for token in [&token, &project.token] {
@@ -349,7 +349,7 @@ on_both! {
             password_hash: Some(bcrypt::hash("correct horse", 4).unwrap()),
             is_email_verified: false,
         };
-        app.control.create_user(&app.by_server(), &new).await.unwrap();
+        app.accounts.control.create_user(&app.accounts.by_server(), &new).await.unwrap();
         for (password, kind, expected) in [
             ("wrong horse", "$2b$", 401),
             ("correct horse", "$argon2id$", 200),
@@ -358,7 +358,7 @@ on_both! {
         ] {
             let login = json!({ "email": "old@example.com", "password": password });
             harness.api("POST", "/api/login", &login).await.expect(expected);
-            let stored = app.control.stored_user("old@example.com").await.unwrap().unwrap().password_hash.unwrap();
+            let stored = app.accounts.control.stored_user("old@example.com").await.unwrap().unwrap().password_hash.unwrap();
             assert!(stored.starts_with(kind), "{stored}");
         }
     }
@@ -370,11 +370,11 @@ on_both! {
         let (harness, project) = Harness::registered(&database).await;
         harness.project("second").await;
         let app = harness.app();
-        let by = app.by_server();
-        let stored = app.control.project_by_token(&project.token, by.at_ns).unwrap();
+        let by = app.accounts.by_server();
+        let stored = app.accounts.control.project_by_token(&project.token, by.at_ns).unwrap();
         let new = NewUser { email: "r@example.com".into(), name: "R".into(), password_hash: None, is_email_verified: true };
-        let user = app.control.create_user(&by, &new).await.unwrap();
-        app.control.add_member(&by, stored.organization_id, user.id, Role::Readonly).await.unwrap();
+        let user = app.accounts.control.create_user(&by, &new).await.unwrap();
+        app.accounts.control.add_member(&by, stored.organization_id, user.id, Role::Readonly).await.unwrap();
         let login = harness.login_of(&user).await;
         let tokens = async || {
             let list = harness.api_as(&login, "GET", "/api/projects", &Value::Null).await.expect(200).json();
@@ -382,7 +382,7 @@ on_both! {
         };
         let hidden = || ("read-only-hidden-token".to_owned(), false, "readonly".to_owned());
         assert_eq!(tokens().await, [hidden(), hidden()]);
-        app.control.set_project_role(&by, &stored, user.id, Some(Role::User)).await.unwrap();
+        app.accounts.control.set_project_role(&by, &stored, user.id, Some(Role::User)).await.unwrap();
         assert_eq!(tokens().await, [(project.token.clone(), true, "user".to_owned()), hidden()]);
     }
 }
@@ -391,14 +391,16 @@ on_both! {
 pub async fn person(harness: &Harness, email: &str) -> std::sync::Arc<tidewatch_accounts::User> {
     let app = harness.app();
     let new = NewUser { email: email.into(), name: "A person".into(), password_hash: None, is_email_verified: true };
-    app.control.create_user(&app.by_server(), &new).await.expect("a user")
+    app.accounts.control.create_user(&app.accounts.by_server(), &new).await.expect("a user")
 }
 
 on_both! {
     // Without the code, the first client to register would own the server.
     async fn the_first_account_requires_the_printed_setup_code(database) {
         let harness = Harness::on_with(&database, |config| config.setup_code = None).await;
-        let code = tidewatch_server::http::setup_code::expected(harness.app()).expect("a new server has one");
+        let app = harness.app();
+        let code = tidewatch_server::http::setup_code::expected(&app.accounts, &app.process);
+        let code = code.expect("a new server has one");
         let known = harness.api("GET", "/api/has-organizations", &Value::Null).await.expect(200).json();
         assert_eq!(known, json!({ "hasOrganizations": false, "needsSetupCode": true }));
         let body = |code: Option<&str>| {

@@ -50,16 +50,16 @@ on_both! {
         let (harness, _) = mailbox.harness(&database).await;
         let (_, _) = member(&harness, &mut mailbox, "ada", "user").await;
         let app = harness.app().clone();
-        let now = app.clock.now_ns();
+        let now = app.process.clock.now_ns();
         let minute = 60_000_000_000;
         let request = async |email: &str, at_ns: i64| {
-            let by = tidewatch_accounts::Actor { at_ns, ..app.by_server() };
+            let by = tidewatch_accounts::Actor { at_ns, ..app.accounts.by_server() };
             let mut mailed = None;
             let mail = |token: &str| {
                 mailed = Some(token.to_owned());
                 tidewatch_accounts::mail::templates::password_reset("https://tide.example.com", email, token)
             };
-            app.control.begin_reset(&by, email, mail).await.expect("a database");
+            app.accounts.control.begin_reset(&by, email, mail).await.expect("a database");
             mailed
         };
         let first = request("owner@example.com", now - 59 * minute).await.expect("a mail");
@@ -67,11 +67,11 @@ on_both! {
         assert!(request("ada@example.com", now).await.is_some(), "another user");
         assert_eq!(request("nobody@example.com", now).await, None);
         // The token is valid for one hour.
-        assert!(app.control.reset_email(&first, now).await.expect("a database").is_some());
-        assert!(app.control.reset_email(&first, now + minute).await.expect("a database").is_none());
-        assert!(!app.control.finish_reset(&tidewatch_accounts::Actor { at_ns: now + minute, ..app.by_server() }, &first, "x", false).await.expect("a database"));
+        assert!(app.accounts.control.reset_email(&first, now).await.expect("a database").is_some());
+        assert!(app.accounts.control.reset_email(&first, now + minute).await.expect("a database").is_none());
+        assert!(!app.accounts.control.finish_reset(&tidewatch_accounts::Actor { at_ns: now + minute, ..app.accounts.by_server() }, &first, "x", false).await.expect("a database"));
         assert!(request("owner@example.com", now + 2 * minute).await.is_some());
-        assert!(app.control.reset_email(&first, now).await.expect("a database").is_none(), "the older link is over");
+        assert!(app.accounts.control.reset_email(&first, now).await.expect("a database").is_none(), "the older link is over");
     }
 }
 
@@ -87,7 +87,7 @@ on_both! {
             .map(|number| {
                 let (app, token) = (app.clone(), token.clone());
                 tokio::spawn(async move {
-                    app.control.finish_reset(&app.by_server(), &token, &format!("hash {number}"), false).await.expect("a database")
+                    app.accounts.control.finish_reset(&app.accounts.by_server(), &token, &format!("hash {number}"), false).await.expect("a database")
                 })
             })
             .collect();

@@ -100,6 +100,7 @@ impl Desk {
         while self
             .harness
             .app()
+            .accounts
             .control
             .has_ungrouped_notifications(self.clock.load(Ordering::SeqCst), GRACE)
             .await
@@ -175,7 +176,7 @@ on_both! {
         let alerts = desk.detail(&incidents[0]["id"]).await["alerts"].as_array().expect("a list").len();
         assert_eq!(alerts, 9);
         let announcer = tidewatch_server::alerts::status::announcer(desk.harness.app());
-        let control = &desk.harness.app().control;
+        let control = &desk.harness.app().accounts.control;
         let lease = ("another lease", "nobody");
         let grouped = control.group_notifications(lease, &announcer, (NOW, GRACE), |_, _, _| panic!("without the lease")).await;
         assert_eq!(grouped.expect("a database"), None);

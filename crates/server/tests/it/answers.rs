@@ -137,7 +137,7 @@ async fn a_caller_suffers_and_its_callee_is_named() {
 #[tokio::test]
 async fn the_beginning_of_a_young_project_is_known() {
     let (harness, project) = Harness::with_project().await;
-    let minutes_ago = harness.app().clock.now_ns() / 60_000_000_000 - 10;
+    let minutes_ago = harness.app().process.clock.now_ns() / 60_000_000_000 - 10;
     let second = (minutes_ago * 60) as f64 - NOON_NS as f64 / 1e9 + 5.0;
     send(&harness, &project, "shop", "1", &[request(1, "/orders", 200, second, 80.0)]).await;
     let found = harness.got(&project, "/api/overview/data-since").await;

@@ -49,8 +49,8 @@ async fn first(harness: &Harness, project: &Project) -> Value {
 }
 
 fn notification(harness: &Harness, subject: &str, status: AlertStatus) -> Notification {
-    let project = harness.app().control.all_projects().remove(0);
-    let at_ns = harness.app().clock.now_ns();
+    let project = harness.app().accounts.control.all_projects().remove(0);
+    let at_ns = harness.app().process.clock.now_ns();
     let point = |minute: i64| SeriesPoint { at_ns: at_ns + minute * MINUTE, value: minute as f64 };
     Notification {
         organization: project.organization_id,
@@ -70,7 +70,7 @@ fn notification(harness: &Harness, subject: &str, status: AlertStatus) -> Notifi
 
 async fn notify(harness: &Harness, subject: &str, status: AlertStatus, channel: i64) {
     let notification = notification(harness, subject, status);
-    harness.app().control.notify(&notification, &[Target::Channel(channel)]).await.expect("queued");
+    harness.app().accounts.control.notify(&notification, &[Target::Channel(channel)]).await.expect("queued");
 }
 
 fn mac(key: &[u8], message: &[u8]) -> Vec<u8> {
@@ -109,8 +109,8 @@ on_both! {
         let path = format!("/{id}");
         let changed = call(&harness, &project, "PUT", &path, &json!({ "name": "Renamed", "config": config })).await;
         assert_eq!(changed.expect(200).json()["config"]["method"], "PUT");
-        let number = harness.app().control.all_projects()[0].number;
-        let stored = harness.app().control.channel(number, id).await.expect("a channel");
+        let number = harness.app().accounts.control.all_projects()[0].number;
+        let stored = harness.app().accounts.control.channel(number, id).await.expect("a channel");
         let expected = json!({
             "url": "https://a.example/hook", "method": "PUT", "secret": "s3cret-1", "headers": { "X-Key": "s3cret-3" },
         });
@@ -218,7 +218,7 @@ async fn a_killed_server_delivers_with_the_same_id() {
     // Killed with the message claimed by the process that ends: it is due when the lease has ended.
     clock.fetch_add(2 * MINUTE, Ordering::SeqCst);
     let claimed =
-        harness.app().control.claim_notifications(clock.load(Ordering::SeqCst), &Default::default(), 10).await;
+        harness.app().accounts.control.claim_notifications(clock.load(Ordering::SeqCst), &Default::default(), 10).await;
     harness.crash().await;
     clock.fetch_add(3 * MINUTE, Ordering::SeqCst);
     let second_attempt = receiver.next().await;

@@ -22,7 +22,7 @@ async fn open(harness: &Harness, token: &str, busy: usize) -> Vec<Connection> {
         connections.push(connection);
     }
     // The server has begun to read all of them.
-    while harness.app().bodies.held() < busy {
+    while harness.app().ingest.bodies.held() < busy {
         client::arrive().await;
     }
     connections

@@ -117,8 +117,8 @@ async fn loads(database: &On) {
     assert_ne!(anew["projectId"], loaded["projectId"]);
     assert_eq!(until(&harness, &path, is_not_loading).await["state"], "loaded");
     // Ended loads are counted after the state has changed.
-    until(&harness, &path, |_| harness.app().demos.ended().map(|(_, count)| count).sum::<u64>() == 2).await;
-    let ended: Vec<u64> = harness.app().demos.ended().map(|(_, count)| count).collect();
+    until(&harness, &path, |_| harness.app().ingest.demos.ended().map(|(_, count)| count).sum::<u64>() == 2).await;
+    let ended: Vec<u64> = harness.app().ingest.demos.ended().map(|(_, count)| count).collect();
     assert_eq!(ended, [2, 0, 0]);
 }
 
@@ -178,8 +178,9 @@ async fn a_load_ends_when_its_project_is_deleted() {
     until(&harness, &path, |demo| demo["spans"].as_u64() > Some(0)).await;
     let project_path = format!("/api/projects?projectId={}", text(&began["projectId"]));
     harness.api("DELETE", &project_path, &json!({ "name": "Demo" })).await.expect(200);
-    let none = until(&harness, &path, |_| harness.app().demos.ended().any(|(_, count)| count > 0)).await;
+    let none = until(&harness, &path, |_| harness.app().ingest.demos.ended().any(|(_, count)| count > 0)).await;
     assert_eq!((&none["state"], &none["isEmpty"]), (&json!("none"), &json!(true)));
-    let ended: Vec<(&str, u64)> = harness.app().demos.ended().map(|(end, count)| (end.as_str(), count)).collect();
+    let ended: Vec<(&str, u64)> =
+        harness.app().ingest.demos.ended().map(|(end, count)| (end.as_str(), count)).collect();
     assert_eq!(ended, [("loaded", 0), ("failed", 0), ("stopped", 1)]);
 }

@@ -165,7 +165,7 @@ async fn a_demo_load_on_a_full_disk_fails_and_can_be_repeated() {
     let failed = ended(&harness).await;
     assert_eq!(failed["state"], "failed", "{failed}");
     assert_eq!(failed["message"], "no space left on the server's disk");
-    assert!(harness.app().refusals() >= 2, "each attempt is counted");
+    assert!(harness.app().ingest.refusals() >= 2, "each attempt is counted");
     disk.full.store(false, Ordering::SeqCst);
     let anew = harness.api("POST", &path, &json!({ "historyMinutes": 1 })).await.expect(202).json();
     assert_ne!(anew["projectId"], failed["projectId"]);

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tidewatch_limits as limits;
 use tidewatch_limits::Window;
 use tidewatch_limits::per_ip::Token;
-use tidewatch_server::app::App;
+use tidewatch_server::app::{App, AppState};
 use tidewatch_server::error::ApiError;
 use tidewatch_server::http::gate::body::{AnonymousBody, JsonBody};
 use tidewatch_server::http::gate::per_ip::{PerIp, client_address};
@@ -31,12 +31,12 @@ pub fn router(app: Arc<App>) -> Router {
         .route("/test/token", post(token))
         .route("/test/address", get(address))
         .route("/test/tail", get(tail))
-        .with_state(app.clone());
+        .with_state(AppState::from(app.clone()));
     routes::router(app).merge(tests)
 }
 
 async fn uploaded(State(app): State<Arc<App>>, request: Request) -> Result<Json<Value>, ApiError> {
-    let upload = upload::receive(&app, request, &limits::UPLOAD).await?;
+    let upload = upload::receive(&app.ingest.pipeline, &app.process, request, &limits::UPLOAD).await?;
     let files: Vec<Value> = upload
         .files
         .iter()
@@ -51,7 +51,7 @@ async fn uploaded(State(app): State<Arc<App>>, request: Request) -> Result<Json<
 
 async fn window(State(app): State<Arc<App>>, Path(number): Path<usize>, request: Request) -> Result<(), ApiError> {
     let (parts, _) = request.into_parts();
-    Ok(app.per_ip.count(Window::ALL[number], client_address(&parts.extensions), app.clock.now_ns())?)
+    Ok(app.process.per_ip.count(Window::ALL[number], client_address(&parts.extensions), app.process.clock.now_ns())?)
 }
 
 /// Checks like the token endpoint: the window first, then the body with the grant type.

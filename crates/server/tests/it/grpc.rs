@@ -338,7 +338,7 @@ async fn a_slow_message_is_refused_with_a_retry_delay() {
     assert!(called.headers.contains_key("grpc-status-details-bin"), "{called:?}");
     assert!((20..40).contains(&seconds), "{seconds}");
     drop(sender);
-    assert_eq!(harness.app().refusals_by_kind(), [("slow", "traces", 1)]);
+    assert_eq!(harness.app().ingest.refusals_by_kind(), [("slow", "traces", 1)]);
 }
 
 /// The pieces of a body as they are sent.

@@ -183,7 +183,7 @@ async fn a_thread_that_stores_nothing_is_named_when_it_is_missing() {
     .await;
     // A thread adds its name when it starts.
     let names = || {
-        let heartbeats = harness.app().background.heartbeats();
+        let heartbeats = harness.app().process.background.heartbeats();
         let mut names: Vec<&str> = heartbeats.iter().map(|heartbeat| heartbeat.name()).collect();
         names.sort_unstable();
         names.join(" ")
@@ -199,7 +199,7 @@ async fn a_thread_that_stores_nothing_is_named_when_it_is_missing() {
     assert_eq!(names(), all);
     assert_eq!(health(&harness, "/livez").await, (200, json!({"status": "ok"})));
     let broken = Heartbeat::new("broken");
-    harness.app().background.add(&broken);
+    harness.app().process.background.add(&broken);
     broken.end_by_panic();
     let degraded = json!({"status": "degraded", "problems": ["thread broken has ended by a panic"]});
     assert_eq!(health(&harness, "/livez").await, (200, degraded));

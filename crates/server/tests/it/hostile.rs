@@ -61,7 +61,7 @@ async fn slow_senders_do_not_block_other_senders() {
         connection.write(b"x").await;
         slow.push(connection);
     }
-    while harness.app().bodies.held() < slow.len() {
+    while harness.app().ingest.bodies.held() < slow.len() {
         tokio::task::yield_now().await;
     }
     for number in 0..50 {
@@ -70,9 +70,13 @@ async fn slow_senders_do_not_block_other_senders() {
             connection.write(b"x").await;
         }
     }
-    assert!(harness.app().bodies.held() <= 100 * slow.len(), "{} bytes held", harness.app().bodies.held());
+    assert!(
+        harness.app().ingest.bodies.held() <= 100 * slow.len(),
+        "{} bytes held",
+        harness.app().ingest.bodies.held()
+    );
     drop(slow);
-    while harness.app().bodies.held() > 0 {
+    while harness.app().ingest.bodies.held() > 0 {
         tokio::task::yield_now().await;
     }
 }

@@ -226,7 +226,7 @@ fn a_day_of_history() {
 #[tokio::test]
 async fn nothing_of_an_incident_is_refused() {
     let (harness, project) = Harness::with_project().await;
-    let now_ns = u64::try_from(harness.app().clock.now_ns()).expect("after 1970");
+    let now_ns = u64::try_from(harness.app().process.clock.now_ns()).expect("after 1970");
     let history = History { now_ns, minutes: 12, ..history(Incident::TwoCauses, 1) };
     for (signal, body) in bodies(history) {
         let headers = [("Content-Type", "application/x-protobuf")];

@@ -70,7 +70,11 @@ async fn at_the_limit_passes_and_one_byte_over_does_not() {
             }
         }
     }
-    assert_eq!((harness.app().bodies.held(), harness.app().json_bodies.held()), (0, 0), "all memory is given back");
+    assert_eq!(
+        (harness.app().ingest.bodies.held(), harness.app().process.json_bodies.held()),
+        (0, 0),
+        "all memory is given back"
+    );
 }
 
 // A declared length reserves no memory; one over the limit is refused before the body is read.
@@ -120,7 +124,7 @@ async fn slots_then_a_queue_then_503_with_a_jittered_retry_after() {
     let app = harness.app().clone();
     let mut slots = Vec::new();
     for _ in 0..limits::INGEST_CONCURRENT_MIN {
-        slots.push(app.admission.enter(u32::MAX).await.unwrap_or_else(|_| panic!("a free slot")));
+        slots.push(app.ingest.admission.enter(u32::MAX).await.unwrap_or_else(|_| panic!("a free slot")));
     }
     let places = limits::INGEST_WAITING_MIN;
     let body = traces(vec![span(1)]);
@@ -134,10 +138,10 @@ async fn slots_then_a_queue_then_503_with_a_jittered_retry_after() {
             })
         })
         .collect();
-    while app.admission.waiting() < places {
+    while app.ingest.admission.waiting() < places {
         tokio::task::yield_now().await;
     }
-    assert_eq!(app.bodies.held(), 0, "who waits holds no memory");
+    assert_eq!(app.ingest.bodies.held(), 0, "who waits holds no memory");
     let mut seen = std::collections::BTreeSet::new();
     for _ in 0..30 {
         let answer = harness.post_otlp("traces", &project.token, &[PROTOBUF], &body).await.expect(503);
@@ -148,7 +152,7 @@ async fn slots_then_a_queue_then_503_with_a_jittered_retry_after() {
     for answer in waiting {
         answer.await.expect("no panic").expect(200);
     }
-    assert_eq!((app.admission.waiting(), app.bodies.held()), (0, 0));
+    assert_eq!((app.ingest.admission.waiting(), app.ingest.bodies.held()), (0, 0));
 }
 
 /// A JSON document of this many bytes.

@@ -129,7 +129,7 @@ async fn wrong_queries_and_too_many_tails_are_refused() {
     assert!(accepting(&path).await.expect(503).header("retry-after").is_some());
     // A closed connection makes room, as soon as the server notices.
     open.pop();
-    while harness.app().live_tails.enter(1).is_none() {
+    while harness.app().process.live_tails.enter(1).is_none() {
         tokio::task::yield_now().await;
     }
 }

@@ -33,7 +33,7 @@ async fn metrics_have_a_listener_of_their_own() {
     harness.post_otlp("traces", "wrong", &[PROTOBUF], b"").await.expect(401);
     harness.post_otlp("logs", &project.token, &[("Content-Type", "application/json")], LOG).await.expect(200);
     harness.post_otlp("logs", &project.token, &[("Content-Type", "application/json")], LOG).await.expect(200);
-    let answer = get(&harness.app().config.data_dir.join("metrics.sock"), "/metrics").await;
+    let answer = get(&harness.app().process.config.data_dir.join("metrics.sock"), "/metrics").await;
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     for line in [
         "tidewatch_http_requests_total{route=\"/api/otel/v1/traces\",status=\"2xx\"} 1",
@@ -60,11 +60,11 @@ async fn metrics_have_a_listener_of_their_own() {
     ] {
         assert!(answer.lines().any(|found| found == line), "{line}\n{answer}");
     }
-    assert!(get(&harness.app().config.data_dir.join("metrics.sock"), "/").await.starts_with("HTTP/1.1 404"));
+    assert!(get(&harness.app().process.config.data_dir.join("metrics.sock"), "/").await.starts_with("HTTP/1.1 404"));
     let lake = &harness.app().lake;
     lake.flush().expect("the disk works");
-    lake.merge(harness.app().clock.now_ns()).expect("the disk works");
-    let answer = get(&harness.app().config.data_dir.join("metrics.sock"), "/metrics").await;
+    lake.merge(harness.app().process.clock.now_ns()).expect("the disk works");
+    let answer = get(&harness.app().process.config.data_dir.join("metrics.sock"), "/metrics").await;
     for line in [
         "tidewatch_flush_seconds_count 1",
         "tidewatch_store_failures_total 0",
@@ -84,7 +84,7 @@ async fn a_unix_socket_beside_an_address() {
         config.listen.push(ListenAddress::Unix(path));
     })
     .await;
-    let socket = harness.app().config.data_dir.join("http.sock");
+    let socket = harness.app().process.config.data_dir.join("http.sock");
     for path in ["/health", "/readyz", "/livez"] {
         assert!(get(&socket, path).await.contains("{\"status\":\"ok\"}"), "{path}");
         client::send(harness.address(), "GET", path, &[], b"").await.expect(200);

@@ -60,12 +60,12 @@ on_both! {
         assert_eq!(series["days"], json!([{ "bucket": "2026-06-01T00:00:00Z", "total": 5, "up": 2, "missed": 0 }]));
         let total: i64 = series["points"].as_array().unwrap().iter().map(|point| point["total"].as_i64().unwrap()).sum();
         assert_eq!(total, 5);
-        let days = world.harness.app().control.monitor_days(&[id], 0, i64::MAX).await.expect("days");
+        let days = world.harness.app().accounts.control.monitor_days(&[id], 0, i64::MAX).await.expect("days");
         assert_eq!((days[&id][0].total, days[&id][0].up), (5, 2));
-        let states = world.harness.app().control.monitor_states(&[id, 999_999]).await.expect("states");
+        let states = world.harness.app().accounts.control.monitor_states(&[id, 999_999]).await.expect("states");
         assert_eq!((states.len(), states[0].name.as_str()), (1, "Shop"));
         let organization = organization(&world.harness).await;
-        let all = world.harness.app().control.monitors_of_organization(organization).await.expect("monitors");
+        let all = world.harness.app().accounts.control.monitors_of_organization(organization).await.expect("monitors");
         assert_eq!(all, states);
 
         let overview = at("/api/synthetics/overview", &world.project);

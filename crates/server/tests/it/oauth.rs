@@ -127,12 +127,12 @@ on_both! {
         let uris = ["http://127.0.0.1:9/callback".to_owned()];
         let mut last = String::new();
         for at in 1..limits::UNUSED_CLIENTS_MAX {
-            let by = Actor { at_ns: START + at, ..app.by_server() };
-            last = app.control.register_client(&by, "many", &uris).await.expect("registered").id;
+            let by = Actor { at_ns: START + at, ..app.accounts.by_server() };
+            last = app.accounts.control.register_client(&by, "many", &uris).await.expect("registered").id;
         }
         assert!(is_known(&first).await, "there is room for this many");
-        let by = Actor { at_ns: START + limits::UNUSED_CLIENTS_MAX, ..app.by_server() };
-        app.control.register_client(&by, "one too many", &uris).await.expect("registered");
+        let by = Actor { at_ns: START + limits::UNUSED_CLIENTS_MAX, ..app.accounts.by_server() };
+        app.accounts.control.register_client(&by, "one too many", &uris).await.expect("registered");
         assert!(!is_known(&first).await, "the oldest gave way");
         assert!(is_known(&last).await);
         clock.store(START + 24 * 3600 * SECOND + 2 * SECOND, Ordering::Relaxed);

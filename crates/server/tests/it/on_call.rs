@@ -115,8 +115,12 @@ impl Desk {
     /// Creates a channel of a type, as the API of channels does.
     pub async fn channel(&self, channel_type: &str, config: &Value) -> i64 {
         let app = self.harness.app();
-        let project = app.control.project_by_token(&self.project.token, app.clock.now_ns()).expect("the project");
-        let sealed = app.control.sealer().seal("notification target", &config.to_string()).expect("a sealer");
+        let project = app
+            .accounts
+            .control
+            .project_by_token(&self.project.token, app.process.clock.now_ns())
+            .expect("the project");
+        let sealed = app.accounts.control.sealer().seal("notification target", &config.to_string()).expect("a sealer");
         sqlx::query_scalar(
             "INSERT INTO notification_channels (project, name, channel_type, config_sealed, created_ns, updated_ns) \
              VALUES ($1, 'a channel', $2, $3, 0, 0) RETURNING id",
@@ -167,7 +171,7 @@ impl Desk {
     /// The deliveries of a page, once there are `count`: step, user, target, status.
     pub async fn deliveries(&self, page: i64, count: usize) -> Vec<Value> {
         until(async || {
-            self.harness.app().oncall.notify_one();
+            self.harness.app().alerting.oncall.notify_one();
             let page = self.pages("GET", &format!("/{page}"), &Value::Null).await.expect(200).json();
             let all = page["notifications"].as_array().expect("a list");
             let row = |one: &Value| json!([one["level"], one["userId"], one["targetDesc"], one["status"]]);
@@ -191,7 +195,7 @@ impl Desk {
         for _ in 0..2 {
             let tick = self.clock.fetch_add(1, Ordering::SeqCst) + 1;
             until(async || {
-                self.harness.app().oncall.notify_one();
+                self.harness.app().alerting.oncall.notify_one();
                 lease().await.filter(|until_ns| *until_ns == tick + MINUTE)
             })
             .await;
@@ -207,7 +211,8 @@ impl Desk {
         .await
         .expect("a read");
         let app = self.harness.app();
-        let open = |sealed: &String| app.control.sealer().open("notification target", sealed).expect("the key");
+        let open =
+            |sealed: &String| app.accounts.control.sealer().open("notification target", sealed).expect("the key");
         sealed.iter().map(|one| serde_json::from_str(&open(one)).expect("JSON")).collect()
     }
 
@@ -222,11 +227,11 @@ impl Desk {
 
 pub async fn member(harness: &Harness, organization: i64, name: &str, role: Role) -> (Arc<User>, String) {
     let app = harness.app();
-    let by = app.by_server();
+    let by = app.accounts.by_server();
     let email = format!("{name}@example.com");
     let new = NewUser { email, name: name.to_owned(), password_hash: None, is_email_verified: true };
-    let user = app.control.create_user(&by, &new).await.expect("a user");
-    app.control.add_member(&by, organization, user.id, role).await.expect("a member");
+    let user = app.accounts.control.create_user(&by, &new).await.expect("a user");
+    app.accounts.control.add_member(&by, organization, user.id, role).await.expect("a member");
     let login = harness.login_of(&user).await;
     (user, login)
 }
@@ -251,7 +256,7 @@ on_both! {
         let channel = desk.channel("escalation", &json!({ "policyId": desk.policy })).await;
         desk.fire(channel, "rule:12:abc", "firing").await;
         let page = until(async || {
-            desk.harness.app().oncall.notify_one();
+            desk.harness.app().alerting.oncall.notify_one();
             desk.list().await.first().cloned()
         })
         .await;
@@ -266,7 +271,7 @@ on_both! {
         // Fired again: counted, and nobody is reached again.
         desk.fire(channel, "rule:12:abc", "firing").await;
         until(async || {
-            desk.harness.app().oncall.notify_one();
+            desk.harness.app().alerting.oncall.notify_one();
             (desk.list().await[0]["eventCount"] == 2).then_some(())
         })
         .await;
@@ -294,7 +299,7 @@ on_both! {
         // The end of the alert resolves the page, and ends the link.
         desk.fire(channel, "rule:12:abc", "resolved").await;
         until(async || {
-            desk.harness.app().oncall.notify_one();
+            desk.harness.app().alerting.oncall.notify_one();
             (desk.list().await[0]["status"] == "resolved").then_some(())
         })
         .await;
@@ -304,7 +309,7 @@ on_both! {
         // The same alert opens another page.
         desk.fire(channel, "rule:12:abc", "firing").await;
         until(async || {
-            desk.harness.app().oncall.notify_one();
+            desk.harness.app().alerting.oncall.notify_one();
             (desk.list().await.len() == 2).then_some(())
         })
         .await;
@@ -323,27 +328,27 @@ on_both! {
             if number == 10 {
                 desk.harness.crash().await;
             }
-            desk.harness.app().oncall.notify_one();
-            other.iter().for_each(|node| node.app().oncall.notify_one());
+            desk.harness.app().alerting.oncall.notify_one();
+            other.iter().for_each(|node| node.app().alerting.oncall.notify_one());
         }
         // The lease of a process that was killed ends.
         desk.clock.fetch_add(2 * MINUTE, Ordering::SeqCst);
         until(async || {
-            desk.harness.app().oncall.notify_one();
-            other.iter().for_each(|node| node.app().oncall.notify_one());
+            desk.harness.app().alerting.oncall.notify_one();
+            other.iter().for_each(|node| node.app().alerting.oncall.notify_one());
             (desk.list().await.len() == 20).then_some(())
         })
         .await;
         until(async || {
-            desk.harness.app().oncall.notify_one();
+            desk.harness.app().alerting.oncall.notify_one();
             (desk.waiting().await.len() == 20).then_some(())
         })
         .await;
         desk.harness.crash().await;
         desk.clock.fetch_add(6 * MINUTE, Ordering::SeqCst);
         until(async || {
-            desk.harness.app().oncall.notify_one();
-            other.iter().for_each(|node| node.app().oncall.notify_one());
+            desk.harness.app().alerting.oncall.notify_one();
+            other.iter().for_each(|node| node.app().alerting.oncall.notify_one());
             (desk.waiting().await.len() >= 40).then_some(())
         })
         .await;
@@ -360,9 +365,9 @@ on_both! {
         let id = desk.open_page().await;
         desk.deliveries(id, 1).await;
         let app = desk.harness.app();
-        let grace = std::time::Duration::from_secs(app.config.incident_grace_seconds);
+        let grace = std::time::Duration::from_secs(app.process.config.incident_grace_seconds);
         until(async || {
-            let waits = app.control.has_ungrouped_notifications(app.clock.now_ns(), grace).await.expect("a read");
+            let waits = app.accounts.control.has_ungrouped_notifications(app.process.clock.now_ns(), grace).await.expect("a read");
             (!waits).then_some(())
         })
         .await;

@@ -230,7 +230,7 @@ async fn the_paths_of_exporters_are_served() {
 async fn a_stopping_journal_is_503_with_a_jittered_retry_after() {
     let (harness, project) = Harness::with_project().await;
     let app = harness.app().clone();
-    tokio::task::spawn_blocking(move || app.durable_store.close()).await.unwrap();
+    tokio::task::spawn_blocking(move || app.ingest.durable_store.close()).await.unwrap();
     let mut seen = std::collections::BTreeSet::new();
     for number in 0..40 {
         let answer =

@@ -58,7 +58,7 @@ async fn a_server_that_exports_traces_to_itself() {
     })
     .await;
     let project = harness.register().await;
-    let data = harness.app().config.data_dir.clone();
+    let data = harness.app().process.config.data_dir.clone();
     std::fs::write(data.join("headers"), format!("Authorization=Bearer%20{}\n", project.token)).expect("a file");
     harness.restart().await;
 
@@ -99,7 +99,7 @@ async fn an_unreachable_endpoint_does_not_affect_the_server() {
         config.traces_endpoint = Some("http://127.0.0.1:1".into());
     })
     .await;
-    let socket = harness.app().config.data_dir.join("metrics.sock");
+    let socket = harness.app().process.config.data_dir.join("metrics.sock");
     for _ in 0..5 {
         client::send(harness.address(), "GET", "/health", &[], b"").await.expect(200);
     }
@@ -136,7 +136,7 @@ async fn retryable_refusals_are_sent_again_with_the_same_bytes() {
         config.traces_endpoint = std::fs::read_to_string(config.data_dir.join("endpoint")).ok();
     })
     .await;
-    let data = harness.app().config.data_dir.clone();
+    let data = harness.app().process.config.data_dir.clone();
     std::fs::write(data.join("endpoint"), url).expect("a file");
     harness.restart().await;
     let socket = data.join("metrics.sock");

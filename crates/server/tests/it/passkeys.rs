@@ -60,10 +60,10 @@ async fn sign_in(harness: &Harness, start: &Value, authenticator: &mut Authentic
 /// Creates another user without a password, as after single sign-on, and returns their login.
 async fn other_login(harness: &Harness) -> String {
     let app = harness.app();
-    let by = Actor { name: "a test".into(), ..app.by_server() };
+    let by = Actor { name: "a test".into(), ..app.accounts.by_server() };
     let email = "other@example.com".into();
     let new = NewUser { email, name: "Other".into(), password_hash: None, is_email_verified: true };
-    let user = app.control.create_user(&by, &new).await.expect("a user");
+    let user = app.accounts.control.create_user(&by, &new).await.expect("a user");
     harness.login_of(&user).await
 }
 

@@ -33,14 +33,14 @@ async fn every_window_at_its_limit_and_one_over() {
         let path = format!("/test/window/{number}");
         let mut over = None;
         for client in ["203.0.113.1", "203.0.113.2"] {
-            let minute = harness.app().clock.now_ns() / 60_000_000_000;
+            let minute = harness.app().process.clock.now_ns() / 60_000_000_000;
             let mut statuses = Vec::new();
             for _ in 0..window.requests_max() {
                 statuses.push(from(&harness, &path, client, "").await.status);
             }
             assert!(statuses.iter().all(|status| *status == 200), "{window:?}: {statuses:?}");
             let answer = from(&harness, &path, client, "").await;
-            if harness.app().clock.now_ns() / 60_000_000_000 == minute {
+            if harness.app().process.clock.now_ns() / 60_000_000_000 == minute {
                 over = Some(answer);
             }
         }

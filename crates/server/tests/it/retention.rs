@@ -23,7 +23,7 @@ async fn remove_expired(harness: &Harness) {
         let tidied = TidiedFor::default();
         retention_changes::apply(&app, &tidied).expect("nothing fails");
         app.lake.flush().expect("the disk works");
-        app.lake.retain(app.clock.now_ns()).expect("the disk works");
+        app.lake.retain(app.process.clock.now_ns()).expect("the disk works");
         retention_changes::apply(&app, &tidied).expect("nothing fails");
     };
     tokio::task::spawn_blocking(work).await.expect("no panic");
@@ -31,7 +31,7 @@ async fn remove_expired(harness: &Harness) {
 
 /// Whether a file of the journal contains this string.
 fn is_in_journal(harness: &Harness, text: &str) -> bool {
-    let files = std::fs::read_dir(harness.app().config.data_dir.join("journal")).expect("the journal is there");
+    let files = std::fs::read_dir(harness.app().process.config.data_dir.join("journal")).expect("the journal is there");
     files
         .map(|file| std::fs::read(file.expect("an entry").path()).expect("a file"))
         .any(|content| content.windows(text.len()).any(|window| window == text.as_bytes()))
@@ -121,7 +121,7 @@ on_both! {
             tables.map(|table| harness.rows(table))
         };
         assert_eq!(native(&harness), [2; 5]);
-        let uploads = |harness: &Harness| harness.app().symbols.store.list(id).expect("the disk works").len();
+        let uploads = |harness: &Harness| harness.app().ingest.symbols.store.list(id).expect("the disk works").len();
         assert_eq!(uploads(&harness), 1);
 
         let path = format!("/api/projects?projectId={}", doomed.id);

@@ -98,9 +98,13 @@ impl Setup {
 pub async fn channel(harness: &Harness, project: &Project) -> i64 {
     let app = harness.app();
     let id = project.id.parse().expect("a UUID");
-    let project = app.control.project_by_id(id).expect("the project");
+    let project = app.accounts.control.project_by_id(id).expect("the project");
     let config = json!({ "url": "https://example.com/hook" });
-    app.control.create_channel(&app.by_server(), &project, "hook", "webhook", &config).await.expect("a channel")
+    app.accounts
+        .control
+        .create_channel(&app.accounts.by_server(), &project, "hook", "webhook", &config)
+        .await
+        .expect("a channel")
 }
 
 pub fn seconds(minute: i64) -> f64 {
@@ -198,7 +202,7 @@ on_both! {
         let (harness, project) = Harness::registered_at(&database, &clock, |_| {}).await;
         let setup = Setup::of(harness, project, clock).await;
         let id = setup.create("error_count_threshold", json!({})).await;
-        let control = setup.harness.app().control.clone();
+        let control = setup.harness.app().accounts.control.clone();
         let number = control.project_by_id(setup.project.id.parse().expect("a UUID")).expect("the project").number;
         let rule = control.notification_rules(number).await.expect("rules").remove(0);
         let now = NOON_NS as i64;

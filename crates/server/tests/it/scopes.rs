@@ -100,7 +100,7 @@ on_both! {
         let (harness, project) = Harness::registered(&database).await;
         let second = harness.project("second").await;
         let trace = "0123456789abcdef0123456789abcdef";
-        let now = harness.app().clock.now_ns();
+        let now = harness.app().process.clock.now_ns();
         for (at, one) in [&project, &second].into_iter().enumerate() {
             let span = json!({
                 "traceId": trace, "spanId": format!("000000000000000{}", at + 1), "name": format!("GET /{at}"), "kind": 2,

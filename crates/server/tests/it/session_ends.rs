@@ -181,16 +181,28 @@ impl Way {
             }
             Way::Operator => {
                 let app = harness.app();
-                let by = Actor { name: "tidewatch admin reset-password".into(), ..app.by_server() };
+                let by = Actor { name: "tidewatch admin reset-password".into(), ..app.accounts.by_server() };
                 let hash = tidewatch_accounts::secrets::password::hash(&next).expect("a hash");
-                let owner = app.control.stored_user("owner@example.com").await.expect("a database").expect("the owner");
-                app.control.set_password(&by, owner.id, &hash).await.expect("a database");
+                let owner = app
+                    .accounts
+                    .control
+                    .stored_user("owner@example.com")
+                    .await
+                    .expect("a database")
+                    .expect("the owner");
+                app.accounts.control.set_password(&by, owner.id, &hash).await.expect("a database");
             }
             Way::SecondFactorReset => {
                 let app = harness.app();
-                let by = Actor { name: "tidewatch admin reset-2fa".into(), ..app.by_server() };
-                let owner = app.control.stored_user("owner@example.com").await.expect("a database").expect("the owner");
-                app.control.remove_second_factors(&by, owner.id).await.expect("a database");
+                let by = Actor { name: "tidewatch admin reset-2fa".into(), ..app.accounts.by_server() };
+                let owner = app
+                    .accounts
+                    .control
+                    .stored_user("owner@example.com")
+                    .await
+                    .expect("a database")
+                    .expect("the owner");
+                app.accounts.control.remove_second_factors(&by, owner.id).await.expect("a database");
                 return password.to_owned();
             }
             Way::SignOut => {

@@ -193,7 +193,7 @@ on_both! {
         let known = page_login(&harness, "owner@example.com", "203.0.113.7", None).await.expect(200);
         let app = harness.app().clone();
         // Fills the running work and the queue.
-        let full = app.hashes_waiting.try_acquire_many(u32::try_from(tidewatch_limits::PASSWORD_HASHES_WAITING_MAX).unwrap());
+        let full = app.accounts.hashes_waiting.try_acquire_many(u32::try_from(tidewatch_limits::PASSWORD_HASHES_WAITING_MAX).unwrap());
         let full = full.expect("nobody else signs in");
         let busy = login(&harness, "somebody@example.com", "guess", "198.51.100.9", "script/1").await.expect(503);
         assert!(busy.header("Retry-After").is_some());

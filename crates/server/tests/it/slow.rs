@@ -115,7 +115,7 @@ async fn too_slow_is_408_and_503_where_exporters_retry() {
             assert!((expected..=expected + ON_ITS_WAY).contains(&seconds), "{}: {what} after {seconds} s", route.0);
         }
     }
-    assert_eq!(harness.app().bodies.held(), 0);
+    assert_eq!(harness.app().ingest.bodies.held(), 0);
 }
 
 #[tokio::test]
@@ -164,9 +164,9 @@ async fn waiting_for_a_slot_counts_against_no_timeout() {
     // All but one of the four slots, the minimum.
     let mut others = Vec::new();
     for _ in 1..limits::INGEST_CONCURRENT_MIN {
-        others.push(app.admission.enter(7).await.unwrap_or_else(|_| panic!("a free slot")));
+        others.push(app.ingest.admission.enter(7).await.unwrap_or_else(|_| panic!("a free slot")));
     }
-    let slot = app.admission.enter(7).await.unwrap_or_else(|_| panic!("a free slot"));
+    let slot = app.ingest.admission.enter(7).await.unwrap_or_else(|_| panic!("a free slot"));
     for whole in [true, false] {
         let mut connection = Connection::open(harness.address()).await;
         let head = head("/api/otel/v1/traces", &project.token, 2).replace("Host: a", "Host: a\r\nConnection: close");
@@ -174,7 +174,7 @@ async fn waiting_for_a_slot_counts_against_no_timeout() {
         connection.write(if whole { b"{}" } else { b"{" }).await;
         if whole {
             sleep(Duration::from_secs(3600)).await;
-            assert_eq!(app.admission.waiting(), 1);
+            assert_eq!(app.ingest.admission.waiting(), 1);
             continue;
         }
     }
@@ -183,13 +183,13 @@ async fn waiting_for_a_slot_counts_against_no_timeout() {
     let head = head("/api/otel/v1/traces", &project.token, 2).replace("Host: a", "Host: a\r\nConnection: close");
     connection.write(head.as_bytes()).await;
     connection.write(b"{").await;
-    while app.bodies.held() == 0 {
+    while app.ingest.bodies.held() == 0 {
         tokio::task::yield_now().await;
     }
     // A slow body holds no slot; when it is complete, the request waits for a slot without a timeout.
-    let slot = app.admission.enter(7).await.unwrap_or_else(|_| panic!("a slow client holds no slot"));
+    let slot = app.ingest.admission.enter(7).await.unwrap_or_else(|_| panic!("a slow client holds no slot"));
     connection.write(b"}").await;
-    while app.admission.waiting() == 0 {
+    while app.ingest.admission.waiting() == 0 {
         sleep(Duration::from_millis(1)).await;
     }
     sleep(Duration::from_secs(3600)).await;
@@ -260,7 +260,7 @@ async fn an_upload_waits_30_seconds_for_a_slot() {
     let app = harness.app().clone();
     let mut slots = Vec::new();
     for _ in 0..limits::UPLOAD_CONCURRENT {
-        slots.push(app.uploads.enter(0).await.unwrap_or_else(|_| panic!("a free slot")));
+        slots.push(app.ingest.uploads.enter(0).await.unwrap_or_else(|_| panic!("a free slot")));
     }
     let request = "POST /test/upload HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 5\r\n\
                    Content-Type: multipart/form-data; boundary=X\r\n\r\n--X--";

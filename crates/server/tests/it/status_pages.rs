@@ -74,7 +74,7 @@ impl Site {
         };
         let (harness, _) = Harness::registered_at(database, &clock, change).await;
         let monitors = Arc::new(Monitors { name: name.to_owned(), ..Monitors::default() });
-        harness.app().status_pages.set_source(monitors.clone());
+        harness.app().alerting.status_pages.set_source(monitors.clone());
         let admin = format!("/api/organizations/{}/status-pages", organization(&harness).await);
         Site { harness, monitors, clock, admin }
     }

@@ -96,7 +96,7 @@ impl Uploads {
         self.settle().await;
         let (app, project) = (self.harness.app().clone(), self.project);
         let work = move || {
-            let project = app.control.project_by_id(project).expect("the project is there");
+            let project = app.accounts.control.project_by_id(project).expect("the project is there");
             resolve_again(&app, &project, &|| false).expect("the disk works")
         };
         tokio::task::spawn_blocking(work).await.expect("no panic")
@@ -376,7 +376,7 @@ async fn the_console_of_a_recording_is_symbolic() {
         format!(r#"{{"version":3,"sources":["{source}"],"names":[],"mappings":"AAAA;EAEE"}}"#).into_bytes()
     };
     let session = "4b0e6a5c-2a7d-4f2e-9a0b-aabbccddeeff";
-    let now = tidewatch_query::time::to_rfc3339(uploads.harness.app().clock.now_ns());
+    let now = tidewatch_query::time::to_rfc3339(uploads.harness.app().process.clock.now_ns());
     let stack = |place: &str| format!("Error: empty\n    at t ({place})");
     let raw = stack("https://shop.example/app.min.js:2:5");
     let send = async |segment: u32| {

@@ -69,13 +69,13 @@ impl Uploads {
 
     /// Paths of the stored files, without the project's id.
     pub fn kept(&self) -> Vec<String> {
-        let found = self.harness.app().symbols.store.list(self.project).expect("the disk works");
+        let found = self.harness.app().ingest.symbols.store.list(self.project).expect("the disk works");
         found.into_iter().map(|listed| listed.path.replace(&format!("{}/", self.project), "")).collect()
     }
 
     /// The artifact, after all requested artifacts are built.
     pub async fn artifact(&self, key: SymbolKey) -> Option<Vec<u8>> {
-        let (symbols, project) = (self.harness.app().symbols.clone(), self.project);
+        let (symbols, project) = (self.harness.app().ingest.symbols.clone(), self.project);
         let read = move || {
             symbols.builder.wait_until_idle();
             symbols.store.artifact(project, &key).expect("the disk works").map(Vec::from)
@@ -119,7 +119,7 @@ impl Uploads {
     }
 
     pub async fn settle(&self) {
-        let symbols = self.harness.app().symbols.clone();
+        let symbols = self.harness.app().ingest.symbols.clone();
         tokio::task::spawn_blocking(move || symbols.builder.wait_until_idle()).await.expect("no panic");
     }
 }

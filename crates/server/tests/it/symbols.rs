@@ -34,7 +34,7 @@ async fn a_fat_file_counts_once_and_is_kept_once_per_slice() {
         let artifact = Artifact::open(&artifact).and_then(Artifact::verify).expect("whole");
         assert_eq!(artifact.id(), Some(id));
     }
-    let (built, failed) = uploads.harness.app().symbols.builder.stats();
+    let (built, failed) = uploads.harness.app().ingest.symbols.builder.stats();
     assert_eq!((built, failed), (3, 0), "the same upload again makes nothing again");
 }
 
@@ -46,7 +46,7 @@ async fn a_file_without_debug_information_replaces_none_that_has_it() {
     let id = ids(&with)[0];
     assert_eq!(ids(&without), [id]);
     let has_debug_info = || {
-        let info = uploads.harness.app().symbols.store.info(uploads.project, &SymbolKey::MachO(id));
+        let info = uploads.harness.app().ingest.symbols.store.info(uploads.project, &SymbolKey::MachO(id));
         info.expect("it is kept").has_debug_info
     };
     for (file, expected) in [(&without, false), (&with, true), (&without, true)] {
@@ -100,7 +100,7 @@ async fn source_maps_of_a_build_folder() {
     assert_eq!(uploads.kept(), ["sourcemaps/minified.js", "sourcemaps/minified.js.map"]);
     let name = FileName::of("minified.js.map").expect("a name");
     let key = SymbolKey::SourceMap(name);
-    let info = uploads.harness.app().symbols.store.info(uploads.project, &key).expect("it is kept");
+    let info = uploads.harness.app().ingest.symbols.store.info(uploads.project, &key).expect("it is kept");
     assert_eq!((info.version.as_deref(), info.bytes), (Some("1.2.3"), map.len() as u64));
     assert!(uploads.artifact(key).await.is_some());
     // Source maps are accepted at the other route too. Spec: `/api/symbols/upload`, 3.
@@ -118,7 +118,7 @@ async fn uploaded_files_survive_a_restart() {
     assert_eq!(uploads.kept(), before);
     let key = SymbolKey::MachO(ids(&file)[0]);
     assert_eq!(
-        uploads.harness.app().symbols.store.read(uploads.project, &key).expect("the disk works").map(Vec::from),
+        uploads.harness.app().ingest.symbols.store.read(uploads.project, &key).expect("the disk works").map(Vec::from),
         Some(file)
     );
 }
@@ -161,7 +161,7 @@ async fn hostile_files() {
         count += 1;
     }
     assert!(count > 50);
-    let symbols = uploads.harness.app().symbols.clone();
+    let symbols = uploads.harness.app().ingest.symbols.clone();
     tokio::task::spawn_blocking(move || symbols.builder.wait_until_idle()).await.expect("no panic");
     uploads.accepted(SYMBOLS, &[], &[("AcmeKit", &fixture("macho/AcmeKit.fat3"))]).await;
 }
@@ -385,7 +385,7 @@ async fn the_bytes_of_a_project_are_limited() {
     let why = text(&answer.json()["error"]);
     assert!(why.contains("limit of 1048576: delete old uploads"), "{why}");
     assert_eq!(uploads.kept(), ["sourcemaps/a.js.map"], "nothing of it is kept");
-    assert_eq!(uploads.harness.app().symbols.over_quota.load(std::sync::atomic::Ordering::Relaxed), 1);
+    assert_eq!(uploads.harness.app().ingest.symbols.over_quota.load(std::sync::atomic::Ordering::Relaxed), 1);
     // The same file again takes no space, a new version only its additional bytes; deleting frees space.
     for file in [&half, &most] {
         assert_eq!(uploads.accepted(SOURCE_MAPS, &[], &[("a.js.map", file)]).await, 1);
@@ -403,7 +403,7 @@ async fn everything_of_a_removed_project_is_deleted() {
     let map = br#"{"version":3,"debugId":"85314830-023f-4cf1-a267-535f4e37bb17","sources":["cart.ts"],"names":[],"mappings":"AAAA;EAEE"}"#;
     uploads.accepted(SOURCE_MAPS, &[], &[("app.js.map", map)]).await;
     uploads.settle().await;
-    let (symbols, project) = (uploads.harness.app().symbols.clone(), uploads.project);
+    let (symbols, project) = (uploads.harness.app().ingest.symbols.clone(), uploads.project);
     tokio::task::spawn_blocking(move || {
         let need = tidewatch_symbols::ArtifactRequest::Script { debug_id: None, path: "x.js".into() };
         symbols.missing.add(project, need, 1);
@@ -416,7 +416,7 @@ async fn everything_of_a_removed_project_is_deleted() {
     .expect("no panic");
     assert_eq!(uploads.kept(), Vec::<String>::new());
     assert_eq!(uploads.get("/api/symbols/missing").await, json!([]));
-    let blobs = uploads.harness.app().config.data_dir.join("blobs");
+    let blobs = uploads.harness.app().process.config.data_dir.join("blobs");
     let mut open = vec![blobs];
     while let Some(folder) = open.pop() {
         for entry in std::fs::read_dir(folder).expect("a folder") {
@@ -445,7 +445,7 @@ async fn outdated_and_damaged_artifacts_are_built_again() {
     let damaged = [changed(4), changed(30), changed(good.len() - 1), good[..200].to_vec(), of_other, Vec::new()];
     for (number, artifact) in damaged.into_iter().enumerate() {
         let path = key("app.js.map").path(uploads.project);
-        let path = uploads.harness.app().config.data_dir.join("blobs").join(format!("{path}.tw"));
+        let path = uploads.harness.app().process.config.data_dir.join("blobs").join(format!("{path}.tw"));
         std::fs::write(path, artifact).expect("the disk works");
         // Clears the cache in memory.
         uploads.harness.restart().await;

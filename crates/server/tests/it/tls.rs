@@ -41,7 +41,9 @@ async fn server() -> (Harness, std::net::SocketAddr) {
         config.tls_key = Some(fixture("one.key"));
     })
     .await;
-    let Some(&ListenAddress::Tls(address)) = harness.app().config.listen.last() else { panic!("no TLS address") };
+    let Some(&ListenAddress::Tls(address)) = harness.app().process.config.listen.last() else {
+        panic!("no TLS address")
+    };
     (harness, address)
 }
 

@@ -49,7 +49,7 @@ async fn turned_on(harness: &Harness) -> (String, Vec<String>) {
     let login: Value = serde_json::from_str(LOGIN).expect("JSON");
     assert!(harness.api_as("", "POST", "/api/login", &login).await.expect(200).json()["token"].is_string());
     harness.api("POST", &format!("{path}/confirm"), &json!({ "code": "000000" })).await.expect(400);
-    let now = harness.app().clock.now_ns();
+    let now = harness.app().process.clock.now_ns();
     let confirm = json!({ "code": code(&secret, now) });
     let codes = harness.api("POST", &format!("{path}/confirm"), &confirm).await.expect(200).json();
     harness.api("POST", path, &json!({ "password": "correct horse" })).await.expect(409);

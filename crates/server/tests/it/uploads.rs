@@ -28,7 +28,7 @@ async fn send(harness: &Harness, parts: &[Vec<u8>], chunked: bool) -> Answer {
 
 /// Asserts that no files of uploads are left on disk.
 async fn assert_clean(harness: &Harness) {
-    let folder = harness.app().config.upload_folder();
+    let folder = harness.app().process.config.upload_folder();
     for _ in 0..10_000 {
         let left = std::fs::read_dir(&folder).map_or(0, |entries| entries.count());
         if left == 0 {

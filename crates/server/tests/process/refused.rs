@@ -147,7 +147,7 @@ fn losing_the_first_answer(server: SocketAddr) -> (SocketAddr, Arc<std::sync::at
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_503_is_retried() {
     let here = server(|config| config.ingest_concurrent_max = 1).await;
-    let gate = here.app.admission.clone();
+    let gate = here.app.ingest.admission.clone();
     let mut slots = Vec::new();
     for _ in 0..limits::INGEST_CONCURRENT_MIN {
         slots.push(gate.enter(u32::MAX).await.unwrap_or_else(|_| panic!("a free slot")));
@@ -162,9 +162,9 @@ async fn a_503_is_retried() {
     while gate.waiting() < limits::INGEST_WAITING_MIN {
         tokio::task::yield_now().await;
     }
-    let refused_before = here.app.refusals();
+    let refused_before = here.app.ingest.refusals();
     let free = async {
-        while here.app.refusals() == refused_before {
+        while here.app.ingest.refusals() == refused_before {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
         drop(slots);
@@ -190,11 +190,11 @@ async fn a_batch_whose_answer_was_lost_is_stored_once() {
 async fn a_413_or_400_drops_the_batch() {
     let small = server(|config| config.otlp_body_bytes_max = 100).await;
     assert_eq!(small.export(small.address, "").await, "FAILURE");
-    assert_eq!(small.app.refusals(), 1, "413: sent once");
+    assert_eq!(small.app.ingest.refusals(), 1, "413: sent once");
     let here = server(|_| ()).await;
     // A body that does not match its encoding.
     assert_eq!(here.export(here.address, ",content-encoding=gzip").await, "FAILURE");
-    assert_eq!(here.app.refusals(), 1, "400: sent once");
+    assert_eq!(here.app.ingest.refusals(), 1, "400: sent once");
     for server in [small, here] {
         assert_eq!(server.rows().await, BTreeMap::from([("spans", 0), ("endpoints", 0)]));
     }

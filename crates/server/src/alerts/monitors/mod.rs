@@ -37,7 +37,7 @@ const LEASE: &str = "monitors";
 /// Makes the checks that are due, until `stopped`.
 pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
     let running = HeartbeatGuard(Liveness::new("monitors"));
-    app.background.add(&running.0);
+    app.process.background.add(&running.0);
     let mut scheduler = Scheduler {
         app,
         permits: Arc::new(Semaphore::new(limits::MONITORS_CONCURRENT)),
@@ -79,8 +79,8 @@ impl Scheduler {
     /// Begins the checks that are due.
     async fn look(&mut self) -> Result<(), ControlError> {
         while self.checks.try_join_next().is_some() {}
-        let scheduled = self.app.control.scheduled_monitors().await?;
-        let (now_ns, uptime) = self.app.clock.both();
+        let scheduled = self.app.accounts.control.scheduled_monitors().await?;
+        let (now_ns, uptime) = self.app.process.clock.both();
         self.notice_jump(now_ns, uptime);
         if scheduled.is_empty() || !self.lease(now_ns).await? {
             return Ok(());
@@ -113,9 +113,9 @@ impl Scheduler {
         if (length_ns / 2..=length_ns).contains(&left_ns) {
             return Ok(true);
         }
-        let before_ns = self.app.control.lease_until(LEASE).await?;
+        let before_ns = self.app.accounts.control.lease_until(LEASE).await?;
         let until_ns = now_ns.saturating_add(length_ns);
-        if !self.app.control.take_lease(LEASE, &self.app.lease_holder, now_ns, until_ns).await? {
+        if !self.app.accounts.control.take_lease(LEASE, &self.app.accounts.lease_holder, now_ns, until_ns).await? {
             self.leased_until_ns = i64::MIN;
             return Ok(false);
         }
@@ -132,7 +132,7 @@ impl Scheduler {
     fn begin(&mut self, monitor: ScheduledMonitor, now_ns: i64) {
         let ScheduledMonitor { id, interval_seconds, slot_ns: done_ns, .. } = monitor;
         let is_browser = monitor.check_type == CheckType::Browser.name();
-        if is_browser && self.app.browser.is_off() {
+        if is_browser && self.app.alerting.browser.is_off() {
             return;
         }
         let Some(slot_ns) = schedule::due_ns(id, interval_seconds, done_ns, now_ns) else { return };
@@ -140,12 +140,12 @@ impl Scheduler {
             return;
         }
         let Ok(permit) = self.permits.clone().try_acquire_owned() else { return };
-        let browser = if is_browser { self.app.browser.permit() } else { None };
+        let browser = if is_browser { self.app.alerting.browser.permit() } else { None };
         if is_browser && browser.is_none() {
             return;
         }
         self.running.lock().insert(id);
-        let (app, running, holder) = (self.app.clone(), self.running.clone(), self.app.lease_holder.clone());
+        let (app, running, holder) = (self.app.clone(), self.running.clone(), self.app.accounts.lease_holder.clone());
         self.checks.spawn(async move {
             let missed = schedule::missed(interval_seconds, done_ns, slot_ns);
             let slot = MonitorSlot { lease: Lease { name: LEASE, holder: &holder }, slot_ns, missed };
@@ -172,18 +172,19 @@ impl Scheduler {
             to_rfc3339(deadline_ns)
         );
         let result = unmeasured(now_ns, MonitorOutcome::Down, reason);
-        let lease = Lease { name: LEASE, holder: &self.app.lease_holder };
+        let lease = Lease { name: LEASE, holder: &self.app.accounts.lease_holder };
         let slot = MonitorSlot { lease, slot_ns: deadline_ns, missed: Vec::new() };
-        self.app.control.record_monitor_result(id, &result, Some(&slot), &Rules).await?;
+        self.app.accounts.control.record_monitor_result(id, &result, Some(&slot), &Rules).await?;
         Ok(())
     }
 
     /// Gives up what runs, and the lease: another node continues at once.
     async fn end(mut self) {
         self.checks.shutdown().await;
-        let now_ns = self.app.clock.now_ns();
+        let now_ns = self.app.process.clock.now_ns();
         if self.leased_until_ns > now_ns
-            && let Err(error) = self.app.control.take_lease(LEASE, &self.app.lease_holder, now_ns, now_ns).await
+            && let Err(error) =
+                self.app.accounts.control.take_lease(LEASE, &self.app.accounts.lease_holder, now_ns, now_ns).await
         {
             tracing::warn!(%error, "the lease of monitors ends by itself: {error}");
         }
@@ -192,9 +193,9 @@ impl Scheduler {
 
 /// Makes a check and stores its result.
 async fn check(app: &App, id: i64, slot: &MonitorSlot<'_>) -> Result<(), ControlError> {
-    let Some(monitor) = app.control.any_monitor(id).await? else { return Ok(()) };
+    let Some(monitor) = app.accounts.control.any_monitor(id).await? else { return Ok(()) };
     let result = probe::probe(app, &monitor).await;
-    app.control.record_monitor_result(id, &result, Some(slot), &Rules).await?;
+    app.accounts.control.record_monitor_result(id, &result, Some(slot), &Rules).await?;
     Ok(())
 }
 

@@ -17,19 +17,19 @@ use crate::app::App;
 /// Makes the check of a monitor within its time, and returns the result, which is not stored yet.
 pub async fn probe(app: &App, monitor: &Monitor) -> MonitorResult {
     let chosen = &monitor.chosen;
-    let at_ns = app.clock.now_ns();
+    let at_ns = app.process.clock.now_ns();
     let config = match CheckConfig::read(&chosen.check_type, &chosen.config) {
         Ok(config) => config,
         Err(error) => return unmeasured(at_ns, MonitorOutcome::Down, error.to_string()),
     };
-    let policy = OutboundPolicy { allows_private: app.config.allow_private_monitor_targets };
+    let policy = OutboundPolicy { allows_private: app.process.config.allow_private_monitor_targets };
     let mut observed = Observed::default();
     let mut output = String::new();
     let timeout = Duration::from_secs(chosen.timeout_seconds.unsigned_abs());
     let (outcome, reason) = match &config {
         // It ends within its time by itself, and then still reports what the script printed.
         CheckConfig::Browser(config) => {
-            match browser::check(&app.browser, policy, config, timeout, &mut observed).await {
+            match browser::check(&app.alerting.browser, policy, config, timeout, &mut observed).await {
                 Ok((printed, bad)) => {
                     output = printed;
                     verdict_of(bad)

@@ -8,16 +8,17 @@ use axum::extract::State;
 use axum::http::StatusCode;
 
 use super::{fields, password, view};
-use crate::app::App;
+use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;
+use crate::http::account::bodies::login::{LoginAnswer, LoginBundle};
+use crate::http::account::bodies::people::{AcceptRequest, InvitedView};
+use crate::http::confirmation::Done;
 use crate::http::gate::auth::{ClientInfo, LoginUser, Via};
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::link_token::LinkToken;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
 use tidewatch_limits::per_ip::{InvitationAcceptance, InvitationLookup};
-use tidewatch_query::views::account::{Done, LoginAnswer, LoginBundle};
-use tidewatch_query::views::people::{AcceptRequest, InvitedView};
 
 /// The content of an invitation.
 #[utoipa::path(
@@ -31,10 +32,10 @@ use tidewatch_query::views::people::{AcceptRequest, InvitedView};
 )]
 pub async fn look_up(
     _: PerIp<InvitationLookup>,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     LinkToken(token): LinkToken,
 ) -> Result<Json<InvitedView>, ApiError> {
-    let invited = app.control.invited(&token, app.clock.now_ns()).await?;
+    let invited = accounts.control.invited(&token, accounts.clock.now_ns()).await?;
     Ok(Json(InvitedView {
         email: invited.email,
         organization_name: invited.organization_name,
@@ -58,23 +59,24 @@ pub async fn look_up(
 pub async fn accept(
     _: PerIp<InvitationAcceptance>,
     from: ClientInfo,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
     LinkToken(token): LinkToken,
     AnonymousBody(request): AnonymousBody<AcceptRequest>,
 ) -> Result<(StatusCode, Json<LoginAnswer>), ApiError> {
     let name = fields::text("name", &request.name)?;
     password::check(&request.password)?;
     // The token is checked first, so that guesses cause no password hashing.
-    let invited = app.control.invited(&token, app.clock.now_ns()).await?;
+    let invited = accounts.control.invited(&token, accounts.clock.now_ns()).await?;
     if invited.exists_as_user {
         return Err(ApiError::Conflict("the email address has an account already; sign in to accept"));
     }
-    let hash = password::hash(&app, request.password).await?;
-    let actor = from.actor(&app, &invited.email);
-    let user = app.control.accept_as_new(&actor, &token, &name, &hash).await?;
-    let user = app.control.user(user).ok_or(ApiError::Unauthorized("the account is gone"))?;
-    let token = view::begin_session(&app, &from, &user).await?;
-    let LoginBundle { user, projects, organizations } = view::bundle(&app, &user, &Via::Login);
+    let hash = password::hash(&accounts, request.password).await?;
+    let actor = from.actor(&accounts.clock, &invited.email);
+    let user = accounts.control.accept_as_new(&actor, &token, &name, &hash).await?;
+    let user = accounts.control.user(user).ok_or(ApiError::Unauthorized("the account is gone"))?;
+    let token = view::begin_session(&accounts, &from, &user).await?;
+    let LoginBundle { user, projects, organizations } = view::bundle(&accounts, &process, &user, &Via::Login);
     Ok((StatusCode::CREATED, Json(LoginAnswer { token, user, projects, organizations })))
 }
 
@@ -89,11 +91,11 @@ pub async fn accept(
 )]
 pub async fn accept_existing(
     _: PerIp<InvitationAcceptance>,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     LoginUser(caller): LoginUser,
     LinkToken(token): LinkToken,
 ) -> Result<Json<Done>, ApiError> {
-    app.control.accept_as_user(&caller.actor(&app), &token, caller.user.id, &caller.user.email).await?;
+    accounts.control.accept_as_user(&caller.actor(&accounts.clock), &token, caller.user.id, &caller.user.email).await?;
     Ok(Json(Done { message: "you are a member now".to_owned() }))
 }
 
@@ -109,10 +111,10 @@ pub async fn accept_existing(
 )]
 pub async fn look_up_link(
     window: PerIp<InvitationLookup>,
-    app: State<Arc<App>>,
+    accounts: State<Arc<Accounts>>,
     token: LinkToken,
 ) -> Result<Json<InvitedView>, ApiError> {
-    look_up(window, app, token).await
+    look_up(window, accounts, token).await
 }
 
 /// Creates an account for the invited address, and signs it in.
@@ -129,11 +131,12 @@ pub async fn look_up_link(
 pub async fn accept_link(
     window: PerIp<InvitationAcceptance>,
     from: ClientInfo,
-    app: State<Arc<App>>,
+    accounts: State<Arc<Accounts>>,
+    process: State<Arc<Process>>,
     token: LinkToken,
     body: AnonymousBody<AcceptRequest>,
 ) -> Result<(StatusCode, Json<LoginAnswer>), ApiError> {
-    accept(window, from, app, token, body).await
+    accept(window, from, accounts, process, token, body).await
 }
 
 /// Accepts an invitation as the signed-in user. The invitation must be for the user's address.
@@ -147,9 +150,9 @@ pub async fn accept_link(
 )]
 pub async fn accept_existing_link(
     window: PerIp<InvitationAcceptance>,
-    app: State<Arc<App>>,
+    accounts: State<Arc<Accounts>>,
     caller: LoginUser,
     token: LinkToken,
 ) -> Result<Json<Done>, ApiError> {
-    accept_existing(window, app, caller, token).await
+    accept_existing(window, accounts, caller, token).await
 }

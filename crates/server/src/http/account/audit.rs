@@ -13,14 +13,14 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::view::rfc3339;
-use crate::app::App;
+use crate::contexts::Accounts;
 use crate::error::ApiError;
+use crate::http::account::bodies::people::{AuditActor, AuditLineView, AuditPage};
 use crate::http::connection::streamed_body::{self, BodySender};
 use crate::http::gate::auth::{Admin, LoginUser, OrganizationAccess, ViaLogin};
 use crate::http::openapi::Failures;
 use tidewatch_accounts::{AuditEntry, AuditFilter};
 use tidewatch_limits as limits;
-use tidewatch_query::views::people::{AuditActor, AuditLineView, AuditPage};
 
 /// Selects entries of the audit log.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
@@ -81,14 +81,14 @@ impl AuditQuery {
     responses((status = 200, description = "Success", body = AuditPage), Failures)
 )]
 pub async fn page(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     access: OrganizationAccess<Admin>,
     query: Result<Query<AuditQuery>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Json<AuditPage>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let limit = checked_limit(query.limit)?;
     // One more entry shows whether there is another page.
-    let lines = app.control.audit_entries(&query.filter(access.organization.id, limit + 1)).await?;
+    let lines = accounts.control.audit_entries(&query.filter(access.organization.id, limit + 1)).await?;
     Ok(Json(paged(lines, limit)))
 }
 
@@ -113,13 +113,13 @@ pub struct SecurityLogQuery {
     responses((status = 200, description = "Success", body = AuditPage), Failures)
 )]
 pub async fn own(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     LoginUser(caller): LoginUser,
     query: Result<Query<SecurityLogQuery>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Json<AuditPage>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let limit = checked_limit(query.limit)?;
-    let lines = app.control.security_log(caller.user.id, query.before.unwrap_or(i64::MAX), limit + 1).await?;
+    let lines = accounts.control.security_log(caller.user.id, query.before.unwrap_or(i64::MAX), limit + 1).await?;
     Ok(Json(paged(lines, limit)))
 }
 
@@ -150,7 +150,7 @@ fn paged(mut lines: Vec<AuditEntry>, limit: i64) -> AuditPage {
     responses((status = 200, description = "The file", body = String, content_type = "text/csv"), Failures)
 )]
 pub async fn export(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     access: OrganizationAccess<ViaLogin<Admin>>,
     format: Result<Query<ExportQuery>, axum::extract::rejection::QueryRejection>,
     query: Result<Query<AuditQuery>, axum::extract::rejection::QueryRejection>,
@@ -160,10 +160,10 @@ pub async fn export(
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let organization = access.organization.id;
     // The first page is read before the response begins, so that an unavailable database is a 500.
-    let first = app.control.audit_entries(&query.filter(organization, limits::AUDIT_ENTRIES_MAX)).await?;
-    app.control.audit_export(&access.actor(&app), organization).await?;
+    let first = accounts.control.audit_entries(&query.filter(organization, limits::AUDIT_ENTRIES_MAX)).await?;
+    accounts.control.audit_export(&access.actor(&accounts.clock), organization).await?;
     let (pages, body) = streamed_body::channel();
-    tokio::spawn(write_pages(app, organization, query, format, first, pages));
+    tokio::spawn(write_pages(accounts, organization, query, format, first, pages));
     let (kind, name) = match format {
         Format::Csv => ("text/csv; charset=utf-8", "attachment; filename=\"audit.csv\""),
         Format::Jsonl => ("application/jsonl; charset=utf-8", "attachment; filename=\"audit.jsonl\""),
@@ -173,7 +173,7 @@ pub async fn export(
 
 /// Writes the pages into the body, as fast as the client reads it.
 async fn write_pages(
-    app: Arc<App>,
+    accounts: Arc<Accounts>,
     organization: i64,
     query: AuditQuery,
     format: Format,
@@ -199,7 +199,7 @@ async fn write_pages(
             return pages.end().await;
         }
         let filter = AuditFilter { before, ..query.filter(organization, limits::AUDIT_ENTRIES_MAX.min(left)) };
-        lines = match app.control.audit_entries(&filter).await {
+        lines = match accounts.control.audit_entries(&filter).await {
             Ok(next) => next,
             Err(error) => {
                 tracing::error!(%error, "an export of the audit log broke off: {error}");

@@ -9,14 +9,14 @@ use axum::http::StatusCode;
 
 use super::projects::{check_framework, check_name, membership};
 use super::view;
-use crate::app::App;
+use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;
+use crate::http::account::bodies::project::{NewProjectsRequest, ProjectView};
 use crate::http::gate::auth::{SignedIn, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::Failures;
 use tidewatch_accounts::NewProject;
 use tidewatch_limits as limits;
-use tidewatch_query::views::account::{NewProjectsRequest, ProjectView};
 
 /// Creates several projects, all or none. The response has the order of the request.
 #[utoipa::path(
@@ -28,7 +28,8 @@ use tidewatch_query::views::account::{NewProjectsRequest, ProjectView};
     responses((status = 201, description = "Created", body = Vec<ProjectView>), Failures)
 )]
 pub async fn create(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
     caller: SignedIn<Write>,
     JsonBody(request): JsonBody<NewProjectsRequest>,
 ) -> Result<(StatusCode, Json<Vec<ProjectView>>), ApiError> {
@@ -36,14 +37,17 @@ pub async fn create(
     if !(1..=most).contains(&request.projects.len()) {
         return Err(ApiError::unprocessable(format!("projects has 1 to {most} entries")));
     }
-    let membership = membership(&app, &caller, request.organization_id)?;
+    let membership = membership(&accounts, &caller, request.organization_id)?;
     let organization_id = membership.organization.id;
     let mut new = Vec::new();
     for project in &request.projects {
         let (name, framework) = (check_name(&project.name)?, check_framework(project.framework.as_deref())?);
         new.push(NewProject { organization_id, name, framework });
     }
-    let created = app.control.create_projects(&caller.actor(&app), &new).await?;
-    let views = created.iter().map(|project| view::project_view(&app, project, membership.role, &caller.via)).collect();
+    let created = accounts.control.create_projects(&caller.actor(&accounts.clock), &new).await?;
+    let views = created
+        .iter()
+        .map(|project| view::project_view(&accounts, &process, project, membership.role, &caller.via))
+        .collect();
     Ok((StatusCode::CREATED, Json(views)))
 }

@@ -6,15 +6,16 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 
-use crate::app::App;
+use crate::contexts::{Accounts, Ingest, Process};
 use crate::error::ApiError;
 use crate::http::gate::auth::{Admin, OrganizationAccess, Read};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::Failures;
+use crate::jobs::demo::bodies::{DemoRequest, DemoView};
 use crate::jobs::demo::{load, state};
 use tidewatch_limits as limits;
+use tidewatch_query::context::QueryContext;
 use tidewatch_query::executor::Executor;
-use tidewatch_query::views::demo::{DemoRequest, DemoView};
 
 /// Whether demo data exists, and the progress of its loading.
 #[utoipa::path(
@@ -25,9 +26,13 @@ use tidewatch_query::views::demo::{DemoRequest, DemoView};
     params(("id" = i64, Path)),
     responses((status = 200, description = "Success", body = DemoView), Failures)
 )]
-pub async fn get(State(app): State<Arc<App>>, access: OrganizationAccess<Read>) -> Result<Json<DemoView>, ApiError> {
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
-    state::read(&executor, &app.demos, access.organization.id).await.map(Json)
+pub async fn get(
+    State(query): State<Arc<QueryContext>>,
+    State(ingest): State<Arc<Ingest>>,
+    access: OrganizationAccess<Read>,
+) -> Result<Json<DemoView>, ApiError> {
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE);
+    state::read(&executor, &ingest.demos, access.organization.id).await.map(Json)
 }
 
 /// Creates a project and starts loading demo data into it. Demo data that is loaded or being loaded is unchanged; demo
@@ -46,7 +51,10 @@ pub async fn get(State(app): State<Arc<App>>, access: OrganizationAccess<Read>) 
     )
 )]
 pub async fn load(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(query): State<Arc<QueryContext>>,
+    State(ingest): State<Arc<Ingest>>,
+    State(process): State<Arc<Process>>,
     access: OrganizationAccess<Admin>,
     JsonBody(request): JsonBody<DemoRequest>,
 ) -> Result<(StatusCode, Json<DemoView>), ApiError> {
@@ -55,8 +63,17 @@ pub async fn load(
         let most = limits::DEMO_HISTORY_MINUTES_MAX;
         return Err(ApiError::unprocessable(format!("historyMinutes is 1 to {most}")));
     }
-    let began = load::begin(&app, &access.actor(&app), access.organization.id, minutes).await?;
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let began = load::begin(
+        &accounts,
+        &query,
+        &ingest,
+        &process,
+        &access.actor(&accounts.clock),
+        access.organization.id,
+        minutes,
+    )
+    .await?;
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE);
     let status = if began { StatusCode::ACCEPTED } else { StatusCode::OK };
-    Ok((status, Json(state::read(&executor, &app.demos, access.organization.id).await?)))
+    Ok((status, Json(state::read(&executor, &ingest.demos, access.organization.id).await?)))
 }

@@ -9,15 +9,15 @@ use axum::http::StatusCode;
 use super::fields;
 use super::members::{given_role, number};
 use super::view::rfc3339;
-use crate::app::App;
+use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;
+use crate::http::account::bodies::people::{InvitationRequest, InvitationView};
+use crate::http::confirmation::Done;
 use crate::http::gate::auth::{Admin, OrganizationAccess, ViaFreshLogin, ViaLogin};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{ErrorBody, Failures, NotFound};
 use tidewatch_accounts::mail::templates;
 use tidewatch_accounts::{Invitation, NewInvitation};
-use tidewatch_query::views::account::Done;
-use tidewatch_query::views::people::{InvitationRequest, InvitationView};
 
 /// Invites a user by mail. The invitation is valid for seven days. Only the owner can invite admins.
 #[utoipa::path(
@@ -30,7 +30,8 @@ use tidewatch_query::views::people::{InvitationRequest, InvitationView};
     responses((status = 201, description = "Invited", body = Done), (status = 409, description = "The address belongs to a member, or has an invitation", body = ErrorBody), Failures)
 )]
 pub async fn create(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
     access: OrganizationAccess<ViaFreshLogin<Admin>>,
     JsonBody(request): JsonBody<InvitationRequest>,
 ) -> Result<(StatusCode, Json<Done>), ApiError> {
@@ -39,13 +40,13 @@ pub async fn create(
         email: fields::email(&request.email)?,
         role: given_role(&request.role)?,
     };
-    let base = app.config.base_url();
+    let base = process.config.base_url();
     let mail = |token: &str| {
         templates::invitation(&base, &access.organization.name, &access.user.name, new.role, &new.email, token)
     };
-    app.control.invite(&access.actor(&app), &new, mail).await?;
-    app.mailer.wake();
-    let message = match app.mailer.is_set_up {
+    accounts.control.invite(&access.actor(&accounts.clock), &new, mail).await?;
+    accounts.mailer.wake();
+    let message = match accounts.mailer.is_set_up {
         true => "the invitation is on its way",
         false => "the invitation waits: this server has no mail server yet (SMTP_HOST)",
     };
@@ -62,10 +63,10 @@ pub async fn create(
     responses((status = 200, description = "Success", body = Vec<InvitationView>), Failures)
 )]
 pub async fn list(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     access: OrganizationAccess<Admin>,
 ) -> Result<Json<Vec<InvitationView>>, ApiError> {
-    let invitations = app.control.invitations(access.organization.id).await?;
+    let invitations = accounts.control.invitations(access.organization.id).await?;
     Ok(Json(invitations.into_iter().map(view).collect()))
 }
 
@@ -79,11 +80,14 @@ pub async fn list(
     responses((status = 200, description = "Revoked", body = Done), Failures, NotFound)
 )]
 pub async fn revoke(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     access: OrganizationAccess<ViaLogin<Admin>>,
     Path((_organization, invitation)): Path<(String, String)>,
 ) -> Result<Json<Done>, ApiError> {
-    app.control.revoke_invitation(&access.actor(&app), access.organization.id, number(&invitation)?).await?;
+    accounts
+        .control
+        .revoke_invitation(&access.actor(&accounts.clock), access.organization.id, number(&invitation)?)
+        .await?;
     Ok(Json(Done { message: "the invitation was revoked".to_owned() }))
 }
 

@@ -7,8 +7,9 @@ use axum::extract::State;
 
 use super::password::Match;
 use super::{password, view};
-use crate::app::App;
+use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;
+use crate::http::account::bodies::login::{LoginAnswer, LoginBundle, LoginOutcome, LoginRequest, SecondFactorNeeded};
 use crate::http::gate::auth::{ClientInfo, SignedIn};
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::per_ip::PerIp;
@@ -17,8 +18,6 @@ use tidewatch_accounts::{SecondFactors, User};
 use tidewatch_limits as limits;
 use tidewatch_limits::admission::guesses::Guesser;
 use tidewatch_limits::per_ip::Login;
-use tidewatch_query::views::account::{LoginAnswer, LoginBundle, LoginOutcome, LoginRequest};
-use tidewatch_query::views::sign_in::SecondFactorNeeded;
 
 const WRONG: ApiError = ApiError::Unauthorized("wrong email or password");
 
@@ -35,10 +34,11 @@ const WRONG: ApiError = ApiError::Unauthorized("wrong email or password");
 pub async fn login(
     _: PerIp<Login>,
     from: ClientInfo,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
     body: Result<AnonymousBody<LoginRequest>, ApiError>,
 ) -> Result<Json<LoginOutcome>, ApiError> {
-    if app.config.sso.disable_password_login {
+    if process.config.sso.disable_password_login {
         return Err(ApiError::Forbidden("nobody signs in with a password here"));
     }
     let AnonymousBody(LoginRequest { email, password }) = body.map_err(|error| match error {
@@ -48,49 +48,50 @@ pub async fn login(
     if password.len() > limits::PASSWORD_BYTES_MAX {
         return Err(WRONG);
     }
-    let stored = app.control.stored_user(&email).await?;
+    let stored = accounts.control.stored_user(&email).await?;
     let (id, hash) = stored.map_or((None, None), |user| (Some(user.id), user.password_hash));
-    let actor = from.actor(&app, &email);
+    let actor = from.actor(&accounts.clock, &email);
     let is_known = match id {
-        Some(id) => from.is_known_to(id, &app).await?,
+        Some(id) => from.is_known_to(id, &accounts).await?,
         None => false,
     };
     let guesser = match &from.device {
         Some(cookie) if is_known => Guesser::Known(cookie),
         _ => Guesser::Stranger(from.address),
     };
-    let failures = app.guesses.begin(&email, guesser, actor.at_ns)?;
-    let found = password::verify(&app, password.clone(), hash.clone(), is_known).await?;
-    let Some(user) = id.filter(|_| found != Match::No).and_then(|id| app.control.user(id)) else {
-        app.guesses.failed(from.address, actor.at_ns);
+    let failures = accounts.guesses.begin(&email, guesser, actor.at_ns)?;
+    let found = password::verify(&accounts, password.clone(), hash.clone(), is_known).await?;
+    let Some(user) = id.filter(|_| found != Match::No).and_then(|id| accounts.control.user(id)) else {
+        accounts.guesses.failed(from.address, actor.at_ns);
         // Consecutive failures are logged with decreasing frequency: the 1st, 2nd, 4th, ...
         if let Some(id) = id.filter(|_| failures.is_power_of_two()) {
-            app.control.record_refusal(&actor, id, &email, "password", failures).await?;
+            accounts.control.record_refusal(&actor, id, &email, "password", failures).await?;
         }
         return Err(WRONG);
     };
-    app.guesses.succeeded(&email, guesser);
+    accounts.guesses.succeeded(&email, guesser);
     if let (Match::Outdated, Some(old)) = (found, hash) {
-        let new = password::hash(&app, password).await?;
-        app.control.rehash_password(user.id, &old, &new).await?;
+        let new = password::hash(&accounts, password).await?;
+        accounts.control.rehash_password(user.id, &old, &new).await?;
     }
-    let has = app.control.second_factors(user.id).await?;
+    let has = accounts.control.second_factors(user.id).await?;
     if has.any() {
-        return Ok(Json(LoginOutcome::Next(second_step(&app, &user, has).await?)));
+        return Ok(Json(LoginOutcome::Next(second_step(&accounts, &user, has).await?)));
     }
-    from.record_sign_in(&app, &user, "password").await?;
-    let (token, LoginBundle { user, projects, organizations }) = view::session(&app, &from, &user).await?;
+    from.record_sign_in(&accounts, &user, "password").await?;
+    let (token, LoginBundle { user, projects, organizations }) =
+        view::session(&accounts, &process, &from, &user).await?;
     Ok(Json(LoginOutcome::In(LoginAnswer { token, user, projects, organizations })))
 }
 
 /// The second factors that complete a sign-in, and the token of the sign-in.
-pub async fn second_step(app: &App, user: &User, has: SecondFactors) -> Result<SecondFactorNeeded, ApiError> {
+pub async fn second_step(accounts: &Accounts, user: &User, has: SecondFactors) -> Result<SecondFactorNeeded, ApiError> {
     let methods = available([
         ("totp", has.totp),
-        ("passkey", has.passkeys > 0 && app.passkeys.is_some()),
+        ("passkey", has.passkeys > 0 && accounts.passkeys.is_some()),
         ("recovery", has.recovery_codes_left > 0),
     ]);
-    let mfa_token = app.control.await_second_factor(user.id, app.clock.now_ns()).await?;
+    let mfa_token = accounts.control.await_second_factor(user.id, accounts.clock.now_ns()).await?;
     Ok(SecondFactorNeeded { mfa_required: true, mfa_token, methods })
 }
 
@@ -107,6 +108,10 @@ pub fn available<const N: usize>(methods: [(&str, bool); N]) -> Vec<String> {
     tag = "account",
     responses((status = 200, description = "Success", body = LoginBundle), Failures)
 )]
-pub async fn bundle(State(app): State<Arc<App>>, SignedIn { user, via, .. }: SignedIn) -> Json<LoginBundle> {
-    Json(view::bundle(&app, &user, &via))
+pub async fn bundle(
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
+    SignedIn { user, via, .. }: SignedIn,
+) -> Json<LoginBundle> {
+    Json(view::bundle(&accounts, &process, &user, &via))
 }

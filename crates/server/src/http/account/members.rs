@@ -8,15 +8,15 @@ use axum::extract::{Path, State};
 use uuid::Uuid;
 
 use super::view::rfc3339;
-use crate::app::App;
+use crate::contexts::Accounts;
 use crate::error::ApiError;
+use crate::http::account::bodies::people::{MemberView, ProjectRole, ProjectRoles, RoleRequest};
+use crate::http::confirmation::Done;
 use crate::http::gate::auth::{Admin, OrganizationAccess, Read, ViaFreshLogin, require};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound};
 use tidewatch_accounts::{Member, Permission, Role};
 use tidewatch_limits as limits;
-use tidewatch_query::views::account::Done;
-use tidewatch_query::views::people::{MemberView, ProjectRole, ProjectRoles, RoleRequest};
 
 /// The members of an organization, with their roles.
 #[utoipa::path(
@@ -28,10 +28,10 @@ use tidewatch_query::views::people::{MemberView, ProjectRole, ProjectRoles, Role
     responses((status = 200, description = "Success", body = Vec<MemberView>), Failures)
 )]
 pub async fn list(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     access: OrganizationAccess<Read>,
 ) -> Result<Json<Vec<MemberView>>, ApiError> {
-    let members = app.control.members(access.organization.id).await?;
+    let members = accounts.control.members(access.organization.id).await?;
     Ok(Json(members.into_iter().map(view).collect()))
 }
 
@@ -47,14 +47,14 @@ pub async fn list(
     responses((status = 200, description = "Success", body = MemberView), Failures, NotFound)
 )]
 pub async fn change_role(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     access: OrganizationAccess<ViaFreshLogin<Admin>>,
     Path((_organization, user)): Path<(String, String)>,
     JsonBody(request): JsonBody<RoleRequest>,
 ) -> Result<Json<MemberView>, ApiError> {
     let (user, role) = (number(&user)?, given_role(&request.role)?);
-    app.control.change_member_role(&access.actor(&app), access.organization.id, user, role).await?;
-    Ok(Json(view(app.control.member(access.organization.id, user).await?)))
+    accounts.control.change_member_role(&access.actor(&accounts.clock), access.organization.id, user, role).await?;
+    Ok(Json(view(accounts.control.member(access.organization.id, user).await?)))
 }
 
 /// Removes a member. Every member except the owner can also remove themselves.
@@ -67,7 +67,7 @@ pub async fn change_role(
     responses((status = 200, description = "Removed", body = Done), Failures, NotFound)
 )]
 pub async fn remove(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     access: OrganizationAccess<ViaFreshLogin<Read>>,
     Path((_organization, user)): Path<(String, String)>,
 ) -> Result<Json<Done>, ApiError> {
@@ -76,7 +76,7 @@ pub async fn remove(
         // The role is checked before the response reveals whether the member exists.
         require(access.role, Permission::Admin)?;
     }
-    app.control.remove_member(&access.actor(&app), access.organization.id, user).await?;
+    accounts.control.remove_member(&access.actor(&accounts.clock), access.organization.id, user).await?;
     Ok(Json(Done { message: "the member was removed".to_owned() }))
 }
 
@@ -90,11 +90,11 @@ pub async fn remove(
     responses((status = 200, description = "Success", body = ProjectRoles), Failures, NotFound)
 )]
 pub async fn project_roles(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     access: OrganizationAccess<Read>,
     Path((_organization, user)): Path<(String, String)>,
 ) -> Result<Json<ProjectRoles>, ApiError> {
-    let member = app.control.member(access.organization.id, number(&user)?).await?;
+    let member = accounts.control.member(access.organization.id, number(&user)?).await?;
     Ok(Json(ProjectRoles { project_roles: view(member).project_roles }))
 }
 
@@ -109,7 +109,7 @@ pub async fn project_roles(
     responses((status = 200, description = "Success", body = ProjectRoles), Failures, NotFound)
 )]
 pub async fn change_project_roles(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     access: OrganizationAccess<ViaFreshLogin<Admin>>,
     Path((_organization, user)): Path<(String, String)>,
     JsonBody(request): JsonBody<ProjectRoles>,
@@ -125,8 +125,8 @@ pub async fn change_project_roles(
         _ => Err(ApiError::malformed("a role in a project is user or readonly")),
     };
     let roles = request.project_roles.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    app.control.set_project_roles(&access.actor(&app), access.organization.id, user, &roles).await?;
-    let member = app.control.member(access.organization.id, user).await?;
+    accounts.control.set_project_roles(&access.actor(&accounts.clock), access.organization.id, user, &roles).await?;
+    let member = accounts.control.member(access.organization.id, user).await?;
     Ok(Json(ProjectRoles { project_roles: view(member).project_roles }))
 }
 

@@ -5,6 +5,7 @@
 mod accept;
 mod audit;
 mod batch;
+pub mod bodies;
 mod demo;
 mod fields;
 mod invitations;

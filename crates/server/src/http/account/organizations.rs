@@ -7,15 +7,17 @@ use axum::extract::State;
 use axum::http::StatusCode;
 
 use super::fields;
-use crate::app::App;
+use crate::contexts::Accounts;
 use crate::error::ApiError;
+use crate::http::account::bodies::login::OrganizationView;
+use crate::http::account::bodies::people::{
+    NewOrganizationRequest, OrganizationSettingsRequest, OrganizationSettingsView,
+};
 use crate::http::gate::auth::{Admin, OrganizationAccess, Read, SignedIn, ViaLogin};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::Failures;
 use tidewatch_accounts::{Organization, OrganizationChange, OrganizationSettings, Role};
 use tidewatch_limits as limits;
-use tidewatch_query::views::account::OrganizationView;
-use tidewatch_query::views::people::{NewOrganizationRequest, OrganizationSettingsRequest, OrganizationSettingsView};
 
 /// Creates an organization. The caller becomes its owner.
 #[utoipa::path(
@@ -27,18 +29,19 @@ use tidewatch_query::views::people::{NewOrganizationRequest, OrganizationSetting
     responses((status = 201, description = "Created", body = OrganizationView), Failures)
 )]
 pub async fn create(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     caller: SignedIn<Admin>,
     JsonBody(request): JsonBody<NewOrganizationRequest>,
 ) -> Result<(StatusCode, Json<OrganizationView>), ApiError> {
     let name = fields::text("name", &request.name)?;
     let timezone = fields::timezone(request.timezone.as_deref())?;
-    let owned = app.control.memberships(caller.user.id).iter().filter(|one| one.role == Role::Owner).count();
+    let owned = accounts.control.memberships(caller.user.id).iter().filter(|one| one.role == Role::Owner).count();
     if owned >= limits::ORGANIZATIONS_OWNED_MAX {
         let most = limits::ORGANIZATIONS_OWNED_MAX;
         return Err(ApiError::unprocessable(format!("nobody owns more than {most} organizations")));
     }
-    let id = app.control.create_organization(&caller.actor(&app), &name, &timezone, caller.user.id).await?;
+    let id =
+        accounts.control.create_organization(&caller.actor(&accounts.clock), &name, &timezone, caller.user.id).await?;
     let view = OrganizationView { id, name, role: Role::Owner.as_str().to_owned(), timezone };
     Ok((StatusCode::CREATED, Json(view)))
 }
@@ -67,7 +70,7 @@ pub async fn settings(access: OrganizationAccess<Read>) -> Json<OrganizationSett
     responses((status = 200, description = "Success", body = OrganizationSettingsView), Failures)
 )]
 pub async fn change_settings(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     access: OrganizationAccess<ViaLogin<Admin>>,
     JsonBody(request): JsonBody<OrganizationSettingsRequest>,
 ) -> Result<Json<OrganizationSettingsView>, ApiError> {
@@ -77,14 +80,14 @@ pub async fn change_settings(
         return Err(ApiError::unprocessable("turn on two-factor sign-in for yourself first"));
     }
     if old.requires_two_factor && !require_two_factor {
-        access.check_fresh(&app)?;
+        access.check_fresh(&accounts.clock)?;
     }
     let change = OrganizationChange {
         name: request.name.as_deref().map_or(Ok(old.name.clone()), |name| fields::text("name", name))?,
         timezone: request.timezone.as_deref().map_or(Ok(old.timezone.clone()), |zone| fields::timezone(Some(zone)))?,
         settings: OrganizationSettings { require_two_factor },
     };
-    app.control.change_organization(&access.actor(&app), old.id, &change).await?;
+    accounts.control.change_organization(&access.actor(&accounts.clock), old.id, &change).await?;
     let OrganizationChange { name, timezone, .. } = change;
     Ok(Json(OrganizationSettingsView { id: old.id, name, timezone, require_two_factor }))
 }

@@ -1,8 +1,6 @@
 //! Passwords in requests: checks and hashes them on blocking threads, with limited concurrency.
 
-use std::sync::Arc;
-
-use crate::app::App;
+use crate::contexts::Accounts;
 use crate::error::ApiError;
 use tidewatch_accounts::User;
 use tidewatch_accounts::secrets::password;
@@ -23,8 +21,8 @@ pub fn check(password: &str) -> Result<(), ApiError> {
 }
 
 /// The hash of a new password as a PHC string. Fails with 503 if the queue is full.
-pub async fn hash(app: &Arc<App>, password: String) -> Result<String, ApiError> {
-    blocking(app, false, move || password::hash(&password)).await?.map_err(ApiError::internal)
+pub async fn hash(accounts: &Accounts, password: String) -> Result<String, ApiError> {
+    blocking(accounts, false, move || password::hash(&password)).await?.map_err(ApiError::internal)
 }
 
 /// Compares a password with a stored hash. Without a stored hash it does the same work, so that the time of a failure
@@ -33,12 +31,12 @@ pub async fn hash(app: &Arc<App>, password: String) -> Result<String, ApiError> 
 /// `is_known`: the user is signed in, or has signed in from this browser before. These requests have a queue of their
 /// own.
 pub async fn verify(
-    app: &Arc<App>,
+    accounts: &Accounts,
     password: String,
     stored: Option<String>,
     is_known: bool,
 ) -> Result<Match, ApiError> {
-    blocking(app, is_known, move || match stored {
+    blocking(accounts, is_known, move || match stored {
         Some(stored) => password::matches(&password, &stored),
         None => {
             let _ = password::hash(&password);
@@ -50,27 +48,27 @@ pub async fn verify(
 
 /// Fails with 403 unless `password` is the signed-in user's. Failures are rate limited like those of a known browser,
 /// so that a stolen session cannot guess the password.
-pub async fn check_of(app: &Arc<App>, user: &User, password: String) -> Result<(), ApiError> {
+pub async fn check_of(accounts: &Accounts, user: &User, password: String) -> Result<(), ApiError> {
     let guesser = Guesser::Known("signed in");
-    app.guesses.begin(&user.email, guesser, app.clock.now_ns())?;
+    accounts.guesses.begin(&user.email, guesser, accounts.clock.now_ns())?;
     let is_long = password.len() > limits::PASSWORD_BYTES_MAX;
-    let stored = app.control.stored_user(&user.email).await?.and_then(|user| user.password_hash);
-    if is_long || verify(app, password, stored, true).await? == Match::No {
+    let stored = accounts.control.stored_user(&user.email).await?.and_then(|user| user.password_hash);
+    if is_long || verify(accounts, password, stored, true).await? == Match::No {
         return Err(ApiError::Forbidden("the password is wrong"));
     }
-    app.guesses.succeeded(&user.email, guesser);
+    accounts.guesses.succeeded(&user.email, guesser);
     Ok(())
 }
 
 /// Runs `work` on a blocking thread after waiting in a bounded queue. Fails with 503 if the queue is full.
 async fn blocking<T: Send + 'static>(
-    app: &Arc<App>,
+    accounts: &Accounts,
     is_known: bool,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ApiError> {
-    let queue = if is_known { &app.hashes_reserved } else { &app.hashes_waiting };
+    let queue = if is_known { &accounts.hashes_reserved } else { &accounts.hashes_waiting };
     let busy = ApiError::Overloaded("too many people sign in at once; try again");
     let _queued = queue.try_acquire().map_err(|_| busy)?;
-    let _permit = app.hashing.acquire().await.map_err(ApiError::internal)?;
+    let _permit = accounts.hashing.acquire().await.map_err(ApiError::internal)?;
     tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)
 }

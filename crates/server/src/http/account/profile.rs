@@ -6,14 +6,14 @@ use axum::Json;
 use axum::extract::State;
 
 use super::{fields, view};
-use crate::app::App;
+use crate::contexts::Accounts;
 use crate::error::ApiError;
+use crate::http::account::bodies::login::{NewLogin, UserView};
+use crate::http::account::bodies::people::{ProfileRequest, RevokeSessionsRequest};
 use crate::http::gate::auth::{LoginUser, SignedIn, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::Failures;
 use tidewatch_accounts::{AlsoRevoke, Profile};
-use tidewatch_query::views::account::{NewLogin, UserView};
-use tidewatch_query::views::people::{ProfileRequest, RevokeSessionsRequest};
 
 /// Changes the user's name, time zone or theme. Absent fields are unchanged.
 #[utoipa::path(
@@ -25,7 +25,7 @@ use tidewatch_query::views::people::{ProfileRequest, RevokeSessionsRequest};
     responses((status = 200, description = "Success", body = UserView), Failures)
 )]
 pub async fn change(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     caller: SignedIn<Write>,
     JsonBody(request): JsonBody<ProfileRequest>,
 ) -> Result<Json<UserView>, ApiError> {
@@ -39,7 +39,7 @@ pub async fn change(
         timezone: request.timezone.as_deref().map(|zone| fields::timezone(Some(zone))).transpose()?,
         theme,
     };
-    let user = app.control.change_profile(&caller.actor(&app), caller.user.id, &profile).await?;
+    let user = accounts.control.change_profile(&caller.actor(&accounts.clock), caller.user.id, &profile).await?;
     Ok(Json(view::user_view(&user)))
 }
 
@@ -54,19 +54,19 @@ pub async fn change(
     responses((status = 200, description = "Success", body = NewLogin), Failures)
 )]
 pub async fn revoke_sessions(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     LoginUser(caller): LoginUser,
     JsonBody(request): JsonBody<RevokeSessionsRequest>,
 ) -> Result<Json<NewLogin>, ApiError> {
     if request.end_passkeys == Some(true) {
-        caller.check_fresh(&app)?;
+        caller.check_fresh(&accounts.clock)?;
     }
-    let actor = caller.actor(&app);
+    let actor = caller.actor(&accounts.clock);
     let also = AlsoRevoke {
         personal_tokens: request.end_personal_access_tokens.unwrap_or(false),
         passkeys: request.end_passkeys.unwrap_or(false),
     };
-    app.control.revoke_sessions(&actor, caller.user.id, also).await?;
-    let user = app.control.user(caller.user.id).ok_or(ApiError::Unauthorized("the account is gone"))?;
-    Ok(Json(NewLogin { token: view::renew_session(&app, &caller, &user).await? }))
+    accounts.control.revoke_sessions(&actor, caller.user.id, also).await?;
+    let user = accounts.control.user(caller.user.id).ok_or(ApiError::Unauthorized("the account is gone"))?;
+    Ok(Json(NewLogin { token: view::renew_session(&accounts, &caller, &user).await? }))
 }

@@ -6,14 +6,15 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::State;
 
-use crate::app::App;
+use crate::contexts::Accounts;
 use crate::error::ApiError;
+use crate::http::account::bodies::project::{NewToken, NewUploadToken, RotateTokenRequest};
+use crate::http::confirmation::Done;
 use crate::http::gate::auth::{Admin, ProjectAccess, ViaFreshLogin, ViaLogin};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
 use tidewatch_accounts::TokenKind;
 use tidewatch_limits as limits;
-use tidewatch_query::views::account::{Done, NewToken, NewUploadToken, RotateTokenRequest};
 
 /// Replaces the token that exporters send. The previous token stays valid for `graceHours`, by default one day; older
 /// tokens end immediately. With `graceHours` 0 only the new token is valid.
@@ -27,11 +28,11 @@ use tidewatch_query::views::account::{Done, NewToken, NewUploadToken, RotateToke
     responses((status = 200, description = "Success", body = NewToken), Failures)
 )]
 pub async fn rotate_token(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     access: ProjectAccess<ViaFreshLogin<Admin>>,
     JsonBody(request): JsonBody<RotateTokenRequest>,
 ) -> Result<Json<NewToken>, ApiError> {
-    let token = rotate(&app, &access, TokenKind::Runtime, &request).await?;
+    let token = rotate(&accounts, &access, TokenKind::Runtime, &request).await?;
     Ok(Json(NewToken { token }))
 }
 
@@ -47,16 +48,16 @@ pub async fn rotate_token(
     responses((status = 200, description = "Success", body = NewUploadToken), Failures)
 )]
 pub async fn rotate_upload_token(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     access: ProjectAccess<ViaFreshLogin<Admin>>,
     JsonBody(request): JsonBody<RotateTokenRequest>,
 ) -> Result<Json<NewUploadToken>, ApiError> {
-    let token = rotate(&app, &access, TokenKind::Upload, &request).await?;
+    let token = rotate(&accounts, &access, TokenKind::Upload, &request).await?;
     Ok(Json(NewUploadToken { source_map_token: token.clone(), token }))
 }
 
 async fn rotate(
-    app: &App,
+    accounts: &Accounts,
     access: &ProjectAccess<ViaFreshLogin<Admin>>,
     kind: TokenKind,
     request: &RotateTokenRequest,
@@ -69,7 +70,7 @@ async fn rotate(
             return Err(ApiError::unprocessable(format!("graceHours is 0 to {most}")));
         }
     };
-    Ok(app.control.rotate_token(&access.actor(app), access.project.number, kind, grace).await?)
+    Ok(accounts.control.rotate_token(&access.actor(&accounts.clock), access.project.number, kind, grace).await?)
 }
 
 /// Ends the previous token before its grace period is over.
@@ -82,10 +83,10 @@ async fn rotate(
     responses((status = 200, description = "Ended", body = Done), NotFound, Failures)
 )]
 pub async fn end_previous_token(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     access: ProjectAccess<ViaLogin<Admin>>,
 ) -> Result<Json<Done>, ApiError> {
-    end_previous(&app, &access, TokenKind::Runtime).await
+    end_previous(&accounts, &access, TokenKind::Runtime).await
 }
 
 /// Ends the previous upload token before its grace period is over.
@@ -98,18 +99,18 @@ pub async fn end_previous_token(
     responses((status = 200, description = "Ended", body = Done), NotFound, Failures)
 )]
 pub async fn end_previous_upload_token(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     access: ProjectAccess<ViaLogin<Admin>>,
 ) -> Result<Json<Done>, ApiError> {
-    end_previous(&app, &access, TokenKind::Upload).await
+    end_previous(&accounts, &access, TokenKind::Upload).await
 }
 
 async fn end_previous(
-    app: &App,
+    accounts: &Accounts,
     access: &ProjectAccess<ViaLogin<Admin>>,
     kind: TokenKind,
 ) -> Result<Json<Done>, ApiError> {
-    if !app.control.end_previous_tokens(&access.actor(app), &access.project, kind).await? {
+    if !accounts.control.end_previous_tokens(&access.actor(&accounts.clock), &access.project, kind).await? {
         return Err(ApiError::not_found("no replaced token is still taken"));
     }
     Ok(Json(Done { message: "the replaced token was ended".to_owned() }))

@@ -10,8 +10,12 @@ use tidewatch_domain::rules::content_terms::{Language, normalized};
 use tidewatch_domain::rules::healthcheck;
 
 use super::view;
-use crate::app::App;
+use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;
+use crate::http::account::bodies::project::{
+    DeleteProjectRequest, NewProjectRequest, ProjectChangeRequest, ProjectView,
+};
+use crate::http::confirmation::Done;
 use crate::http::gate::auth::{Admin, ProjectAccess, SignedIn, ViaFreshLogin, Write, check_two_factor};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
@@ -19,9 +23,6 @@ use tidewatch_accounts::{Membership, NewProject, Permission, Project, ProjectCha
 use tidewatch_accounts::{Quota, content_lists, content_terms};
 use tidewatch_ingest::origins;
 use tidewatch_limits as limits;
-use tidewatch_query::views::account::{
-    DeleteProjectRequest, Done, NewProjectRequest, ProjectChangeRequest, ProjectView,
-};
 
 /// The known frameworks, the default first. WIRE 5.1.
 const FRAMEWORKS: &[&str] = &[
@@ -59,8 +60,12 @@ const FRAMEWORKS: &[&str] = &[
     tag = "projects",
     responses((status = 200, description = "Success", body = Vec<ProjectView>), Failures)
 )]
-pub async fn list(State(app): State<Arc<App>>, caller: SignedIn) -> Json<Vec<ProjectView>> {
-    Json(view::projects(&app, &caller.user, &caller.via))
+pub async fn list(
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
+    caller: SignedIn,
+) -> Json<Vec<ProjectView>> {
+    Json(view::projects(&accounts, &process, &caller.user, &caller.via))
 }
 
 /// Creates a project.
@@ -73,24 +78,29 @@ pub async fn list(State(app): State<Arc<App>>, caller: SignedIn) -> Json<Vec<Pro
     responses((status = 201, description = "Created", body = ProjectView), Failures)
 )]
 pub async fn create(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
     caller: SignedIn<Write>,
     JsonBody(request): JsonBody<NewProjectRequest>,
 ) -> Result<(StatusCode, Json<ProjectView>), ApiError> {
-    let membership = membership(&app, &caller, request.organization_id)?;
+    let membership = membership(&accounts, &caller, request.organization_id)?;
     let new = NewProject {
         organization_id: membership.organization.id,
         name: check_name(&request.name)?,
         framework: check_framework(request.framework.as_deref())?,
     };
-    let project = app.control.create_project(&caller.actor(&app), &new).await?;
-    Ok((StatusCode::CREATED, Json(view::project_view(&app, &project, membership.role, &caller.via))))
+    let project = accounts.control.create_project(&caller.actor(&accounts.clock), &new).await?;
+    Ok((StatusCode::CREATED, Json(view::project_view(&accounts, &process, &project, membership.role, &caller.via))))
 }
 
 /// The membership in which the caller may create projects: in `organization`, by default in the first that permits it.
 /// Fails with 403 if there is none.
-pub fn membership<N>(app: &App, caller: &SignedIn<N>, organization: Option<i64>) -> Result<Membership, ApiError> {
-    let memberships = app.control.memberships(caller.user.id).into_iter();
+pub fn membership<N>(
+    accounts: &Accounts,
+    caller: &SignedIn<N>,
+    organization: Option<i64>,
+) -> Result<Membership, ApiError> {
+    let memberships = accounts.control.memberships(caller.user.id).into_iter();
     let mut writable = memberships.filter(|membership| membership.role.permits(Permission::Write));
     let membership = match organization {
         Some(id) => writable.find(|membership| membership.organization.id == id),
@@ -112,13 +122,14 @@ pub fn membership<N>(app: &App, caller: &SignedIn<N>, organization: Option<i64>)
     responses((status = 200, description = "Success", body = ProjectView), Failures)
 )]
 pub async fn change(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
     access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<ProjectChangeRequest>,
 ) -> Result<Json<ProjectView>, ApiError> {
     let change = changed(&access.project, request)?;
-    let project = app.control.change_project(&access.actor(&app), &access.project, &change).await?;
-    Ok(Json(view::project_view(&app, &project, access.role, &access.via)))
+    let project = accounts.control.change_project(&access.actor(&accounts.clock), &access.project, &change).await?;
+    Ok(Json(view::project_view(&accounts, &process, &project, access.role, &access.via)))
 }
 
 /// Deletes a project. The body must contain the project's name.
@@ -132,14 +143,14 @@ pub async fn change(
     responses((status = 200, description = "Deleted", body = Done), Failures)
 )]
 pub async fn delete(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     access: ProjectAccess<ViaFreshLogin<Admin>>,
     JsonBody(request): JsonBody<DeleteProjectRequest>,
 ) -> Result<Json<Done>, ApiError> {
     if request.name != access.project.name {
         return Err(ApiError::malformed("name is not the project's name"));
     }
-    app.control.delete_project(&access.actor(&app), &access.project).await?;
+    accounts.control.delete_project(&access.actor(&accounts.clock), &access.project).await?;
     Ok(Json(Done { message: "the project was deleted".to_owned() }))
 }
 

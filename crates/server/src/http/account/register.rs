@@ -8,8 +8,9 @@ use axum::http::StatusCode;
 
 use super::projects::{check_framework, check_name};
 use super::{fields, password, view};
-use crate::app::App;
+use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;
+use crate::http::account::bodies::login::{HasOrganizations, LoginBundle, RegisterAnswer, RegisterRequest};
 use crate::http::gate::auth::{ClientInfo, Via};
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::per_ip::PerIp;
@@ -17,7 +18,6 @@ use crate::http::openapi::{ErrorBody, Failures, TooMany};
 use crate::http::setup_code;
 use tidewatch_accounts::NewAccount;
 use tidewatch_limits::per_ip::Register;
-use tidewatch_query::views::account::{HasOrganizations, LoginBundle, RegisterAnswer, RegisterRequest};
 
 /// Whether an organization exists, and whether registration needs a setup code.
 #[utoipa::path(
@@ -28,9 +28,12 @@ use tidewatch_query::views::account::{HasOrganizations, LoginBundle, RegisterAns
     responses((status = 200, description = "Success", body = HasOrganizations)),
     security(())
 )]
-pub async fn has_organizations(State(app): State<Arc<App>>) -> Json<HasOrganizations> {
-    let needs_setup_code = setup_code::expected(&app).is_some();
-    Json(HasOrganizations { has_organizations: app.control.has_organizations(), needs_setup_code })
+pub async fn has_organizations(
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
+) -> Json<HasOrganizations> {
+    let needs_setup_code = setup_code::expected(&accounts, &process).is_some();
+    Json(HasOrganizations { has_organizations: accounts.control.has_organizations(), needs_setup_code })
 }
 
 /// Creates the first account with an organization and a project. Requires the setup code that the server printed. Fails
@@ -47,28 +50,29 @@ pub async fn has_organizations(State(app): State<Arc<App>>) -> Json<HasOrganizat
 pub async fn register(
     _: PerIp<Register>,
     from: ClientInfo,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
     AnonymousBody(request): AnonymousBody<RegisterRequest>,
 ) -> Result<(StatusCode, Json<RegisterAnswer>), ApiError> {
     let exists = ApiError::Conflict("an organization already exists; ask for an invitation");
-    if app.control.has_organizations() {
+    if accounts.control.has_organizations() {
         return Err(exists);
     }
-    if app.config.sso.disable_password_login {
+    if process.config.sso.disable_password_login {
         return Err(ApiError::Forbidden("nobody signs in with a password here"));
     }
-    setup_code::check(&app, request.setup_code.as_deref())?;
+    setup_code::check(&accounts, &process, request.setup_code.as_deref())?;
     let account = check(&request)?;
-    let password_hash = password::hash(&app, request.password).await?;
+    let password_hash = password::hash(&accounts, request.password).await?;
     let account = NewAccount { password_hash, ..account };
     // Of concurrent registrations, the database accepts the first.
-    let actor = from.actor(&app, &account.email);
-    let (user, project) = app.control.register(&actor, &account).await?;
+    let actor = from.actor(&accounts.clock, &account.email);
+    let (user, project) = accounts.control.register(&actor, &account).await?;
     tracing::info!(user = user.id, "registered the first account");
-    let token = view::begin_session(&app, &from, &user).await?;
-    let role = app.control.role_in(user.id, &project).ok_or(exists)?;
-    let project = view::project_view(&app, &project, role, &Via::Login);
-    let LoginBundle { user, projects, organizations } = view::bundle(&app, &user, &Via::Login);
+    let token = view::begin_session(&accounts, &from, &user).await?;
+    let role = accounts.control.role_in(user.id, &project).ok_or(exists)?;
+    let project = view::project_view(&accounts, &process, &project, role, &Via::Login);
+    let LoginBundle { user, projects, organizations } = view::bundle(&accounts, &process, &user, &Via::Login);
     Ok((StatusCode::CREATED, Json(RegisterAnswer { token, user, project, projects, organizations })))
 }
 

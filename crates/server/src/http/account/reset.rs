@@ -10,8 +10,10 @@ use axum::Json;
 use axum::extract::State;
 
 use super::{fields, password};
-use crate::app::App;
+use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;
+use crate::http::account::bodies::people::{ForgotPasswordRequest, ResetPasswordRequest, ResetView};
+use crate::http::confirmation::Done;
 use crate::http::gate::auth::ClientInfo;
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::link_token::LinkToken;
@@ -19,8 +21,6 @@ use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{Failures, TooMany};
 use tidewatch_accounts::mail::templates;
 use tidewatch_limits::per_ip::{ForgotPassword, ResetConsumption, ResetValidation};
-use tidewatch_query::views::account::Done;
-use tidewatch_query::views::people::{ForgotPasswordRequest, ResetPasswordRequest, ResetView};
 
 const REQUESTED: &str = "if there is an account with this address, a mail with a link is on its way to it";
 const NO_LINK: &str = "the link has been used or has run out; ask for another";
@@ -38,20 +38,21 @@ const NO_LINK: &str = "the link has been used or has run out; ask for another";
 pub async fn forgot(
     _: PerIp<ForgotPassword>,
     from: ClientInfo,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
     AnonymousBody(request): AnonymousBody<ForgotPasswordRequest>,
 ) -> Result<Json<Done>, ApiError> {
     let response = Json(Done { message: REQUESTED.to_owned() });
     // An invalid address gets the same response.
     let Ok(email) = fields::email(&request.email) else { return Ok(response) };
     let busy = ApiError::Overloaded("too many passwords are being asked for; try again later");
-    let permit = app.mailer.reset_permits.clone().try_acquire_owned().map_err(|_| busy)?;
+    let permit = accounts.mailer.reset_permits.clone().try_acquire_owned().map_err(|_| busy)?;
     tokio::spawn(async move {
         let _permit = permit;
-        let (actor, base) = (from.actor(&app, &email), app.config.base_url());
+        let (actor, base) = (from.actor(&accounts.clock, &email), process.config.base_url());
         let mail = |token: &str| templates::password_reset(&base, &email, token);
-        match app.control.begin_reset(&actor, &email, mail).await {
-            Ok(()) => app.mailer.wake(),
+        match accounts.control.begin_reset(&actor, &email, mail).await {
+            Ok(()) => accounts.mailer.wake(),
             Err(error) => tracing::error!(%error, "a forgotten password cannot be worked on: {error}"),
         }
     });
@@ -70,10 +71,10 @@ pub async fn forgot(
 )]
 pub async fn look_up(
     _: PerIp<ResetValidation>,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     LinkToken(token): LinkToken,
 ) -> Result<Json<ResetView>, ApiError> {
-    let email = app.control.reset_email(&token, app.clock.now_ns()).await?;
+    let email = accounts.control.reset_email(&token, accounts.clock.now_ns()).await?;
     Ok(Json(ResetView { valid: email.is_some(), email }))
 }
 
@@ -91,17 +92,17 @@ pub async fn look_up(
 pub async fn reset(
     _: PerIp<ResetConsumption>,
     from: ClientInfo,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     LinkToken(token): LinkToken,
     AnonymousBody(request): AnonymousBody<ResetPasswordRequest>,
 ) -> Result<Json<Done>, ApiError> {
     password::check(&request.password)?;
-    let email = app.control.reset_email(&token, app.clock.now_ns()).await?;
+    let email = accounts.control.reset_email(&token, accounts.clock.now_ns()).await?;
     let email = email.ok_or_else(|| ApiError::malformed(NO_LINK))?;
-    let hash = password::hash(&app, request.password).await?;
+    let hash = password::hash(&accounts, request.password).await?;
     // Of concurrent requests, the database accepts one.
     let ends_tokens = request.end_personal_access_tokens.unwrap_or(false);
-    match app.control.finish_reset(&from.actor(&app, &email), &token, &hash, ends_tokens).await? {
+    match accounts.control.finish_reset(&from.actor(&accounts.clock, &email), &token, &hash, ends_tokens).await? {
         true => Ok(Json(Done { message: "the password was set; sign in with it".to_owned() })),
         false => Err(ApiError::malformed(NO_LINK)),
     }
@@ -119,10 +120,10 @@ pub async fn reset(
 )]
 pub async fn look_up_link(
     window: PerIp<ResetValidation>,
-    app: State<Arc<App>>,
+    accounts: State<Arc<Accounts>>,
     token: LinkToken,
 ) -> Result<Json<ResetView>, ApiError> {
-    look_up(window, app, token).await
+    look_up(window, accounts, token).await
 }
 
 /// Sets a new password and ends all sessions of the account. The link can be used once.
@@ -139,9 +140,9 @@ pub async fn look_up_link(
 pub async fn reset_link(
     window: PerIp<ResetConsumption>,
     from: ClientInfo,
-    app: State<Arc<App>>,
+    accounts: State<Arc<Accounts>>,
     token: LinkToken,
     body: AnonymousBody<ResetPasswordRequest>,
 ) -> Result<Json<Done>, ApiError> {
-    reset(window, from, app, token, body).await
+    reset(window, from, accounts, token, body).await
 }

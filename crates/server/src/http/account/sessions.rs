@@ -6,12 +6,12 @@ use axum::Json;
 use axum::extract::{Path, State};
 
 use super::view::rfc3339;
-use crate::app::App;
+use crate::contexts::Accounts;
 use crate::error::ApiError;
+use crate::http::account::bodies::people::SessionView;
+use crate::http::confirmation::StatusAnswer;
 use crate::http::gate::auth::LoginUser;
 use crate::http::openapi::{Failures, NotFound};
-use tidewatch_query::views::auth::StatusAnswer;
-use tidewatch_query::views::people::SessionView;
 
 /// The user's sessions, the last used first.
 #[utoipa::path(
@@ -22,11 +22,11 @@ use tidewatch_query::views::people::SessionView;
     responses((status = 200, description = "Success", body = Vec<SessionView>), Failures)
 )]
 pub async fn list(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     LoginUser(caller): LoginUser,
 ) -> Result<Json<Vec<SessionView>>, ApiError> {
     let own = caller.session.map(|session| session.id);
-    let sessions = app.control.sessions(&caller.user, app.clock.now_ns()).await?;
+    let sessions = accounts.control.sessions(&caller.user, accounts.clock.now_ns()).await?;
     let view = |session: tidewatch_accounts::Session| SessionView {
         id: session.id,
         current: Some(session.id) == own,
@@ -49,13 +49,13 @@ pub async fn list(
     responses((status = 200, description = "Ended", body = StatusAnswer), NotFound, Failures)
 )]
 pub async fn end(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     LoginUser(caller): LoginUser,
     Path(id): Path<String>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
     let unknown = || ApiError::not_found("no such session");
     let id = id.parse().map_err(|_| unknown())?;
-    if !app.control.end_session(&caller.actor(&app), caller.user.id, id).await? {
+    if !accounts.control.end_session(&caller.actor(&accounts.clock), caller.user.id, id).await? {
         return Err(unknown());
     }
     Ok(Json(StatusAnswer::of("ended")))
@@ -69,9 +69,12 @@ pub async fn end(
     tag = "account",
     responses((status = 200, description = "Signed out", body = StatusAnswer), Failures)
 )]
-pub async fn logout(State(app): State<Arc<App>>, LoginUser(caller): LoginUser) -> Result<Json<StatusAnswer>, ApiError> {
+pub async fn logout(
+    State(accounts): State<Arc<Accounts>>,
+    LoginUser(caller): LoginUser,
+) -> Result<Json<StatusAnswer>, ApiError> {
     if let Some(session) = caller.session {
-        app.control.end_session(&caller.actor(&app), caller.user.id, session.id).await?;
+        accounts.control.end_session(&caller.actor(&accounts.clock), caller.user.id, session.id).await?;
     }
     caller.from.cookies.clear();
     Ok(Json(StatusAnswer::of("ok")))

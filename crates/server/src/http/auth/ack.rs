@@ -9,13 +9,13 @@ use axum::extract::State;
 use super::rfc3339;
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::auth::bodies::credentials::{AckPage, AckView};
 use crate::http::gate::auth::ClientInfo;
 use crate::http::gate::link_token::LinkToken;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, NotFound, TooMany};
 use tidewatch_accounts::AckLink;
 use tidewatch_limits::per_ip::{Ack, AckLookup};
-use tidewatch_query::views::auth::{AckPage, AckView};
 
 /// The alert of an acknowledgement link. Does not acknowledge it, because mail scanners open links.
 #[utoipa::path(
@@ -32,7 +32,7 @@ pub async fn get(
     State(app): State<Arc<App>>,
     LinkToken(token): LinkToken,
 ) -> Result<Json<AckView>, ApiError> {
-    let found = app.control.ack_link(&token, app.clock.now_ns()).await?;
+    let found = app.accounts.control.ack_link(&token, app.process.clock.now_ns()).await?;
     view(&app, found)
 }
 
@@ -52,7 +52,7 @@ pub async fn acknowledge(
     State(app): State<Arc<App>>,
     LinkToken(token): LinkToken,
 ) -> Result<Json<AckView>, ApiError> {
-    let found = app.control.acknowledge(&from.actor(&app, "link"), &token).await?;
+    let found = app.accounts.control.acknowledge(&from.actor(&app.process.clock, "link"), &token).await?;
     view(&app, found)
 }
 
@@ -95,13 +95,18 @@ pub async fn acknowledge_link(
 
 fn view(app: &App, found: Option<AckLink>) -> Result<Json<AckView>, ApiError> {
     let link = found.ok_or_else(|| ApiError::not_found("this link is not, or no longer, known"))?;
-    let name_of = |id: i64| app.control.user(id).map(|user| user.name.clone());
+    let name_of = |id: i64| app.accounts.control.user(id).map(|user| user.name.clone());
     let page = link.page.as_ref().map(|page| AckPage {
         body: page.body.clone(),
         severity: page.severity.name().to_owned(),
         urgency: if page.is_urgent { "high" } else { "low" }.to_owned(),
         rule_name: page.rule_name.clone(),
-        project_name: app.control.project_by_number(page.project).map(|one| one.name.clone()).unwrap_or_default(),
+        project_name: app
+            .accounts
+            .control
+            .project_by_number(page.project)
+            .map(|one| one.name.clone())
+            .unwrap_or_default(),
         event_count: page.event_count,
         last_event_at: rfc3339(page.last_event_ns),
         created_at: rfc3339(page.opened_ns),

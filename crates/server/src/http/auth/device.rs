@@ -6,8 +6,12 @@ use axum::Json;
 use axum::extract::{Query, State};
 
 use super::{check_projects, rfc3339};
-use crate::app::App;
+use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;
+use crate::http::auth::bodies::credentials::{
+    DeviceAuthorizeAnswer, DeviceAuthorizeRequest, DeviceDecision, DeviceQuery, DeviceView,
+};
+use crate::http::confirmation::StatusAnswer;
 use crate::http::gate::auth::{ClientInfo, FreshLoginUser, LoginUser, SignedIn};
 use crate::http::gate::body::{FormOrJson, JsonBody};
 use crate::http::gate::per_ip::PerIp;
@@ -15,9 +19,6 @@ use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
 use tidewatch_accounts::{DeviceRequest, Scope, ScopeLevel};
 use tidewatch_limits as limits;
 use tidewatch_limits::per_ip::DeviceAuthorize;
-use tidewatch_query::views::auth::{
-    DeviceAuthorizeAnswer, DeviceAuthorizeRequest, DeviceDecision, DeviceQuery, DeviceView, StatusAnswer,
-};
 
 /// The client ids of programs that may use device login, with their display names.
 const CLIENTS: [(&str, &str); 4] = [
@@ -45,7 +46,8 @@ pub fn client_name(id: &str) -> &str {
 pub async fn authorize(
     _: PerIp<DeviceAuthorize>,
     from: ClientInfo,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
     FormOrJson(request): FormOrJson<DeviceAuthorizeRequest>,
 ) -> Result<Json<DeviceAuthorizeAnswer>, ApiError> {
     let client = request.client_id.as_deref().filter(|id| !id.is_empty()).unwrap_or(CLIENTS[0].0);
@@ -53,8 +55,8 @@ pub async fn authorize(
         return Err(ApiError::malformed("invalid_client"));
     }
     let level = ScopeLevel::requested(request.scope.as_deref());
-    let code = app.control.begin_device_login(&from.actor(&app, client), client, level).await?;
-    let page = format!("{}/device", app.config.base_url());
+    let code = accounts.control.begin_device_login(&from.actor(&accounts.clock, client), client, level).await?;
+    let page = format!("{}/device", process.config.base_url());
     Ok(Json(DeviceAuthorizeAnswer {
         verification_uri_complete: format!("{page}?user_code={}", code.user_code),
         verification_uri: page,
@@ -79,11 +81,11 @@ pub async fn authorize(
     )
 )]
 pub async fn get(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     _: LoginUser,
     Query(query): Query<DeviceQuery>,
 ) -> Result<Json<DeviceView>, ApiError> {
-    let found = pending_request(&app, query.user_code.as_deref().unwrap_or_default()).await?;
+    let found = pending_request(&accounts, query.user_code.as_deref().unwrap_or_default()).await?;
     Ok(Json(DeviceView {
         client_name: client_name(&found.client_id).to_owned(),
         user_code: found.user_code,
@@ -110,16 +112,16 @@ pub async fn get(
     )
 )]
 pub async fn approve(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     FreshLoginUser(caller): FreshLoginUser,
     JsonBody(decision): JsonBody<DeviceDecision>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
-    let found = pending_request(&app, &decision.user_code).await?;
+    let found = pending_request(&accounts, &decision.user_code).await?;
     // The user may grant less than the device requests, but not more.
     let level =
         decision.scope.as_deref().map_or(found.level, |scope| ScopeLevel::requested(Some(scope)).min(found.level));
-    let projects = check_projects(&app, &caller, decision.project_ids.as_deref())?;
-    decide(&app, &caller, &found, Some(&Scope { level, projects })).await
+    let projects = check_projects(&accounts, &caller, decision.project_ids.as_deref())?;
+    decide(&accounts, &caller, &found, Some(&Scope { level, projects })).await
 }
 
 /// Denies the request of a device.
@@ -137,30 +139,31 @@ pub async fn approve(
     )
 )]
 pub async fn deny(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     LoginUser(caller): LoginUser,
     JsonBody(decision): JsonBody<DeviceDecision>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
-    let found = pending_request(&app, &decision.user_code).await?;
-    decide(&app, &caller, &found, None).await
+    let found = pending_request(&accounts, &decision.user_code).await?;
+    decide(&accounts, &caller, &found, None).await
 }
 
 async fn decide(
-    app: &Arc<App>,
+    accounts: &Accounts,
     caller: &SignedIn,
     found: &DeviceRequest,
     approved: Option<&Scope>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
-    if !app.control.answer_device(&caller.actor(app), &caller.user, &found.user_code, approved).await? {
+    if !accounts.control.answer_device(&caller.actor(&accounts.clock), &caller.user, &found.user_code, approved).await?
+    {
         return Err(ApiError::Conflict("this code has been answered already"));
     }
     Ok(Json(StatusAnswer::of(if approved.is_some() { "approved" } else { "denied" })))
 }
 
-async fn pending_request(app: &Arc<App>, user_code: &str) -> Result<DeviceRequest, ApiError> {
-    let found = app.control.device_request(user_code).await?;
+async fn pending_request(accounts: &Accounts, user_code: &str) -> Result<DeviceRequest, ApiError> {
+    let found = accounts.control.device_request(user_code).await?;
     let found = found.ok_or_else(|| ApiError::not_found("no device waits with this code"))?;
-    if found.expires_ns <= app.clock.now_ns() {
+    if found.expires_ns <= accounts.clock.now_ns() {
         return Err(ApiError::NoLongerValid("this code has expired; start again on the device"));
     }
     Ok(found)

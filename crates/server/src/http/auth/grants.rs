@@ -7,12 +7,13 @@ use axum::extract::{Path, State};
 
 use super::device::client_name;
 use super::{project_ids, rfc3339};
-use crate::app::App;
+use crate::contexts::Accounts;
 use crate::error::ApiError;
+use crate::http::auth::bodies::credentials::GrantView;
+use crate::http::confirmation::StatusAnswer;
 use crate::http::gate::auth::LoginUser;
 use crate::http::openapi::{Failures, NotFound};
 use tidewatch_accounts::Grant;
-use tidewatch_query::views::auth::{GrantView, StatusAnswer};
 
 /// The clients that the user has authorized, the newest first.
 #[utoipa::path(
@@ -22,8 +23,11 @@ use tidewatch_query::views::auth::{GrantView, StatusAnswer};
     tag = "credentials",
     responses((status = 200, description = "Success", body = Vec<GrantView>), Failures)
 )]
-pub async fn list(State(app): State<Arc<App>>, LoginUser(caller): LoginUser) -> Result<Json<Vec<GrantView>>, ApiError> {
-    let grants = app.control.grants(caller.user.id, app.clock.now_ns()).await?;
+pub async fn list(
+    State(accounts): State<Arc<Accounts>>,
+    LoginUser(caller): LoginUser,
+) -> Result<Json<Vec<GrantView>>, ApiError> {
+    let grants = accounts.control.grants(caller.user.id, accounts.clock.now_ns()).await?;
     let view = |grant: Grant| GrantView {
         id: grant.id,
         client_name: grant.client_name.unwrap_or_else(|| client_name(&grant.client_id).to_owned()),
@@ -46,13 +50,13 @@ pub async fn list(State(app): State<Arc<App>>, LoginUser(caller): LoginUser) -> 
     responses((status = 200, description = "Ended", body = StatusAnswer), NotFound, Failures)
 )]
 pub async fn delete(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     LoginUser(caller): LoginUser,
     Path(id): Path<String>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
     let unknown = || ApiError::not_found("no such sign-in");
     let id = id.parse().map_err(|_| unknown())?;
-    if !app.control.delete_grant(&caller.actor(&app), caller.user.id, id).await? {
+    if !accounts.control.delete_grant(&caller.actor(&accounts.clock), caller.user.id, id).await? {
         return Err(unknown());
     }
     Ok(Json(StatusAnswer::of("revoked")))

@@ -7,6 +7,7 @@
 //! - `ack`: links that acknowledge an alert. `setup`: projects that a program proposes.
 
 mod ack;
+mod bodies;
 mod device;
 mod grants;
 mod oauth;
@@ -22,7 +23,7 @@ mod well_known;
 
 use uuid::Uuid;
 
-use crate::app::App;
+use crate::contexts::Accounts;
 use crate::error::ApiError;
 use crate::http::api::{Api, Descriptions, routes};
 use crate::http::gate::auth::SignedIn;
@@ -90,13 +91,17 @@ fn project_ids(scope: &Scope) -> Option<Vec<String>> {
 
 /// Checks the projects that are requested for a token. `None` stands for all projects of the user. Fails with 403 if
 /// the user is not a member of one.
-fn check_projects<N>(app: &App, caller: &SignedIn<N>, ids: Option<&[String]>) -> Result<Option<Vec<Uuid>>, ApiError> {
+fn check_projects<N>(
+    accounts: &Accounts,
+    caller: &SignedIn<N>,
+    ids: Option<&[String]>,
+) -> Result<Option<Vec<Uuid>>, ApiError> {
     let Some(ids) = ids else { return Ok(None) };
     let most = limits::TOKEN_PROJECTS_MAX;
     if !(1..=most).contains(&ids.len()) {
         return Err(ApiError::unprocessable(format!("a token is for 1 to {most} projects, or for all")));
     }
-    let known = app.control.projects_of(caller.user.id);
+    let known = accounts.control.projects_of(caller.user.id);
     let open = |id: &String| {
         let id = Uuid::try_parse(id).map_err(|_| ApiError::malformed("a project's id is not a UUID"))?;
         let is_open = known.iter().any(|(project, _)| project.id == id);

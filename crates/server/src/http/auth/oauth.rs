@@ -8,8 +8,11 @@ use axum::http::StatusCode;
 
 use super::check_projects;
 use super::redirect::{is_registered, may_be_registered, with_query};
-use crate::app::App;
+use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;
+use crate::http::auth::bodies::credentials::{
+    ClientQuery, ClientRegistration, ClientView, ConsentAnswer, ConsentRequest, RegisteredClient,
+};
 use crate::http::gate::auth::{ClientInfo, FreshLoginUser, LoginUser};
 use crate::http::gate::body::{AnonymousBody, JsonBody};
 use crate::http::gate::per_ip::PerIp;
@@ -18,9 +21,6 @@ use crate::http::openapi::{Failures, NotFound, TooMany};
 use tidewatch_accounts::{NewCode, OauthClient, Scope, ScopeLevel};
 use tidewatch_limits as limits;
 use tidewatch_limits::per_ip::OauthRegister;
-use tidewatch_query::views::auth::{
-    ClientQuery, ClientRegistration, ClientView, ConsentAnswer, ConsentRequest, RegisteredClient,
-};
 use tidewatch_runtime::redact::is_hidden;
 
 /// Registers a public client. RFC 7591.
@@ -36,7 +36,7 @@ use tidewatch_runtime::redact::is_hidden;
 pub async fn register(
     _: PerIp<OauthRegister>,
     from: ClientInfo,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     AnonymousBody(request): AnonymousBody<ClientRegistration>,
 ) -> Result<(StatusCode, Json<RegisteredClient>), ApiError> {
     let uris = request.redirect_uris.unwrap_or_default();
@@ -55,7 +55,7 @@ pub async fn register(
     if !(is_public && is_readable && is_known) {
         return Err(ApiError::malformed("invalid_client_metadata"));
     }
-    let client = app.control.register_client(&from.actor(&app, "client"), name, &uris).await?;
+    let client = accounts.control.register_client(&from.actor(&accounts.clock, "client"), name, &uris).await?;
     let response = RegisteredClient {
         client_id: client.id,
         client_id_issued_at: client.created_ns / 1_000_000_000,
@@ -81,12 +81,12 @@ const GRANTS: [&str; 2] = ["authorization_code", "refresh_token"];
     responses((status = 200, description = "Success", body = ClientView), NotFound, Failures)
 )]
 pub async fn client(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     _: LoginUser,
     Query(query): Query<ClientQuery>,
 ) -> Result<Json<ClientView>, ApiError> {
     let (id, uri) = (query.client_id.unwrap_or_default(), query.redirect_uri.unwrap_or_default());
-    let client = registered_client(&app, &id, &uri).await?;
+    let client = registered_client(&accounts, &id, &uri).await?;
     Ok(Json(ClientView { client_id: client.id, client_name: client.name, redirect_uri: uri }))
 }
 
@@ -100,11 +100,12 @@ pub async fn client(
     responses((status = 200, description = "Success", body = ConsentAnswer), NotFound, Failures)
 )]
 pub async fn approve(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
     FreshLoginUser(caller): FreshLoginUser,
     JsonBody(request): JsonBody<ConsentRequest>,
 ) -> Result<Json<ConsentAnswer>, ApiError> {
-    registered_client(&app, &request.client_id, &request.redirect_uri).await?;
+    registered_client(&accounts, &request.client_id, &request.redirect_uri).await?;
     // OAuth 2.1, 4.1.1: no code without PKCE, and none with `plain`.
     let challenge = request.code_challenge.as_deref().unwrap_or_default();
     let is_s256 = request.code_challenge_method.as_deref() == Some("S256")
@@ -114,12 +115,12 @@ pub async fn approve(
         return Err(ApiError::malformed("invalid_request"));
     }
     let resource = request.resource.as_deref().unwrap_or_default();
-    if !resource.is_empty() && !is_ours(&app.config.base_url(), resource) {
+    if !resource.is_empty() && !is_ours(&process.config.base_url(), resource) {
         return Err(ApiError::malformed("invalid_target"));
     }
     // The page sends the scope that the client has requested, or less. The user selects the projects.
     let level = ScopeLevel::requested(request.scope.as_deref());
-    let scope = Scope { level, projects: check_projects(&app, &caller, request.project_ids.as_deref())? };
+    let scope = Scope { level, projects: check_projects(&accounts, &caller, request.project_ids.as_deref())? };
     let new = NewCode {
         user: caller.user.id,
         session_epoch: caller.user.session_epoch,
@@ -129,8 +130,8 @@ pub async fn approve(
         resource,
         scope: &scope,
     };
-    let code = app.control.issue_code(&caller.actor(&app), &new).await?;
-    redirect_to_client(&app, &request, ("code", &code))
+    let code = accounts.control.issue_code(&caller.actor(&accounts.clock), &new).await?;
+    redirect_to_client(&process, &request, ("code", &code))
 }
 
 /// Denies consent. The response has the URL that leads back to the client, with `access_denied`.
@@ -143,16 +144,17 @@ pub async fn approve(
     responses((status = 200, description = "Success", body = ConsentAnswer), NotFound, Failures)
 )]
 pub async fn deny(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
     _: LoginUser,
     JsonBody(request): JsonBody<ConsentRequest>,
 ) -> Result<Json<ConsentAnswer>, ApiError> {
-    registered_client(&app, &request.client_id, &request.redirect_uri).await?;
-    redirect_to_client(&app, &request, ("error", "access_denied"))
+    registered_client(&accounts, &request.client_id, &request.redirect_uri).await?;
+    redirect_to_client(&process, &request, ("error", "access_denied"))
 }
 
-async fn registered_client(app: &Arc<App>, id: &str, redirect_uri: &str) -> Result<OauthClient, ApiError> {
-    let client = app.control.oauth_client(id).await?.ok_or_else(|| ApiError::not_found("no such client"))?;
+async fn registered_client(accounts: &Accounts, id: &str, redirect_uri: &str) -> Result<OauthClient, ApiError> {
+    let client = accounts.control.oauth_client(id).await?.ok_or_else(|| ApiError::not_found("no such client"))?;
     if !is_registered(redirect_uri, &client.redirect_uris) {
         return Err(ApiError::malformed("redirect_uri is not one that the client registered"));
     }
@@ -161,11 +163,11 @@ async fn registered_client(app: &Arc<App>, id: &str, redirect_uri: &str) -> Resu
 
 /// The URL that leads back to the client, with the client's state and the issuer (RFC 9207).
 fn redirect_to_client(
-    app: &App,
+    process: &Process,
     request: &ConsentRequest,
     outcome: (&str, &str),
 ) -> Result<Json<ConsentAnswer>, ApiError> {
-    let issuer = app.config.base_url();
+    let issuer = process.config.base_url();
     let mut pairs = vec![outcome, ("iss", issuer.as_str())];
     if let Some(state) = &request.state {
         pairs.push(("state", state));

@@ -7,14 +7,15 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 
 use super::{check_name, check_projects, project_ids, rfc3339};
-use crate::app::App;
+use crate::contexts::Accounts;
 use crate::error::ApiError;
+use crate::http::auth::bodies::credentials::{NewPersonalToken, NewPersonalTokenRequest, PersonalTokenView};
+use crate::http::confirmation::StatusAnswer;
 use crate::http::gate::auth::{FreshLoginUser, LoginUser};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound};
 use tidewatch_accounts::{PersonalToken, Scope, ScopeLevel};
 use tidewatch_limits as limits;
-use tidewatch_query::views::auth::{NewPersonalToken, NewPersonalTokenRequest, PersonalTokenView, StatusAnswer};
 
 /// The user's personal access tokens, the newest first.
 #[utoipa::path(
@@ -25,10 +26,10 @@ use tidewatch_query::views::auth::{NewPersonalToken, NewPersonalTokenRequest, Pe
     responses((status = 200, description = "Success", body = Vec<PersonalTokenView>), Failures)
 )]
 pub async fn list(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     LoginUser(caller): LoginUser,
 ) -> Result<Json<Vec<PersonalTokenView>>, ApiError> {
-    let tokens = app.control.personal_tokens(caller.user.id).await?;
+    let tokens = accounts.control.personal_tokens(caller.user.id).await?;
     let view = |token: PersonalToken| PersonalTokenView {
         id: token.id,
         name: token.name,
@@ -53,21 +54,22 @@ pub async fn list(
     responses((status = 201, description = "Created", body = NewPersonalToken), Failures)
 )]
 pub async fn create(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     FreshLoginUser(caller): FreshLoginUser,
     JsonBody(request): JsonBody<NewPersonalTokenRequest>,
 ) -> Result<(StatusCode, Json<NewPersonalToken>), ApiError> {
     let name = check_name(&request.name)?;
-    let actor = caller.actor(&app);
+    let actor = caller.actor(&accounts.clock);
     let days = request.expires_in_days.unwrap_or(limits::PERSONAL_TOKEN_DAYS);
     let most = limits::PERSONAL_TOKEN_DAYS_MAX;
     if !(1..=most).contains(&days) {
         return Err(ApiError::malformed(format!("expiresInDays must be 1 to {most}")));
     }
     let expires_ns = Some(actor.at_ns.saturating_add(i64::from(days).saturating_mul(DAY_NS)));
-    let projects = check_projects(&app, &caller, request.project_ids.as_deref())?;
+    let projects = check_projects(&accounts, &caller, request.project_ids.as_deref())?;
     let scope = Scope { level: level(request.scopes.as_deref())?, projects };
-    let (created, token) = app.control.create_personal_token(&actor, caller.user.id, name, &scope, expires_ns).await?;
+    let (created, token) =
+        accounts.control.create_personal_token(&actor, caller.user.id, name, &scope, expires_ns).await?;
     let response = NewPersonalToken {
         id: created.id,
         name: created.name,
@@ -91,13 +93,13 @@ pub async fn create(
     responses((status = 200, description = "Deleted", body = StatusAnswer), NotFound, Failures)
 )]
 pub async fn delete(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     LoginUser(caller): LoginUser,
     Path(id): Path<String>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
     let unknown = || ApiError::not_found("no such token");
     let id = id.parse().map_err(|_| unknown())?;
-    if !app.control.delete_personal_token(&caller.actor(&app), caller.user.id, id).await? {
+    if !accounts.control.delete_personal_token(&caller.actor(&accounts.clock), caller.user.id, id).await? {
         return Err(unknown());
     }
     Ok(Json(StatusAnswer::of("deleted")))

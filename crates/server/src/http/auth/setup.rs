@@ -7,14 +7,21 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{FromRequestParts, Path, State};
+use axum::extract::{FromRef, FromRequestParts, Path, State};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 
 use super::rfc3339;
-use crate::app::App;
+use crate::app::AppState;
+use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;
+use crate::http::account::bodies::project::ProjectView;
 use crate::http::account::{check_framework, check_project_name, project_view, writable_membership};
+use crate::http::auth::bodies::setup::{
+    NewSetupToken, PlannedProjectView, SetupDraftView, SetupOrganization, SetupPlanRequest, SetupSessionView,
+    SetupTokenRequest,
+};
+use crate::http::confirmation::StatusAnswer;
 use crate::http::gate::auth::{LoginUser, SignedIn, Via, bearer, check_two_factor};
 use crate::http::gate::body::{AnonymousBody, JsonBody};
 use crate::http::gate::per_ip::PerIp;
@@ -22,12 +29,6 @@ use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
 use tidewatch_accounts::{Membership, Permission, PlannedProject, Role, SetupSession};
 use tidewatch_limits as limits;
 use tidewatch_limits::per_ip::Setup;
-use tidewatch_query::views::account::ProjectView;
-use tidewatch_query::views::auth::StatusAnswer;
-use tidewatch_query::views::setup::{
-    NewSetupToken, PlannedProjectView, SetupDraftView, SetupOrganization, SetupPlanRequest, SetupSessionView,
-    SetupTokenRequest,
-};
 
 /// A request with a valid setup token, whose user may still create projects in the organization.
 pub struct SetupAuth {
@@ -37,14 +38,15 @@ pub struct SetupAuth {
 
 const UNKNOWN: ApiError = ApiError::Unauthorized("this setup token is not, or no longer, known");
 
-impl FromRequestParts<Arc<App>> for SetupAuth {
+impl FromRequestParts<AppState> for SetupAuth {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<SetupAuth, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<SetupAuth, ApiError> {
+        let accounts = Arc::<Accounts>::from_ref(state);
         let token = bearer(&parts.headers).filter(|token| token.starts_with("tws_")).ok_or(UNKNOWN)?;
-        let session = app.control.setup_session(token, app.clock.now_ns()).await?.ok_or(UNKNOWN)?;
-        let user = app.control.user(session.user_id).ok_or(UNKNOWN)?;
-        let membership = app.control.membership(user.id, session.organization_id);
+        let session = accounts.control.setup_session(token, accounts.clock.now_ns()).await?.ok_or(UNKNOWN)?;
+        let user = accounts.control.user(session.user_id).ok_or(UNKNOWN)?;
+        let membership = accounts.control.membership(user.id, session.organization_id);
         let membership = membership.filter(|member| member.role.permits(Permission::Write)).ok_or(UNKNOWN)?;
         check_two_factor(&user, &membership.organization)?;
         Ok(SetupAuth { session, membership })
@@ -61,14 +63,16 @@ impl FromRequestParts<Arc<App>> for SetupAuth {
     responses((status = 201, description = "Created", body = NewSetupToken), Failures)
 )]
 pub async fn create(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
     LoginUser(caller): LoginUser,
     JsonBody(request): JsonBody<SetupTokenRequest>,
 ) -> Result<(StatusCode, Json<NewSetupToken>), ApiError> {
-    let membership = writable_membership(&app, &caller, request.organization_id)?;
+    let membership = writable_membership(&accounts, &caller, request.organization_id)?;
     let organization_id = membership.organization.id;
-    let (session, token) = app.control.begin_setup(&caller.actor(&app), caller.user.id, organization_id).await?;
-    let (expires_at, backend_url) = (rfc3339(session.expires_ns), app.config.base_url());
+    let (session, token) =
+        accounts.control.begin_setup(&caller.actor(&accounts.clock), caller.user.id, organization_id).await?;
+    let (expires_at, backend_url) = (rfc3339(session.expires_ns), process.config.base_url());
     Ok((StatusCode::CREATED, Json(NewSetupToken { id: session.id, token, organization_id, backend_url, expires_at })))
 }
 
@@ -80,8 +84,13 @@ pub async fn create(
     tag = "credentials",
     responses((status = 200, description = "Success", body = SetupSessionView), Failures, TooMany)
 )]
-pub async fn session(_: PerIp<Setup>, State(app): State<Arc<App>>, auth: SetupAuth) -> Json<SetupSessionView> {
-    Json(session_view(&app, &auth.session, &auth.membership))
+pub async fn session(
+    _: PerIp<Setup>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
+    auth: SetupAuth,
+) -> Json<SetupSessionView> {
+    Json(session_view(&accounts, &process, &auth.session, &auth.membership))
 }
 
 /// Proposes projects. They replace previously proposed ones.
@@ -95,12 +104,13 @@ pub async fn session(_: PerIp<Setup>, State(app): State<Arc<App>>, auth: SetupAu
 )]
 pub async fn plan(
     _: PerIp<Setup>,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
     auth: SetupAuth,
     AnonymousBody(request): AnonymousBody<SetupPlanRequest>,
 ) -> Result<Json<SetupSessionView>, ApiError> {
-    let session = app.control.propose_setup(auth.session.id, &planned(&request)?).await?;
-    Ok(Json(session_view(&app, &session, &auth.membership)))
+    let session = accounts.control.propose_setup(auth.session.id, &planned(&request)?).await?;
+    Ok(Json(session_view(&accounts, &process, &session, &auth.membership)))
 }
 
 /// The plans that wait for the user's decision, the newest first.
@@ -112,10 +122,10 @@ pub async fn plan(
     responses((status = 200, description = "Success", body = Vec<SetupDraftView>), Failures)
 )]
 pub async fn drafts(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     LoginUser(caller): LoginUser,
 ) -> Result<Json<Vec<SetupDraftView>>, ApiError> {
-    let drafts = app.control.setup_drafts(caller.user.id, app.clock.now_ns()).await?;
+    let drafts = accounts.control.setup_drafts(caller.user.id, accounts.clock.now_ns()).await?;
     let view = |draft: SetupSession| SetupDraftView {
         id: draft.id,
         organization_id: draft.organization_id,
@@ -138,15 +148,19 @@ pub async fn drafts(
     responses((status = 201, description = "Created", body = Vec<ProjectView>), (status = 409, description = "The plan has changed", body = ErrorBody), NotFound, Failures)
 )]
 pub async fn approve(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
     LoginUser(caller): LoginUser,
     Path(id): Path<String>,
     JsonBody(request): JsonBody<SetupPlanRequest>,
 ) -> Result<(StatusCode, Json<Vec<ProjectView>>), ApiError> {
-    let draft = draft(&app, &caller, &id).await?;
-    let membership = writable_membership(&app, &caller, Some(draft.organization_id))?;
-    let created = app.control.approve_setup(&caller.actor(&app), &draft, &planned(&request)?).await?;
-    let views = created.iter().map(|project| project_view(&app, project, membership.role, &Via::Login)).collect();
+    let draft = draft(&accounts, &caller, &id).await?;
+    let membership = writable_membership(&accounts, &caller, Some(draft.organization_id))?;
+    let created = accounts.control.approve_setup(&caller.actor(&accounts.clock), &draft, &planned(&request)?).await?;
+    let views = created
+        .iter()
+        .map(|project| project_view(&accounts, &process, project, membership.role, &Via::Login))
+        .collect();
     Ok((StatusCode::CREATED, Json(views)))
 }
 
@@ -160,17 +174,17 @@ pub async fn approve(
     responses((status = 200, description = "Refused", body = StatusAnswer), NotFound, Failures)
 )]
 pub async fn refuse(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     LoginUser(caller): LoginUser,
     Path(id): Path<String>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
-    let draft = draft(&app, &caller, &id).await?;
-    app.control.refuse_setup(&caller.actor(&app), &draft).await?;
+    let draft = draft(&accounts, &caller, &id).await?;
+    accounts.control.refuse_setup(&caller.actor(&accounts.clock), &draft).await?;
     Ok(Json(StatusAnswer::of("refused")))
 }
 
-async fn draft(app: &App, caller: &SignedIn, id: &str) -> Result<SetupSession, ApiError> {
-    let drafts = app.control.setup_drafts(caller.user.id, app.clock.now_ns()).await?;
+async fn draft(accounts: &Accounts, caller: &SignedIn, id: &str) -> Result<SetupSession, ApiError> {
+    let drafts = accounts.control.setup_drafts(caller.user.id, accounts.clock.now_ns()).await?;
     let draft = drafts.into_iter().find(|draft| draft.id.to_string() == id);
     draft.ok_or_else(|| ApiError::not_found("no such draft"))
 }
@@ -192,14 +206,19 @@ fn planned_view(planned: &PlannedProject) -> PlannedProjectView {
 }
 
 /// The view of a setup session. Created projects include their tokens, because the user has approved them.
-fn session_view(app: &App, session: &SetupSession, membership: &Membership) -> SetupSessionView {
-    let created = session.projects.iter().filter_map(|number| app.control.project_by_number(*number));
+fn session_view(
+    accounts: &Accounts,
+    process: &Process,
+    session: &SetupSession,
+    membership: &Membership,
+) -> SetupSessionView {
+    let created = session.projects.iter().filter_map(|number| accounts.control.project_by_number(*number));
     SetupSessionView {
         organization: SetupOrganization { id: membership.organization.id, name: membership.organization.name.clone() },
         status: session.status.as_str().to_owned(),
         plan: session.plan.iter().map(planned_view).collect(),
-        projects: created.map(|project| project_view(app, &project, Role::User, &Via::Login)).collect(),
-        backend_url: app.config.base_url(),
+        projects: created.map(|project| project_view(accounts, process, &project, Role::User, &Via::Login)).collect(),
+        backend_url: process.config.base_url(),
         expires_at: rfc3339(session.expires_ns),
     }
 }

@@ -12,11 +12,15 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use url::form_urlencoded::Serializer;
 
-use crate::app::App;
+use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;
+use crate::http::account::bodies::login::{LoginBundle, RegisterAnswer};
 use crate::http::account::{
     NEVER, available, begin_proved_session, bundle, check_framework, check_project_name, check_text, project_view,
     renew_session, second_step,
+};
+use crate::http::auth::bodies::sign_in::{
+    CallbackQuery, FinishSetupRequest, ProviderView, ProvidersAnswer, SsoProviderView, SsoView, StartQuery,
 };
 use crate::http::gate::auth::{Admin, ClientInfo, LoginUser, OrganizationAccess, Via};
 use crate::http::gate::body::AnonymousBody;
@@ -28,10 +32,6 @@ use tidewatch_accounts::sso::pending_sign_in::{PendingSignIn, no_cookie};
 use tidewatch_accounts::sso::{Provider, Sso};
 use tidewatch_accounts::{Actor, PendingLink, ProviderProfile, ProviderSignIn, User};
 use tidewatch_limits::per_ip::{FinishSetup, SsoCallback, SsoStart};
-use tidewatch_query::views::account::{LoginBundle, RegisterAnswer};
-use tidewatch_query::views::sign_in::{
-    CallbackQuery, FinishSetupRequest, ProviderView, ProvidersAnswer, SsoProviderView, SsoView, StartQuery,
-};
 
 /// The sign-in methods of this server.
 #[utoipa::path(
@@ -42,18 +42,21 @@ use tidewatch_query::views::sign_in::{
     responses((status = 200, description = "Success", body = ProvidersAnswer)),
     security(())
 )]
-pub async fn providers(State(app): State<Arc<App>>) -> Json<ProvidersAnswer> {
-    let password = !app.config.sso.disable_password_login;
+pub async fn providers(
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
+) -> Json<ProvidersAnswer> {
+    let password = !process.config.sso.disable_password_login;
     Json(ProvidersAnswer {
         password,
-        passkeys: app.passkeys.is_some(),
-        providers: app
+        passkeys: accounts.passkeys.is_some(),
+        providers: accounts
             .sso
             .providers
             .iter()
             .map(|provider| ProviderView { id: provider.id.to_owned(), name: provider.name.clone() })
             .collect(),
-        registration: password && !app.control.has_organizations(),
+        registration: password && !accounts.control.has_organizations(),
     })
 }
 
@@ -66,8 +69,12 @@ pub async fn providers(State(app): State<Arc<App>>) -> Json<ProvidersAnswer> {
     params(("id" = i64, Path)),
     responses((status = 200, description = "Success", body = SsoView), Failures)
 )]
-pub async fn of_organization(State(app): State<Arc<App>>, _: OrganizationAccess<Admin>) -> Json<SsoView> {
-    let providers = app.sso.providers.iter().map(|provider| SsoProviderView {
+pub async fn of_organization(
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
+    _: OrganizationAccess<Admin>,
+) -> Json<SsoView> {
+    let providers = accounts.sso.providers.iter().map(|provider| SsoProviderView {
         id: provider.id.to_owned(),
         name: provider.name.clone(),
         enabled: true,
@@ -77,7 +84,7 @@ pub async fn of_organization(State(app): State<Arc<App>>, _: OrganizationAccess<
         role_claim: provider.role_claim.clone(),
         role_map: provider.role_map.iter().map(|(value, role)| (value.clone(), role.as_str().to_owned())).collect(),
     });
-    Json(SsoView { password_login: !app.config.sso.disable_password_login, providers: providers.collect() })
+    Json(SsoView { password_login: !process.config.sso.disable_password_login, providers: providers.collect() })
 }
 
 /// Begins a sign-in with a provider. Redirects the browser to it.
@@ -92,26 +99,27 @@ pub async fn of_organization(State(app): State<Arc<App>>, _: OrganizationAccess<
 )]
 pub async fn start(
     _: PerIp<SsoStart>,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
     Path(provider): Path<String>,
     Query(query): Query<StartQuery>,
     caller: Result<LoginUser, ApiError>,
 ) -> Result<Response, ApiError> {
-    let known = app.sso.provider(&provider).ok_or_else(|| ApiError::not_found("no such provider"))?;
-    let now_ns = app.clock.now_ns();
+    let known = accounts.sso.provider(&provider).ok_or_else(|| ApiError::not_found("no such provider"))?;
+    let now_ns = accounts.clock.now_ns();
     let mut pending = PendingSignIn::begin(known.id, query.redirect.as_deref(), now_ns)?;
     pending.is_fresh = query.fresh == Some(true);
     // With a session this is a step-up, otherwise a sign-in.
     let session = caller.ok().and_then(|LoginUser(caller)| caller.session);
     pending.session = session.filter(|_| pending.is_fresh).map(|session| session.id);
-    let endpoints = match call_provider(&app, &provider, move |sso, known| sso.endpoints(known, now_ns)).await? {
+    let endpoints = match call_provider(&accounts, &provider, move |sso, known| sso.endpoints(known, now_ns)).await? {
         Ok(endpoints) => endpoints,
         Err(error) => {
             tracing::error!(provider = known.id, "a sign-in cannot begin: {error:#}");
             return Ok(redirect_response("/login?error=oauth_failed", None));
         }
     };
-    let callback = callback_url(&app, known.id);
+    let callback = callback_url(&process, known.id);
     let challenge = pending.challenge();
     let mut url = url::Url::parse(&endpoints.authorization).map_err(ApiError::internal)?;
     url.query_pairs_mut().extend_pairs([
@@ -127,7 +135,7 @@ pub async fn start(
     if pending.is_fresh {
         url.query_pairs_mut().extend_pairs(known.fresh_parameters());
     }
-    let cookie = pending.cookie(&app.sso.sealer, app.config.is_https());
+    let cookie = pending.cookie(&accounts.sso.sealer, process.config.is_https());
     let cookie = cookie.ok_or_else(|| ApiError::internal("a sign-in's cookie cannot be sealed"))?;
     Ok(redirect_response(url.as_str(), Some(cookie)))
 }
@@ -145,30 +153,32 @@ pub async fn start(
 pub async fn callback(
     _: PerIp<SsoCallback>,
     from: ClientInfo,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
     Path(provider): Path<String>,
     Query(query): Query<CallbackQuery>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    if app.sso.provider(&provider).is_none() {
+    if accounts.sso.provider(&provider).is_none() {
         return Err(ApiError::not_found("no such provider"));
     }
-    let to = match finish(&app, from, provider, query, &headers).await? {
+    let to = match finish(&accounts, &process, from, provider, query, &headers).await? {
         Ok(to) => to,
         Err(word) => format!("/login?error={word}"),
     };
-    Ok(redirect_response(&to, Some(no_cookie(app.config.is_https()))))
+    Ok(redirect_response(&to, Some(no_cookie(process.config.is_https()))))
 }
 
 /// Calls a provider on a blocking thread. The inner error is the provider's.
 async fn call_provider<T: Send + 'static>(
-    app: &Arc<App>,
+    accounts: &Arc<Accounts>,
     id: &str,
     call: impl FnOnce(&Sso, &Provider) -> anyhow::Result<T> + Send + 'static,
 ) -> Result<anyhow::Result<T>, ApiError> {
-    let (app, id) = (app.clone(), id.to_owned());
-    let called = tokio::task::spawn_blocking(move || match app.sso.provider(&id) {
-        Some(known) => call(&app.sso, known),
+    let accounts = accounts.clone();
+    let id = id.to_owned();
+    let called = tokio::task::spawn_blocking(move || match accounts.sso.provider(&id) {
+        Some(known) => call(&accounts.sso, known),
         None => anyhow::bail!("the provider is gone"),
     });
     called.await.map_err(ApiError::internal)
@@ -176,26 +186,27 @@ async fn call_provider<T: Send + 'static>(
 
 /// Completes a sign-in. Returns the URL of the next page, or the error code for the login page.
 async fn finish(
-    app: &Arc<App>,
+    accounts: &Arc<Accounts>,
+    process: &Arc<Process>,
     from: ClientInfo,
     provider: String,
     query: CallbackQuery,
     headers: &HeaderMap,
 ) -> Result<Result<String, &'static str>, ApiError> {
-    let now_ns = app.clock.now_ns();
+    let now_ns = accounts.clock.now_ns();
     // A redirect by the provider looks foreign, but leads to a page of this server.
     let from = ClientInfo { page: Page::Own, ..from };
     let cookies: Vec<&str> = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok()).collect();
     let state = query.state.unwrap_or_default();
-    let pending = PendingSignIn::read(&cookies.join("; "), &app.sso.sealer, &provider, &state, now_ns);
+    let pending = PendingSignIn::read(&cookies.join("; "), &accounts.sso.sealer, &provider, &state, now_ns);
     let Some(pending) = pending else { return Ok(Err("oauth_state")) };
     if let Some(error) = query.error {
         return Ok(Err(if error == "access_denied" { "oauth_denied" } else { "oauth_failed" }));
     }
     let Some(code) = query.code else { return Ok(Err("oauth_failed")) };
     let sign_in = pending.clone();
-    let callback = callback_url(app, &provider);
-    let who = call_provider(app, &provider, move |sso, known| {
+    let callback = callback_url(process, &provider);
+    let who = call_provider(accounts, &provider, move |sso, known| {
         let profile = sso.fetch_profile(known, &pending, &code, &callback, now_ns)?;
         Ok((profile, known.may_create, known.reports_auth_time()))
     });
@@ -217,14 +228,14 @@ async fn finish(
         }
     };
     if let Some(session) = sign_in.session {
-        return step_up(app, &from, &provider, &profile, (session, proved_ns), sign_in.redirect).await;
+        return step_up(accounts, &from, &provider, &profile, (session, proved_ns), sign_in.redirect).await;
     }
-    let actor = from.actor(app, profile.email.as_deref().unwrap_or(&profile.subject));
+    let actor = from.actor(&accounts.clock, profile.email.as_deref().unwrap_or(&profile.subject));
     let (user, needs_setup) =
-        match app.control.sign_in_with_provider(&actor, &provider, &profile, may_create, None).await? {
+        match accounts.control.sign_in_with_provider(&actor, &provider, &profile, may_create, None).await? {
             ProviderSignIn::In { user, needs_setup } => (user, needs_setup),
             ProviderSignIn::Unproved(user) => {
-                return require_account_proof(app, &user, provider, profile, sign_in.redirect).await;
+                return require_account_proof(accounts, &user, provider, profile, sign_in.redirect).await;
             }
             ProviderSignIn::NoEmail if profile.is_email_seen => return Ok(Err("oauth_email_unverified")),
             ProviderSignIn::NoEmail => return Ok(Err("oauth_no_email")),
@@ -232,14 +243,14 @@ async fn finish(
         };
     // The second step is skipped if the provider reports a multi-factor authentication.
     let needs_second_step = !profile.is_multi_factor
-        && app.control.memberships(user.id).iter().any(|member| member.organization.requires_two_factor);
-    let has = app.control.second_factors(user.id).await?;
+        && accounts.control.memberships(user.id).iter().any(|member| member.organization.requires_two_factor);
+    let has = accounts.control.second_factors(user.id).await?;
     let pairs = if needs_second_step && has.any() {
-        let second = second_step(app, &user, has).await?;
+        let second = second_step(accounts, &user, has).await?;
         vec![("mfaToken", second.mfa_token), ("methods", second.methods.join(","))]
     } else {
-        from.record_sign_in(app, &user, &provider).await?;
-        let token = begin_proved_session(app, &from, &user, proved_ns).await?;
+        from.record_sign_in(accounts, &user, &provider).await?;
+        let token = begin_proved_session(accounts, &from, &user, proved_ns).await?;
         vec![("token", token), ("needsSetup", needs_setup.to_string())]
     };
     Ok(Ok(callback_page(pairs, sign_in.redirect)))
@@ -257,49 +268,49 @@ fn callback_page(pairs: Vec<(&str, String)>, redirect: Option<String>) -> String
 
 /// Completes a step-up of the session in which the round trip began, if it belongs to the user of the identity.
 async fn step_up(
-    app: &Arc<App>,
+    accounts: &Accounts,
     from: &ClientInfo,
     provider: &str,
     profile: &ProviderProfile,
     (session, proved_ns): (i64, i64),
     redirect: Option<String>,
 ) -> Result<Result<String, &'static str>, ApiError> {
-    let Some(user) = app.control.user_of_identity(provider, &profile.subject).await? else {
+    let Some(user) = accounts.control.user_of_identity(provider, &profile.subject).await? else {
         return Ok(Err("oauth_other_person"));
     };
-    let actor = Actor { user_id: Some(user.id), ..from.actor(app, &user.email) };
-    let held = app.control.session_of_login(&actor, session).await?;
+    let actor = Actor { user_id: Some(user.id), ..from.actor(&accounts.clock, &user.email) };
+    let held = accounts.control.session_of_login(&actor, session).await?;
     if !held.is_some_and(|held| held.user == user.id && held.session_epoch == user.session_epoch) {
         return Ok(Err("oauth_other_person"));
     }
-    app.control.prove_session(&actor, session, provider, proved_ns).await?;
+    accounts.control.prove_session(&actor, session, provider, proved_ns).await?;
     Ok(Ok(redirect.unwrap_or_else(|| "/account".to_owned())))
 }
 
 /// Requires a proof of the account before a provider is linked to it: the provider has verified the account's address,
 /// but is not linked yet.
 async fn require_account_proof(
-    app: &Arc<App>,
+    accounts: &Accounts,
     user: &User,
     provider: String,
     profile: ProviderProfile,
     redirect: Option<String>,
 ) -> Result<Result<String, &'static str>, ApiError> {
-    let has = app.control.second_factors(user.id).await?;
+    let has = accounts.control.second_factors(user.id).await?;
     let methods = available([
         ("totp", has.totp),
-        ("passkey", has.passkeys > 0 && app.passkeys.is_some()),
+        ("passkey", has.passkeys > 0 && accounts.passkeys.is_some()),
         ("recovery", has.any() && has.recovery_codes_left > 0),
         ("password", !has.any() && !user.has_no_password),
-        ("email", !has.any() && app.mailer.is_set_up),
+        ("email", !has.any() && accounts.mailer.is_set_up),
     ]);
     if methods.is_empty() {
         tracing::warn!(%provider, user = user.id, "a provider is not linked: the account has no password, and no mail can be sent");
         return Ok(Err("oauth_link_refused"));
     }
-    let name = app.sso.provider(&provider).map_or_else(|| provider.clone(), |known| known.name.clone());
+    let name = accounts.sso.provider(&provider).map_or_else(|| provider.clone(), |known| known.name.clone());
     let link = PendingLink { provider, profile };
-    let token = app.control.await_link_proof(user.id, &link, app.clock.now_ns()).await?;
+    let token = accounts.control.await_link_proof(user.id, &link, accounts.clock.now_ns()).await?;
     let pairs = vec![("mfaToken", token), ("methods", methods.join(",")), ("link", name)];
     Ok(Ok(callback_page(pairs, redirect)))
 }
@@ -316,29 +327,32 @@ async fn require_account_proof(
 )]
 pub async fn finish_setup(
     _: PerIp<FinishSetup>,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
     LoginUser(caller): LoginUser,
     AnonymousBody(request): AnonymousBody<FinishSetupRequest>,
 ) -> Result<(StatusCode, Json<RegisterAnswer>), ApiError> {
-    if app.control.has_organizations() {
+    if accounts.control.has_organizations() {
         return Err(ApiError::Conflict("an organization already exists; ask for an invitation"));
     }
-    setup_code::check(&app, request.setup_code.as_deref())?;
+    setup_code::check(&accounts, &process, request.setup_code.as_deref())?;
     let name = check_text("organizationName", &request.organization_name)?;
     let timezone =
         check_text("timezone", request.timezone.as_deref().filter(|zone| !zone.is_empty()).unwrap_or("UTC"))?;
     let project = check_project_name(&request.project_name)?;
     let framework = check_framework(request.framework.as_deref())?;
-    let actor = caller.actor(&app);
-    let project = app.control.set_up(&actor, caller.user.id, &name, &timezone, &project, &framework).await?;
-    let (token, LoginBundle { user, projects, organizations }) =
-        (renew_session(&app, &caller, &caller.user).await?, bundle(&app, &caller.user, &Via::Login));
-    let project = project_view(&app, &project, tidewatch_accounts::Role::Owner, &Via::Login);
+    let actor = caller.actor(&accounts.clock);
+    let project = accounts.control.set_up(&actor, caller.user.id, &name, &timezone, &project, &framework).await?;
+    let (token, LoginBundle { user, projects, organizations }) = (
+        renew_session(&accounts, &caller, &caller.user).await?,
+        bundle(&accounts, &process, &caller.user, &Via::Login),
+    );
+    let project = project_view(&accounts, &process, &project, tidewatch_accounts::Role::Owner, &Via::Login);
     Ok((StatusCode::CREATED, Json(RegisterAnswer { token, user, project, projects, organizations })))
 }
 
-fn callback_url(app: &App, provider: &str) -> String {
-    format!("{}/api/auth/callback/{provider}", app.config.base_url())
+fn callback_url(process: &Process, provider: &str) -> String {
+    format!("{}/api/auth/callback/{provider}", process.config.base_url())
 }
 
 /// A redirect with status 302, which the wire specification requires.

@@ -11,9 +11,10 @@ use axum::Json;
 use axum::extract::State;
 
 use super::{passkeys, rfc3339};
-use crate::app::App;
+use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;
 use crate::http::account::{available, check_password_of};
+use crate::http::auth::bodies::step_up::{StepUpAnswer, StepUpRequest, StepUpWays};
 use crate::http::gate::auth::LoginUser;
 use crate::http::gate::body::JsonBody;
 use crate::http::gate::per_ip::PerIp;
@@ -21,7 +22,6 @@ use crate::http::openapi::{Failures, TooMany};
 use tidewatch_accounts::{SecondFactorOutcome, SecondFactorResponse};
 use tidewatch_limits as limits;
 use tidewatch_limits::per_ip::{Passkey, StepUp};
-use tidewatch_query::views::people::{StepUpAnswer, StepUpRequest, StepUpWays};
 
 /// Begins a step-up. Returns the methods by which the user can authenticate.
 #[utoipa::path(
@@ -33,22 +33,23 @@ use tidewatch_query::views::people::{StepUpAnswer, StepUpRequest, StepUpWays};
 )]
 pub async fn methods(
     _: PerIp<Passkey>,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
     LoginUser(caller): LoginUser,
 ) -> Result<Json<StepUpWays>, ApiError> {
     let user = &caller.user;
-    let has = app.control.second_factors(user.id).await?;
+    let has = accounts.control.second_factors(user.id).await?;
     let methods = available([
-        ("password", !user.has_no_password && !app.config.sso.disable_password_login),
+        ("password", !user.has_no_password && !process.config.sso.disable_password_login),
         ("totp", has.totp),
-        ("passkey", has.passkeys > 0 && app.passkeys.is_some()),
+        ("passkey", has.passkeys > 0 && accounts.passkeys.is_some()),
     ]);
     let mfa_token = match has.any() {
-        true => Some(app.control.await_second_factor(user.id, app.clock.now_ns()).await?),
+        true => Some(accounts.control.await_second_factor(user.id, accounts.clock.now_ns()).await?),
         false => None,
     };
-    let providers = app.control.providers_of(user.id).await?;
-    let providers = providers.into_iter().filter(|id| app.sso.provider(id).is_some()).collect();
+    let providers = accounts.control.providers_of(user.id).await?;
+    let providers = providers.into_iter().filter(|id| accounts.sso.provider(id).is_some()).collect();
     Ok(Json(StepUpWays { methods, mfa_token, providers }))
 }
 
@@ -63,26 +64,26 @@ pub async fn methods(
 )]
 pub async fn prove(
     _: PerIp<StepUp>,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     LoginUser(caller): LoginUser,
     JsonBody(request): JsonBody<StepUpRequest>,
 ) -> Result<Json<StepUpAnswer>, ApiError> {
-    let actor = caller.actor(&app);
+    let actor = caller.actor(&accounts.clock);
     let wrong = ApiError::Forbidden("that was not accepted");
     let code = request.code.map(|code| code.replace(' ', ""));
     let how = match (request.password, &request.mfa_token) {
         (Some(password), None) => {
-            check_password_of(&app, &caller.user, password).await?;
+            check_password_of(&accounts, &caller.user, password).await?;
             "password"
         }
         (None, Some(token)) => {
-            let proof = passkeys::proof_of(&app, request.challenge_id.as_ref(), request.passkey.as_ref())?;
+            let proof = passkeys::proof_of(&accounts, request.challenge_id.as_ref(), request.passkey.as_ref())?;
             let response = match (&code, &proof) {
                 (Some(code), None) => SecondFactorResponse::Code(code),
                 (None, Some(proof)) => SecondFactorResponse::Passkey(proof),
                 _ => return Err(ApiError::malformed("one of code, and passkey with challengeId is needed")),
             };
-            match app.control.verify_second_factor(&actor, token, response).await? {
+            match accounts.control.verify_second_factor(&actor, token, response).await? {
                 SecondFactorOutcome::In { user, link: None } if user.id == caller.user.id => {}
                 SecondFactorOutcome::In { .. } | SecondFactorOutcome::No => return Err(wrong),
                 SecondFactorOutcome::TooMany => return Err(ApiError::TooMany(limits::SECOND_FACTOR_WINDOW.as_secs())),
@@ -92,7 +93,7 @@ pub async fn prove(
         _ => return Err(ApiError::malformed("one of password and mfaToken is needed")),
     };
     let session = caller.session.ok_or(wrong)?;
-    app.control.prove_session(&actor, session.id, how, actor.at_ns).await?;
+    accounts.control.prove_session(&actor, session.id, how, actor.at_ns).await?;
     let until_ns = actor.at_ns.saturating_add(limits::STEP_UP_LIFE.as_nanos() as i64);
     Ok(Json(StepUpAnswer { until: rfc3339(until_ns) }))
 }

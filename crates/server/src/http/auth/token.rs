@@ -14,8 +14,10 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
-use crate::app::App;
+use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;
+use crate::http::auth::bodies::credentials::{LogoutRequest, TokenAnswer, TokenRequest};
+use crate::http::confirmation::StatusAnswer;
 use crate::http::gate::auth::ClientInfo;
 use crate::http::gate::body::FormOrJson;
 use crate::http::gate::per_ip::PerIp;
@@ -24,7 +26,6 @@ use crate::http::openapi::{ErrorBody, TooMany};
 use tidewatch_accounts::{Exchange, Exchanged, Issued, Poll};
 use tidewatch_limits as limits;
 use tidewatch_limits::per_ip::{Logout, Token};
-use tidewatch_query::views::auth::{LogoutRequest, StatusAnswer, TokenAnswer, TokenRequest};
 
 /// The headers of every response of the endpoint. RFC 6749, 5.1.
 const NO_STORE: [(HeaderName, &str); 2] = [(CACHE_CONTROL, "no-store"), (PRAGMA, "no-cache")];
@@ -46,10 +47,11 @@ const NO_STORE: [(HeaderName, &str); 2] = [(CACHE_CONTROL, "no-store"), (PRAGMA,
 pub async fn token(
     over: Result<PerIp<Token>, ApiError>,
     from: ClientInfo,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
     request: Result<FormOrJson<TokenRequest>, ApiError>,
 ) -> Response {
-    (NO_STORE, exchange(&app, over, from, request).await.map(Json)).into_response()
+    (NO_STORE, exchange(&accounts, &process, over, from, request).await.map(Json)).into_response()
 }
 
 /// Like `/api/auth/token`, at the path that device login uses.
@@ -69,14 +71,16 @@ pub async fn token(
 pub async fn device_token(
     over: Result<PerIp<Token>, ApiError>,
     from: ClientInfo,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
     request: Result<FormOrJson<TokenRequest>, ApiError>,
 ) -> Response {
-    (NO_STORE, exchange(&app, over, from, request).await.map(Json)).into_response()
+    (NO_STORE, exchange(&accounts, &process, over, from, request).await.map(Json)).into_response()
 }
 
 async fn exchange(
-    app: &Arc<App>,
+    accounts: &Accounts,
+    process: &Process,
     over: Result<PerIp<Token>, ApiError>,
     from: ClientInfo,
     request: Result<FormOrJson<TokenRequest>, ApiError>,
@@ -90,15 +94,17 @@ async fn exchange(
         (Err(error), Err(_)) => return Err(error),
     };
     let issued = match request.grant_type.as_deref() {
-        Some("device_code" | "urn:ietf:params:oauth:grant-type:device_code") => device(app, from, &request).await?,
-        Some("refresh_token") => refresh(app, from, &request).await?,
-        Some("authorization_code") => code(app, from, &request).await?,
+        Some("device_code" | "urn:ietf:params:oauth:grant-type:device_code") => {
+            device(accounts, from, &request).await?
+        }
+        Some("refresh_token") => refresh(accounts, process, from, &request).await?,
+        Some("authorization_code") => code(accounts, from, &request).await?,
         Some(_) => return Err(oauth_error("unsupported_grant_type")),
         None => return Err(oauth_error("invalid_request")),
     };
-    let access_token = app.logins.issue_access(&issued.user, issued.family, &issued.resource, issued.at_ns)?;
+    let access_token = accounts.logins.issue_access(&issued.user, issued.family, &issued.resource, issued.at_ns)?;
     // A repeated response has less than the whole life of the token left.
-    let age = app.clock.now_ns().saturating_sub(issued.at_ns).max(0) / 1_000_000_000;
+    let age = accounts.clock.now_ns().saturating_sub(issued.at_ns).max(0) / 1_000_000_000;
     Ok(TokenAnswer {
         access_token,
         refresh_token: issued.refresh_token,
@@ -109,10 +115,10 @@ async fn exchange(
     })
 }
 
-async fn device(app: &Arc<App>, from: ClientInfo, request: &TokenRequest) -> Result<Issued, ApiError> {
+async fn device(accounts: &Accounts, from: ClientInfo, request: &TokenRequest) -> Result<Issued, ApiError> {
     let code = required(&request.device_code)?;
-    let actor = from.actor(app, "device");
-    match app.control.poll_device(&actor, code, request.client_id.as_deref()).await? {
+    let actor = from.actor(&accounts.clock, "device");
+    match accounts.control.poll_device(&actor, code, request.client_id.as_deref()).await? {
         Poll::Pending => Err(oauth_error("authorization_pending")),
         Poll::SlowDown => Err(ApiError::SlowDown),
         Poll::Denied => Err(oauth_error("access_denied")),
@@ -122,17 +128,22 @@ async fn device(app: &Arc<App>, from: ClientInfo, request: &TokenRequest) -> Res
     }
 }
 
-async fn refresh(app: &Arc<App>, from: ClientInfo, request: &TokenRequest) -> Result<Issued, ApiError> {
+async fn refresh(
+    accounts: &Accounts,
+    process: &Process,
+    from: ClientInfo,
+    request: &TokenRequest,
+) -> Result<Issued, ApiError> {
     let token = required(&request.refresh_token)?;
     let resource = request.resource.as_deref().filter(|resource| !resource.is_empty());
-    if resource.is_some_and(|resource| !is_ours(&app.config.base_url(), resource)) {
+    if resource.is_some_and(|resource| !is_ours(&process.config.base_url(), resource)) {
         return Err(oauth_error("invalid_target"));
     }
-    let actor = from.actor(app, "client");
-    Ok(app.control.refresh_grant(&actor, token, request.client_id.as_deref(), resource).await?)
+    let actor = from.actor(&accounts.clock, "client");
+    Ok(accounts.control.refresh_grant(&actor, token, request.client_id.as_deref(), resource).await?)
 }
 
-async fn code(app: &Arc<App>, from: ClientInfo, request: &TokenRequest) -> Result<Issued, ApiError> {
+async fn code(accounts: &Accounts, from: ClientInfo, request: &TokenRequest) -> Result<Issued, ApiError> {
     let verifier = required(&request.code_verifier)?;
     let exchange = Exchange {
         code: required(&request.code)?,
@@ -141,7 +152,7 @@ async fn code(app: &Arc<App>, from: ClientInfo, request: &TokenRequest) -> Resul
         code_challenge: &challenge(verifier).ok_or_else(|| oauth_error("invalid_request"))?,
         resource: request.resource.as_deref(),
     };
-    match app.control.exchange_code(&from.actor(app, "client"), &exchange).await? {
+    match accounts.control.exchange_code(&from.actor(&accounts.clock, "client"), &exchange).await? {
         Exchanged::Issued(issued) => Ok(issued),
         Exchanged::Invalid => Err(oauth_error("invalid_grant")),
         Exchanged::InvalidTarget => Err(oauth_error("invalid_target")),
@@ -168,11 +179,11 @@ pub fn challenge(verifier: &str) -> Option<String> {
 pub async fn logout(
     _: PerIp<Logout>,
     from: ClientInfo,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     request: Result<FormOrJson<LogoutRequest>, ApiError>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
     if let Ok(FormOrJson(LogoutRequest { refresh_token: Some(token) })) = request {
-        app.control.end_grant_of(&from.actor(&app, "client"), &token).await?;
+        accounts.control.end_grant_of(&from.actor(&accounts.clock, "client"), &token).await?;
     }
     Ok(Json(StatusAnswer::of("ok")))
 }

@@ -8,9 +8,14 @@ use qrcode::QrCode;
 use qrcode::render::svg::Color;
 
 use super::passkeys;
-use crate::app::App;
+use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;
+use crate::http::account::bodies::login::{LoginAnswer, LoginBundle};
 use crate::http::account::{NEVER, begin_proved_session, bundle, check_password_of};
+use crate::http::auth::bodies::sign_in::{
+    CodeRequest, LinkMailRequest, PasswordRequest, RecoveryCodes, SecondFactorRequest, TotpSetup, TwoFactorView,
+};
+use crate::http::confirmation::StatusAnswer;
 use crate::http::gate::auth::{ClientInfo, LoginUser, Via};
 use crate::http::gate::body::{AnonymousBody, JsonBody};
 use crate::http::gate::per_ip::PerIp;
@@ -20,11 +25,6 @@ use tidewatch_accounts::secrets::totp::Codes;
 use tidewatch_accounts::{LinkMail, PendingLink, ProviderSignIn, SecondFactorOutcome, SecondFactorResponse, User};
 use tidewatch_limits as limits;
 use tidewatch_limits::per_ip::{SecondFactor, SecondFactorChange};
-use tidewatch_query::views::account::{LoginAnswer, LoginBundle};
-use tidewatch_query::views::auth::StatusAnswer;
-use tidewatch_query::views::sign_in::{
-    CodeRequest, LinkMailRequest, PasswordRequest, RecoveryCodes, SecondFactorRequest, TotpSetup, TwoFactorView,
-};
 
 /// The user's second factors.
 #[utoipa::path(
@@ -34,9 +34,12 @@ use tidewatch_query::views::sign_in::{
     tag = "credentials",
     responses((status = 200, description = "Success", body = TwoFactorView), Failures)
 )]
-pub async fn get(State(app): State<Arc<App>>, LoginUser(caller): LoginUser) -> Result<Json<TwoFactorView>, ApiError> {
-    let has = app.control.second_factors(caller.user.id).await?;
-    let passkeys = app.control.passkeys(caller.user.id).await?.iter().map(passkeys::view).collect();
+pub async fn get(
+    State(accounts): State<Arc<Accounts>>,
+    LoginUser(caller): LoginUser,
+) -> Result<Json<TwoFactorView>, ApiError> {
+    let has = accounts.control.second_factors(caller.user.id).await?;
+    let passkeys = accounts.control.passkeys(caller.user.id).await?.iter().map(passkeys::view).collect();
     Ok(Json(TwoFactorView { totp: has.totp, recovery_codes_left: has.recovery_codes_left, passkeys }))
 }
 
@@ -51,13 +54,13 @@ pub async fn get(State(app): State<Arc<App>>, LoginUser(caller): LoginUser) -> R
 )]
 pub async fn begin(
     _: PerIp<SecondFactorChange>,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     LoginUser(caller): LoginUser,
     JsonBody(request): JsonBody<PasswordRequest>,
 ) -> Result<Json<TotpSetup>, ApiError> {
-    check_password_of(&app, &caller.user, request.password).await?;
+    check_password_of(&accounts, &caller.user, request.password).await?;
     let codes = Codes::new(&caller.user.email).map_err(ApiError::internal)?;
-    if !app.control.begin_totp(&caller.actor(&app), caller.user.id, &codes).await? {
+    if !accounts.control.begin_totp(&caller.actor(&accounts.clock), caller.user.id, &codes).await? {
         return Err(ApiError::Conflict("two-factor authentication is on already"));
     }
     let uri = codes.uri().map_err(ApiError::internal)?;
@@ -79,12 +82,12 @@ pub async fn begin(
 )]
 pub async fn confirm(
     _: PerIp<SecondFactorChange>,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     LoginUser(caller): LoginUser,
     JsonBody(request): JsonBody<CodeRequest>,
 ) -> Result<Json<RecoveryCodes>, ApiError> {
     let code = request.code.replace(' ', "");
-    let codes = app.control.confirm_totp(&caller.actor(&app), &caller.user, &code).await?;
+    let codes = accounts.control.confirm_totp(&caller.actor(&accounts.clock), &caller.user, &code).await?;
     let recovery_codes =
         codes.ok_or_else(|| ApiError::malformed("the code is wrong; is the clock of the device right?"))?;
     Ok(Json(RecoveryCodes { recovery_codes }))
@@ -101,12 +104,12 @@ pub async fn confirm(
 )]
 pub async fn remove(
     _: PerIp<SecondFactorChange>,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     LoginUser(caller): LoginUser,
     JsonBody(request): JsonBody<PasswordRequest>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
-    check_password_of(&app, &caller.user, request.password).await?;
-    app.control.remove_totp(&caller.actor(&app), caller.user.id).await?;
+    check_password_of(&accounts, &caller.user, request.password).await?;
+    accounts.control.remove_totp(&caller.actor(&accounts.clock), caller.user.id).await?;
     Ok(Json(StatusAnswer::of("disabled")))
 }
 
@@ -121,15 +124,16 @@ pub async fn remove(
 )]
 pub async fn recovery_codes(
     _: PerIp<SecondFactorChange>,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     LoginUser(caller): LoginUser,
     JsonBody(request): JsonBody<PasswordRequest>,
 ) -> Result<Json<RecoveryCodes>, ApiError> {
-    check_password_of(&app, &caller.user, request.password).await?;
-    if !app.control.second_factors(caller.user.id).await?.any() {
+    check_password_of(&accounts, &caller.user, request.password).await?;
+    if !accounts.control.second_factors(caller.user.id).await?.any() {
         return Err(ApiError::malformed("two-factor authentication is off"));
     }
-    let recovery_codes = app.control.replace_recovery_codes(&caller.actor(&app), caller.user.id).await?;
+    let recovery_codes =
+        accounts.control.replace_recovery_codes(&caller.actor(&accounts.clock), caller.user.id).await?;
     Ok(Json(RecoveryCodes { recovery_codes }))
 }
 
@@ -146,18 +150,19 @@ pub async fn recovery_codes(
 pub async fn login(
     _: PerIp<SecondFactor>,
     from: ClientInfo,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
     AnonymousBody(request): AnonymousBody<SecondFactorRequest>,
 ) -> Result<Json<LoginAnswer>, ApiError> {
     let code = request.code.map(|code| code.replace(' ', ""));
-    let proof = passkeys::proof_of(&app, request.challenge_id.as_ref(), request.passkey.as_ref())?;
+    let proof = passkeys::proof_of(&accounts, request.challenge_id.as_ref(), request.passkey.as_ref())?;
     let mail_code = request.mail_code.map(|code| code.replace(' ', ""));
     let response = match (&code, &request.recovery_code, &proof, request.password, &mail_code) {
         (Some(code), None, None, None, None) => SecondFactorResponse::Code(code),
         (None, Some(code), None, None, None) => SecondFactorResponse::RecoveryCode(code),
         (None, None, Some(proof), None, None) => SecondFactorResponse::Passkey(proof),
         (None, None, None, Some(password), None) => SecondFactorResponse::Password {
-            is_right: is_password_of_waiting(&app, &request.mfa_token, password).await?,
+            is_right: is_password_of_waiting(&accounts, &request.mfa_token, password).await?,
         },
         (None, None, None, None, Some(code)) => SecondFactorResponse::MailCode(code),
         _ => {
@@ -165,26 +170,27 @@ pub async fn login(
             return Err(ApiError::malformed(message));
         }
     };
-    let actor = from.actor(&app, "login");
-    match app.control.verify_second_factor(&actor, &request.mfa_token, response).await? {
+    let actor = from.actor(&accounts.clock, "login");
+    match accounts.control.verify_second_factor(&actor, &request.mfa_token, response).await? {
         SecondFactorOutcome::In { user, link: None } => {
-            from.record_sign_in(&app, &user, "second factor").await?;
-            let token = begin_proved_session(&app, &from, &user, actor.at_ns).await?;
-            Ok(Json(login_answer(&app, &user, token)))
+            from.record_sign_in(&accounts, &user, "second factor").await?;
+            let token = begin_proved_session(&accounts, &from, &user, actor.at_ns).await?;
+            Ok(Json(login_answer(&accounts, &process, &user, token)))
         }
         SecondFactorOutcome::In { user, link: Some(PendingLink { provider, profile }) } => {
-            let entry = app.control.sign_in_with_provider(&actor, &provider, &profile, false, Some(user.id)).await?;
+            let entry =
+                accounts.control.sign_in_with_provider(&actor, &provider, &profile, false, Some(user.id)).await?;
             let ProviderSignIn::In { user, .. } = entry else {
                 return Err(ApiError::Unauthorized("the account is another by now; sign in again"));
             };
-            from.record_sign_in(&app, &user, &provider).await?;
+            from.record_sign_in(&accounts, &user, &provider).await?;
             // A code from the mailbox proves the ownership of the account, but is not an authentication.
             let proved_ns = match response {
                 SecondFactorResponse::MailCode(_) => profile.signed_in_ns.unwrap_or(NEVER),
                 _ => actor.at_ns,
             };
-            let token = begin_proved_session(&app, &from, &user, proved_ns).await?;
-            Ok(Json(login_answer(&app, &user, token)))
+            let token = begin_proved_session(&accounts, &from, &user, proved_ns).await?;
+            Ok(Json(login_answer(&accounts, &process, &user, token)))
         }
         SecondFactorOutcome::No if proof.is_some() => Err(ApiError::Unauthorized("the passkey was not accepted")),
         SecondFactorOutcome::No => Err(ApiError::Unauthorized("wrong or expired code")),
@@ -206,15 +212,16 @@ pub async fn login(
 pub async fn mail_code(
     _: PerIp<SecondFactor>,
     from: ClientInfo,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
     AnonymousBody(request): AnonymousBody<LinkMailRequest>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
-    if !app.mailer.is_set_up {
+    if !accounts.mailer.is_set_up {
         return Err(ApiError::not_found("this server sends no mail"));
     }
-    let mail = |email: &str, code: &str| templates::link_code(&app.config.base_url(), email, code);
-    match app.control.mail_link_code(&from.actor(&app, "login"), &request.mfa_token, mail).await? {
-        LinkMail::Sent => app.mailer.wake(),
+    let mail = |email: &str, code: &str| templates::link_code(&process.config.base_url(), email, code);
+    match accounts.control.mail_link_code(&from.actor(&accounts.clock, "login"), &request.mfa_token, mail).await? {
+        LinkMail::Sent => accounts.mailer.wake(),
         LinkMail::SentBefore => return Err(ApiError::Conflict("the code was sent; look into the mailbox")),
         LinkMail::Unknown => return Err(ApiError::Unauthorized("the sign-in took too long; begin again")),
         LinkMail::TooMany => return Err(ApiError::TooMany(limits::SECOND_FACTOR_WINDOW.as_secs())),
@@ -223,17 +230,17 @@ pub async fn mail_code(
 }
 
 /// Whether `password` belongs to the user whose sign-in waits with `token` for its second step.
-async fn is_password_of_waiting(app: &Arc<App>, token: &str, password: String) -> Result<bool, ApiError> {
-    let waiting = app.control.waiting_for_second_factor(token, app.clock.now_ns()).await?;
-    let Some(user) = waiting.and_then(|id| app.control.user(id)) else { return Ok(false) };
-    match check_password_of(app, &user, password).await {
+async fn is_password_of_waiting(accounts: &Accounts, token: &str, password: String) -> Result<bool, ApiError> {
+    let waiting = accounts.control.waiting_for_second_factor(token, accounts.clock.now_ns()).await?;
+    let Some(user) = waiting.and_then(|id| accounts.control.user(id)) else { return Ok(false) };
+    match check_password_of(accounts, &user, password).await {
         Ok(()) => Ok(true),
         Err(ApiError::Forbidden(_)) => Ok(false),
         Err(other) => Err(other),
     }
 }
 
-fn login_answer(app: &App, user: &User, token: String) -> LoginAnswer {
-    let LoginBundle { user, projects, organizations } = bundle(app, user, &Via::Login);
+fn login_answer(accounts: &Accounts, process: &Process, user: &User, token: String) -> LoginAnswer {
+    let LoginBundle { user, projects, organizations } = bundle(accounts, process, user, &Via::Login);
     LoginAnswer { token, user, projects, organizations }
 }

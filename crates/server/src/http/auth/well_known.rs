@@ -5,9 +5,9 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 
-use crate::app::App;
+use crate::contexts::Process;
+use crate::http::auth::bodies::credentials::{AuthorizationServer, ProtectedResource};
 use tidewatch_accounts::ScopeLevel;
-use tidewatch_query::views::auth::{AuthorizationServer, ProtectedResource};
 
 /// The metadata of the authorization server. RFC 8414.
 #[utoipa::path(
@@ -18,8 +18,8 @@ use tidewatch_query::views::auth::{AuthorizationServer, ProtectedResource};
     responses((status = 200, description = "Success", body = AuthorizationServer)),
     security(())
 )]
-pub async fn authorization_server(State(app): State<Arc<App>>) -> Json<AuthorizationServer> {
-    let base = app.config.base_url();
+pub async fn authorization_server(State(process): State<Arc<Process>>) -> Json<AuthorizationServer> {
+    let base = process.config.base_url();
     let strings = |strings: &[&str]| strings.iter().map(|text| (*text).to_owned()).collect();
     Json(AuthorizationServer {
         authorization_endpoint: format!("{base}/oauth/authorize"),
@@ -49,8 +49,8 @@ pub async fn authorization_server(State(app): State<Arc<App>>) -> Json<Authoriza
     responses((status = 200, description = "Success", body = ProtectedResource)),
     security(())
 )]
-pub async fn protected_resource(State(app): State<Arc<App>>) -> Json<ProtectedResource> {
-    let base = app.config.base_url();
+pub async fn protected_resource(State(process): State<Arc<Process>>) -> Json<ProtectedResource> {
+    let base = process.config.base_url();
     Json(ProtectedResource {
         resource: base.clone(),
         authorization_servers: vec![base],

@@ -6,7 +6,6 @@ use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 
-use crate::app::App;
 use crate::error::ApiError;
 use crate::http::api::{Api, Descriptions, routes};
 use crate::http::gate::auth::ProjectAccess;
@@ -14,6 +13,7 @@ use crate::http::gate::body::JsonBody;
 use crate::http::gate::global_filter::{GlobalFilterQuery, SelectedRecords};
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
 use tidewatch_limits as limits;
+use tidewatch_query::context::QueryContext;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::views::ai::{AiListRequest, StoredConversation};
 use tidewatch_query::views::ai_conversation::*;
@@ -24,8 +24,8 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new().routes(routes!(conversations)).routes(routes!(turns)).routes(routes!(stored)).routes(routes!(users))
 }
 
-fn executor(app: &App) -> Executor {
-    Executor::within(app.query.clone(), limits::LIST_DEADLINE)
+fn executor(query: &Arc<QueryContext>) -> Executor {
+    Executor::within(query.clone(), limits::LIST_DEADLINE)
 }
 
 /// One row per conversation: the AI Traces with its id in the range. `search`: part of the id, a name, a model or a
@@ -41,12 +41,12 @@ fn executor(app: &App) -> Executor {
     responses((status = 200, description = "Success", body = Page<AiConversation>), Failures)
 )]
 async fn conversations(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<AiListRequest<ConversationOrder>>,
 ) -> Result<Json<Page<AiConversation>>, ApiError> {
-    Ok(Json(ai_conversations::conversations(&executor(&app).filtered(selected), &access.project, request).await?))
+    Ok(Json(ai_conversations::conversations(&executor(&query).filtered(selected), &access.project, request).await?))
 }
 
 /// The turns of one conversation in chronological order: messages, tokens, cost and runs of tools of each.
@@ -60,11 +60,11 @@ async fn conversations(
     responses((status = 200, description = "Success", body = ConversationPage), Failures, NotFound)
 )]
 async fn turns(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     JsonBody(request): JsonBody<ConversationRequest>,
 ) -> Result<Json<ConversationPage>, ApiError> {
-    Ok(Json(conversation_turns::read(&executor(&app), &access.project, request).await?))
+    Ok(Json(conversation_turns::read(&executor(&query), &access.project, request).await?))
 }
 
 /// The time of a row, which makes it faster to find.
@@ -87,14 +87,14 @@ struct RecordedAt {
     responses((status = 200, description = "Success", body = StoredConversation), Failures, NotFound)
 )]
 async fn stored(
-    State(app): State<Arc<App>>,
+    State(context): State<Arc<QueryContext>>,
     access: ProjectAccess,
     Path(id): Path<String>,
     query: Result<Query<RecordedAt>, QueryRejection>,
 ) -> Result<Json<StoredConversation>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let (id, recorded_at) = (ids::parse_row(&id)?, time::parse_optional(query.recorded_at.as_deref(), "recordedAt")?);
-    Ok(Json(conversation::stored(&executor(&app), &access.project, id, recorded_at).await?))
+    Ok(Json(conversation::stored(&executor(&context), &access.project, id, recorded_at).await?))
 }
 
 /// One row per user of AI Traces. `search`: part of the user's id. AI Traces without a user are not listed. Orders:
@@ -109,10 +109,10 @@ async fn stored(
     responses((status = 200, description = "Success", body = Page<AiUser>), Failures)
 )]
 async fn users(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<AiListRequest<AiUserOrder>>,
 ) -> Result<Json<Page<AiUser>>, ApiError> {
-    Ok(Json(ai_conversations::users(&executor(&app).filtered(selected), &access.project, request).await?))
+    Ok(Json(ai_conversations::users(&executor(&query).filtered(selected), &access.project, request).await?))
 }

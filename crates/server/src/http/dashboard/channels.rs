@@ -136,7 +136,7 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     responses((status = 200, description = "Success", body = Channels), Failures)
 )]
 async fn list(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json<Channels>, ApiError> {
-    let channels = app.control.channels(access.project.number).await?;
+    let channels = app.accounts.control.channels(access.project.number).await?;
     Ok(Json(Channels { channels: channels.into_iter().map(row).collect() }))
 }
 
@@ -158,9 +158,9 @@ async fn create(
     let ChannelRequest { name, channel_type, config } = request;
     let name = checked_name(&name)?;
     let config = checked_config(&channel_type, &config, None)?;
-    let actor = access.actor(&app);
-    let id = app.control.create_channel(&actor, &access.project, &name, &channel_type, &config).await?;
-    Ok((StatusCode::CREATED, Json(row(app.control.channel(access.project.number, id).await?))))
+    let actor = access.actor(&app.process.clock);
+    let id = app.accounts.control.create_channel(&actor, &access.project, &name, &channel_type, &config).await?;
+    Ok((StatusCode::CREATED, Json(row(app.accounts.control.channel(access.project.number, id).await?))))
 }
 
 /// Changes a channel. What waits for another attempt is sent at once.
@@ -188,9 +188,9 @@ async fn change(
         (None, Some(stored)) => stored.clone(),
         (None, None) => return Err(ApiError::unprocessable("config is missing")),
     };
-    let actor = access.actor(&app);
-    app.control.change_channel(&actor, &access.project, &before, &name, &channel_type, &config).await?;
-    Ok(Json(row(app.control.channel(access.project.number, before.id).await?)))
+    let actor = access.actor(&app.process.clock);
+    app.accounts.control.change_channel(&actor, &access.project, &before, &name, &channel_type, &config).await?;
+    Ok(Json(row(app.accounts.control.channel(access.project.number, before.id).await?)))
 }
 
 /// Deletes a channel, the rules that notify it, and what waits to be sent to it.
@@ -207,7 +207,7 @@ async fn delete(
     access: ProjectAccess<Write>,
     Path(id): Path<String>,
 ) -> Result<Json<ChannelDeleted>, ApiError> {
-    app.control.delete_channel(&access.actor(&app), &access.project, channel_id(&id)?).await?;
+    app.accounts.control.delete_channel(&access.actor(&app.process.clock), &access.project, channel_id(&id)?).await?;
     Ok(Json(ChannelDeleted { deleted: true }))
 }
 
@@ -235,19 +235,20 @@ async fn test(
     let Some(config) = channel.config.clone() else {
         return Err(ApiError::unprocessable("the configuration was encrypted with another key: enter it again"));
     };
-    app.notifier.count_test(channel.id)?;
+    app.alerting.notifier.count_test(channel.id)?;
     let busy = |_| ApiError::Overloaded("too many channels are being tested; try again later");
-    let _permit = app.notifier.tests.try_acquire().map_err(busy)?;
+    let _permit = app.alerting.notifier.tests.try_acquire().map_err(busy)?;
     let (sending, channel_type, name) = (app.clone(), channel.channel_type.clone(), channel.name.clone());
-    let id = format!("test_{}_{:x}", channel.id, app.clock.now_ns());
-    let notification = test_notification(&access.project, &channel, app.clock.now_ns());
+    let id = format!("test_{}_{:x}", channel.id, app.process.clock.now_ns());
+    let notification = test_notification(&access.project, &channel, app.process.clock.now_ns());
     let send = move || {
         let ended = Notification { status: AlertStatus::Resolved, ..notification.clone() };
         let follows = ["pagerduty", "opsgenie", "github"].contains(&channel_type.as_str());
         for one in [Some(notification), follows.then_some(ended)].into_iter().flatten() {
             let id = format!("{id}_{}", one.status.name());
-            let message = Message::of(&id, &[one], sending.notifier.base_url.as_deref());
-            let warning = sending.notifier.send(&sending.mailer, (&channel_type, &config), &message, &[]);
+            let message = Message::of(&id, &[one], sending.alerting.notifier.base_url.as_deref());
+            let warning =
+                sending.alerting.notifier.send(&sending.accounts.mailer, (&channel_type, &config), &message, &[]);
             match warning {
                 Ok(warning) if warning.is_empty() => {}
                 Ok(warning) => return Err(warning),
@@ -258,7 +259,7 @@ async fn test(
     };
     let sent = tokio::task::spawn_blocking(send).await.map_err(ApiError::internal)?;
     let error = sent.err().unwrap_or_default();
-    app.control.record_channel_test(channel.id, &error, app.clock.now_ns()).await?;
+    app.accounts.control.record_channel_test(channel.id, &error, app.process.clock.now_ns()).await?;
     match error.as_str() {
         "" => Ok(Json(ChannelTested { success: true })),
         error => {
@@ -313,7 +314,7 @@ fn row(channel: Channel) -> ChannelRow {
 }
 
 async fn channel(app: &App, project: &Project, id: &str) -> Result<Channel, ApiError> {
-    Ok(app.control.channel(project.number, channel_id(id)?).await?)
+    Ok(app.accounts.control.channel(project.number, channel_id(id)?).await?)
 }
 
 fn channel_id(id: &str) -> Result<i64, ApiError> {

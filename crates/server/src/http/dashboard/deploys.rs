@@ -6,13 +6,14 @@ use crate::http::api::{Api, Descriptions, routes};
 use axum::Json;
 use axum::extract::State;
 
-use crate::app::App;
+use crate::contexts::{Accounts, Ingest};
 use crate::error::ApiError;
 use crate::http::gate::auth::{ProjectAccess, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::gate::global_filter::{GlobalFilterQuery, SelectedRecords};
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
 use tidewatch_limits as limits;
+use tidewatch_query::context::QueryContext;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::views::deploy::*;
 use tidewatch_query::views::version::*;
@@ -34,14 +35,16 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     responses((status = 200, description = "Success", body = DeployView), Failures)
 )]
 async fn report(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(query): State<Arc<QueryContext>>,
+    State(ingest): State<Arc<Ingest>>,
     access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<DeployReport>,
 ) -> Result<Json<DeployView>, ApiError> {
     // The answer holds the first sight of the version when its record was acknowledged.
-    app.ingest.first_versions.store(&app.control).await?;
-    let actor = access.actor(&app);
-    Ok(Json(deploys::report(&app.query, &actor, &access.project, request).await?))
+    ingest.pipeline.first_versions.store(&accounts.control).await?;
+    let actor = access.actor(&query.clock);
+    Ok(Json(deploys::report(&query, &actor, &access.project, request).await?))
 }
 
 /// The deploys of a time range: reported ones, and the first record of each version of a service in an environment.
@@ -55,14 +58,16 @@ async fn report(
     responses((status = 200, description = "Success", body = Deploys), Failures)
 )]
 async fn list(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(query): State<Arc<QueryContext>>,
+    State(ingest): State<Arc<Ingest>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<DeploysRequest>,
 ) -> Result<Json<Deploys>, ApiError> {
     // A version whose record was acknowledged is listed.
-    app.ingest.first_versions.store(&app.control).await?;
-    Ok(Json(deploys::list(&app.query, &access.project, &selected, request).await?))
+    ingest.pipeline.first_versions.store(&accounts.control).await?;
+    Ok(Json(deploys::list(&query, &access.project, &selected, request).await?))
 }
 
 /// Compares a version of a service with others: metrics that got worse and better, names that are new with it, and the
@@ -77,12 +82,14 @@ async fn list(
     responses((status = 200, description = "Success", body = VersionPage), Failures, NotFound)
 )]
 async fn version(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(query): State<Arc<QueryContext>>,
+    State(ingest): State<Arc<Ingest>>,
     access: ProjectAccess,
     JsonBody(request): JsonBody<VersionRequest>,
 ) -> Result<Json<VersionPage>, ApiError> {
-    app.ingest.first_versions.store(&app.control).await?;
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    ingest.pipeline.first_versions.store(&accounts.control).await?;
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE);
     Ok(Json(versions::page(&executor, &access.project, request).await?))
 }
 
@@ -97,10 +104,10 @@ async fn version(
     responses((status = 200, description = "Success", body = FirstSeen), Failures)
 )]
 async fn first(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     JsonBody(request): JsonBody<FirstVersionRequest>,
 ) -> Result<Json<FirstSeen>, ApiError> {
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE);
     Ok(Json(versions::first(&executor, &access.project, request).await?))
 }

@@ -6,7 +6,7 @@ use crate::http::api::{Api, Descriptions, routes};
 use axum::Json;
 use axum::extract::State;
 
-use crate::app::App;
+use crate::contexts::{Accounts, Ingest};
 use crate::error::ApiError;
 use crate::http::gate::auth::{LoginUser, ProjectAccess};
 use crate::http::gate::body::JsonBody;
@@ -14,6 +14,7 @@ use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_accounts::{Membership, Role};
 use tidewatch_ingest::refusals::UnknownSender;
 use tidewatch_limits as limits;
+use tidewatch_query::context::QueryContext;
 use tidewatch_query::drops;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::time;
@@ -34,17 +35,18 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     responses((status = 200, description = "Success", body = Drops), Failures)
 )]
 async fn drops(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
+    State(ingest): State<Arc<Ingest>>,
     access: ProjectAccess,
     JsonBody(request): JsonBody<DropsRequest>,
 ) -> Result<Json<Drops>, ApiError> {
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE);
     let project = &access.project;
     let last_refusal = |signal: &str, reason: &str| {
-        let last = app.refusals.last_message(project.number, signal, reason)?;
+        let last = ingest.refusals.last_message(project.number, signal, reason)?;
         Some((last.message, last.at_ns))
     };
-    Ok(Json(drops::read(&executor, project, request, app.hints.other_ai(project.number), last_refusal).await?))
+    Ok(Json(drops::read(&executor, project, request, ingest.hints.other_ai(project.number), last_refusal).await?))
 }
 
 /// The latest exports whose token belongs to no project, since the start of the server.
@@ -57,14 +59,19 @@ async fn drops(
     tag = "drops",
     responses((status = 200, description = "Success", body = Refusals), Failures)
 )]
-async fn refusals(State(app): State<Arc<App>>, LoginUser(caller): LoginUser) -> Result<Json<Refusals>, ApiError> {
+async fn refusals(
+    State(accounts): State<Arc<Accounts>>,
+    State(ingest): State<Arc<Ingest>>,
+    LoginUser(caller): LoginUser,
+) -> Result<Json<Refusals>, ApiError> {
     let (user, owned) = (caller.user.id, |membership: &Membership| membership.role == Role::Owner);
-    if !app.control.memberships(user).iter().any(owned) {
+    if !accounts.control.memberships(user).iter().any(owned) {
         return Err(ApiError::Forbidden("this is for owners"));
     }
-    let first = app.control.first_organization();
-    let sees_all = first.and_then(|first| app.control.membership(user, first)).is_some_and(|member| owned(&member));
-    let found = app.refusals.unknown(|sender| sees_all || sender.address == caller.from.address);
+    let first = accounts.control.first_organization();
+    let sees_all =
+        first.and_then(|first| accounts.control.membership(user, first)).is_some_and(|member| owned(&member));
+    let found = ingest.refusals.unknown(|sender| sees_all || sender.address == caller.from.address);
     let view = |sender: UnknownSender| RefusalView {
         time: time::to_rfc3339(sender.at_ns),
         address: sender.address.to_string(),

@@ -23,7 +23,6 @@ macro_rules! entity_routes {
         use axum::extract::rejection::QueryRejection;
         use axum::extract::{Path, Query, State};
 
-        use crate::app::App;
         use crate::error::ApiError;
         use crate::http::api::{Api, Descriptions, routes};
         use crate::http::gate::auth::ProjectAccess;
@@ -31,6 +30,7 @@ macro_rules! entity_routes {
         use crate::http::gate::global_filter::{GlobalFilterQuery, SelectedRecords};
         use crate::http::openapi::{Failures, NotFound, ProjectQuery};
         use tidewatch_limits as limits;
+        use tidewatch_query::context::QueryContext;
         use tidewatch_query::executor::Executor;
         use tidewatch_query::views::$views::*;
         use tidewatch_query::views::page::*;
@@ -56,12 +56,12 @@ macro_rules! entity_routes {
             responses((status = 200, description = "Success", body = Page<$row>), Failures)
         )]
         async fn list(
-            State(app): State<Arc<App>>,
+            State(query): State<Arc<QueryContext>>,
             access: ProjectAccess,
             SelectedRecords(selected): SelectedRecords,
             JsonBody(request): JsonBody<$list<$order>>,
         ) -> Result<Json<Page<$row>>, ApiError> {
-            let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
+            let executor = Executor::within(query.clone(), limits::LIST_DEADLINE).filtered(selected);
             Ok(Json(entities::list::<$kind>(&executor, &access.project, request).await?))
         }
 
@@ -76,12 +76,12 @@ macro_rules! entity_routes {
             responses((status = 200, description = "Success", body = Page<$group>), Failures)
         )]
         async fn groups(
-            State(app): State<Arc<App>>,
+            State(query): State<Arc<QueryContext>>,
             access: ProjectAccess,
             SelectedRecords(selected): SelectedRecords,
             JsonBody(request): JsonBody<$group_list>,
         ) -> Result<Json<Page<$group>>, ApiError> {
-            let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
+            let executor = Executor::within(query.clone(), limits::LIST_DEADLINE).filtered(selected);
             Ok(Json(entities::groups::<$kind>(&executor, &access.project, request).await?))
         }
 
@@ -96,14 +96,14 @@ macro_rules! entity_routes {
             responses((status = 200, description = "Success", body = $page), Failures, NotFound)
         )]
         async fn one(
-            State(app): State<Arc<App>>,
+            State(context): State<Arc<QueryContext>>,
             access: ProjectAccess,
             SelectedRecords(selected): SelectedRecords,
             query: Result<Query<$query>, QueryRejection>,
             JsonBody(request): JsonBody<$list<$order>>,
         ) -> Result<Json<$page>, ApiError> {
             let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
-            let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
+            let executor = Executor::within(context.clone(), limits::LIST_DEADLINE).filtered(selected);
             Ok(Json(entities::one::<$kind>(&executor, &access.project, &query.$name, request).await?))
         }
 
@@ -118,12 +118,12 @@ macro_rules! entity_routes {
             responses((status = 200, description = "Success", body = $chart), Failures)
         )]
         async fn chart(
-            State(app): State<Arc<App>>,
+            State(query): State<Arc<QueryContext>>,
             access: ProjectAccess,
             SelectedRecords(selected): SelectedRecords,
             JsonBody(request): JsonBody<$chart_request>,
         ) -> Result<Json<$chart>, ApiError> {
-            let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
+            let executor = Executor::within(query.clone(), limits::LIST_DEADLINE).filtered(selected);
             Ok(Json(entities::chart::<$kind>(&executor, &access.project, request).await?))
         }
 
@@ -138,14 +138,14 @@ macro_rules! entity_routes {
             responses((status = 200, description = "Success", body = $detail), Failures, NotFound)
         )]
         async fn detail(
-            State(app): State<Arc<App>>,
+            State(query): State<Arc<QueryContext>>,
             access: ProjectAccess,
             Path(id): Path<String>,
             JsonBody(request): JsonBody<DetailRequest>,
         ) -> Result<Json<$detail>, ApiError> {
             let id = ids::parse_row(&id)?;
             let recorded_at = time::parse_optional(request.recorded_at.as_deref(), "recordedAt")?;
-            let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+            let executor = Executor::within(query.clone(), limits::LIST_DEADLINE);
             Ok(Json(entities::detail::<$kind>(&executor, &access.project, id, recorded_at).await?))
         }
     };

@@ -6,13 +6,13 @@ use crate::http::api::{Api, Descriptions, routes};
 use axum::Json;
 use axum::extract::State;
 
-use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::ProjectAccess;
 use crate::http::gate::body::JsonBody;
 use crate::http::gate::global_filter::{GlobalFilterQuery, SelectedRecords};
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
 use tidewatch_limits as limits;
+use tidewatch_query::context::QueryContext;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::views::explain::{Breakdown, BreakdownRequest, ExplainRequest, Explanation};
 use tidewatch_query::views::heatmap::{Heatmap, HeatmapRequest};
@@ -33,12 +33,12 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     responses((status = 200, description = "Success", body = Explanation), Failures, NotFound)
 )]
 async fn explain(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<ExplainRequest>,
 ) -> Result<Json<Explanation>, ApiError> {
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(tidewatch_query::explain::explain(&executor, &access.project, request).await?))
 }
 
@@ -53,12 +53,12 @@ async fn explain(
     responses((status = 200, description = "Success", body = Breakdown), Failures)
 )]
 async fn breakdown(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<BreakdownRequest>,
 ) -> Result<Json<Breakdown>, ApiError> {
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(tidewatch_query::explain::breakdown(&executor, &access.project, request).await?))
 }
 
@@ -73,11 +73,11 @@ async fn breakdown(
     responses((status = 200, description = "Success", body = Heatmap), Failures)
 )]
 async fn heatmap(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<HeatmapRequest>,
 ) -> Result<Json<Heatmap>, ApiError> {
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(tidewatch_query::heatmap::heatmap(&executor, &access.project, request).await?))
 }

@@ -18,7 +18,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use utoipa::IntoParams;
 use uuid::Uuid;
 
-use crate::app::App;
+use crate::contexts::Accounts;
 use crate::error::ApiError;
 use crate::http::api::{Api, Descriptions, routes};
 use crate::http::connection::streamed_body::{self, BodySender, SendError, StreamedRequest};
@@ -26,6 +26,7 @@ use crate::http::gate::auth::ProjectAccess;
 use crate::http::gate::global_filter::{GlobalFilterQuery, SelectedRecords};
 use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_limits as limits;
+use tidewatch_query::context::QueryContext;
 use tidewatch_query::export::columns::ProjectIds;
 use tidewatch_query::export::{self, Export, Format};
 use tidewatch_query::projects::Projects;
@@ -66,7 +67,8 @@ pub struct ExportQuery {
     )
 )]
 async fn export_table(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(context): State<Arc<QueryContext>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
     version: Version,
@@ -82,16 +84,17 @@ async fn export_table(
         return Err(ApiError::unprocessable("to is before from"));
     }
     let projects = match query.all_projects.unwrap_or(false) {
-        true => Projects::new(access.readable_projects(&app)),
+        true => Projects::new(access.readable_projects(&accounts.control)),
         false => Projects::one(&access.project),
     };
     let plan = export::plan(table, projects.numbers(), range);
-    respond(app, access.user.id, version, &projects, selected.applied(plan), format).await
+    respond(accounts, context, access.user.id, version, &projects, selected.applied(plan), format).await
 }
 
 /// Starts the export of a plan of rows and responds with its file. 503 while [`limits::EXPORTS_MAX`] exports run.
 pub(super) async fn respond(
-    app: Arc<App>,
+    accounts: Arc<Accounts>,
+    query: Arc<QueryContext>,
     user: i64,
     version: Version,
     projects: &Projects,
@@ -103,18 +106,19 @@ pub(super) async fn respond(
         return Err(ApiError::malformed("an export needs HTTP/1.1 or later; a proxy must pass it on"));
     }
     let table = plan.table;
-    let permit = app.query.exports.clone().try_acquire_owned();
+    let permit = query.exports.clone().try_acquire_owned();
     let permit = permit.map_err(|_| ApiError::Overloaded("too many exports at once; try again later"))?;
     let ids = projects.numbers().into_iter().map(|number| (number, projects.id(number)));
     let names = ProjectIds::new(ids.clone());
-    let cursor = app.query.cursor(plan).await?;
+    let cursor = query.cursor(plan).await?;
     let export = Export::start(cursor, table, format, names)?;
     let (sender, body) = streamed_body::channel();
     let answered = StreamedRequest::default();
     let transfer = ExportTransfer {
         projects: ids.map(|(_, id)| id).collect(),
         user,
-        app,
+        accounts: accounts.clone(),
+        query: query.clone(),
         table,
         answered: answered.clone(),
         _permit: permit,
@@ -129,7 +133,8 @@ pub(super) async fn respond(
 
 /// Sends an export to its client. Holds one permit of concurrent exports.
 struct ExportTransfer {
-    app: Arc<App>,
+    accounts: Arc<Accounts>,
+    query: Arc<QueryContext>,
     table: Table,
     user: i64,
     projects: Vec<Uuid>,
@@ -173,7 +178,7 @@ impl ExportTransfer {
     async fn piece(&self, mut export: Export) -> Result<(Export, Option<Vec<u8>>), Option<String>> {
         let mut tries = 0;
         loop {
-            let next = self.app.query.run_queued(move |store| {
+            let next = self.query.run_queued(move |store| {
                 let memory = store.request_memory();
                 let piece = export.next(&memory, Instant::now() + limits::EXPORT_PIECE_MAX);
                 (export, piece)
@@ -191,7 +196,7 @@ impl ExportTransfer {
 
     /// Whether the user still has a role in each project.
     fn is_allowed(&self) -> bool {
-        let control = &self.app.control;
+        let control = &self.accounts.control;
         self.projects.iter().all(|project| {
             control.project_by_id(*project).is_some_and(|project| control.role_in(self.user, &project).is_some())
         })

@@ -6,13 +6,13 @@ use crate::http::api::{Api, Descriptions, routes};
 use axum::Json;
 use axum::extract::{Path, State};
 
-use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::ProjectAccess;
 use crate::http::gate::body::JsonBody;
 use crate::http::gate::global_filter::{GlobalFilterQuery, SelectedRecords};
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
 use tidewatch_limits as limits;
+use tidewatch_query::context::QueryContext;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::views::issue::*;
 use tidewatch_query::views::page::*;
@@ -33,12 +33,12 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     responses((status = 200, description = "Success", body = Page<IssueGroup>), Failures)
 )]
 async fn list(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<IssueListRequest>,
 ) -> Result<Json<Page<IssueGroup>>, ApiError> {
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(issues::list(&executor, &access.project, request).await?))
 }
 
@@ -53,14 +53,14 @@ async fn list(
     responses((status = 200, description = "Success", body = OccurrenceDetail), Failures, NotFound)
 )]
 async fn occurrence(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     Path(id): Path<String>,
     JsonBody(request): JsonBody<DetailRequest>,
 ) -> Result<Json<OccurrenceDetail>, ApiError> {
     let id = ids::parse_row(&id)?;
     let recorded_at = time::parse_optional(request.recorded_at.as_deref(), "recordedAt")?;
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE);
     Ok(Json(issues::occurrence(&executor, &access.project, id, recorded_at).await?))
 }
 
@@ -75,13 +75,13 @@ async fn occurrence(
     responses((status = 200, description = "Success", body = IssueDetail), Failures, NotFound)
 )]
 async fn detail(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
     Path(hash): Path<String>,
     JsonBody(request): JsonBody<IssueDetailRequest>,
 ) -> Result<Json<IssueDetail>, ApiError> {
     let hash = ids::parse_hash(&hash)?;
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(issues::detail(&executor, &access.project, hash, request).await?))
 }

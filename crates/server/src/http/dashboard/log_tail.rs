@@ -13,7 +13,7 @@ use serde::Deserialize;
 use tokio::time::{Instant, sleep_until, timeout_at};
 use utoipa::IntoParams;
 
-use crate::app::App;
+use crate::contexts::{Accounts, Ingest, Process};
 use crate::error::ApiError;
 use crate::http::api::{Api, Descriptions, routes};
 use crate::http::connection::streamed_body::{self, BodySender, SendError, StreamedRequest};
@@ -23,6 +23,7 @@ use crate::http::openapi::{Failures, ProjectQuery};
 use crate::state::live_tails::LiveTailPermit;
 use tidewatch_ingest::live_logs::{Arrived, Tail};
 use tidewatch_limits as limits;
+use tidewatch_query::context::QueryContext;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::logs::live::LiveQuery;
 use tidewatch_query::projects::Projects;
@@ -62,7 +63,10 @@ pub struct TailQuery {
     )
 )]
 async fn tail(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(context): State<Arc<QueryContext>>,
+    State(ingest): State<Arc<Ingest>>,
+    State(process): State<Arc<Process>>,
     access: StreamAccess,
     SelectedRecords(selected): SelectedRecords,
     query: Result<Query<TailQuery>, QueryRejection>,
@@ -76,12 +80,20 @@ async fn tail(
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let project = access.access.project.clone();
     let live_query = LiveQuery::new(Projects::one(&project), query.query.as_deref(), &selected)?;
-    let permit = app.live_tails.enter(access.access.user.id);
+    let permit = process.live_tails.enter(access.access.user.id);
     let permit = permit.ok_or(ApiError::Overloaded("too many live tails at once; close another one first"))?;
     let (sender, body) = streamed_body::channel();
     let answered = StreamedRequest::default();
-    let tail = app.durable_store.live_logs().tail(project.number);
-    let transfer = Transfer { app, access, query: live_query, answered: answered.clone(), _permit: permit };
+    let tail = ingest.durable_store.live_logs().tail(project.number);
+    let transfer = Transfer {
+        accounts: accounts.clone(),
+        process: process.clone(),
+        queries: context.clone(),
+        access,
+        query: live_query,
+        answered: answered.clone(),
+        _permit: permit,
+    };
     tokio::spawn(transfer.run(tail, sender));
     let headers = [(CONTENT_TYPE, EVENTS), (CACHE_CONTROL, "no-store")];
     // nginx buffers responses without it.
@@ -107,7 +119,9 @@ impl From<SendError> for End {
 
 /// Sends the events of one live tail.
 struct Transfer {
-    app: Arc<App>,
+    accounts: Arc<Accounts>,
+    process: Arc<Process>,
+    queries: Arc<QueryContext>,
     access: StreamAccess,
     query: LiveQuery,
     answered: StreamedRequest,
@@ -116,7 +130,7 @@ struct Transfer {
 
 impl Transfer {
     async fn run(self, tail: Tail, body: BodySender) {
-        let mut closing = self.app.live_tails.closing();
+        let mut closing = self.process.live_tails.closing();
         let end = tokio::select! {
             end = self.send(tail, &body) => end,
             () = body.disconnected() => End::Disconnected,
@@ -149,7 +163,7 @@ impl Transfer {
                 return End::Time;
             }
             if now >= check {
-                if !self.access.is_valid(&self.app).await.unwrap_or(false) {
+                if !self.access.is_valid(&self.accounts, &self.process).await.unwrap_or(false) {
                     return End::SignedOut;
                 }
                 check = now + limits::LIVE_TAIL_CHECK;
@@ -173,7 +187,7 @@ impl Transfer {
     async fn event(&self, arrived: Arrived) -> Option<String> {
         let Arrived { rows, missed } = arrived;
         let records: usize = rows.iter().map(|batch| batch.num_rows()).sum();
-        let executor = Executor::within(self.app.query.clone(), limits::LIST_DEADLINE);
+        let executor = Executor::within(self.queries.clone(), limits::LIST_DEADLINE);
         let logs = match self.query.event(&executor, rows).await {
             Ok(logs) => LiveLogs { missed, ..logs },
             // Too many queries run, for instance.

@@ -11,13 +11,14 @@ use axum::response::Response;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use crate::app::App;
+use crate::contexts::Accounts;
 use crate::error::ApiError;
 use crate::http::gate::auth::ProjectAccess;
 use crate::http::gate::body::JsonBody;
 use crate::http::gate::global_filter::{GlobalFilterQuery, SelectedRecords};
 use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_limits as limits;
+use tidewatch_query::context::QueryContext;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::export::Format;
 use tidewatch_query::logs::{self, around, of_entity, patterns};
@@ -46,16 +47,17 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     responses((status = 200, description = "Success", body = Page<LogView>), Failures)
 )]
 async fn list(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<LogListRequest>,
 ) -> Result<Json<Page<LogView>>, ApiError> {
     let projects = match request.all_projects {
-        true => Projects::new(access.readable_projects(&app)),
+        true => Projects::new(access.readable_projects(&accounts.control)),
         false => Projects::one(&access.project),
     };
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(logs::list(&executor, &projects, request).await?))
 }
 
@@ -70,12 +72,12 @@ async fn list(
     responses((status = 200, description = "Success", body = LogHistogram), Failures)
 )]
 async fn histogram(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<LogListRequest>,
 ) -> Result<Json<LogHistogram>, ApiError> {
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(logs::histogram(&executor, &access.project, request).await?))
 }
 
@@ -90,12 +92,12 @@ async fn histogram(
     responses((status = 200, description = "Success", body = LogAround), Failures)
 )]
 async fn log_around(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<LogAroundRequest>,
 ) -> Result<Json<LogAround>, ApiError> {
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(around::around(&executor, &Projects::one(&access.project), request).await?))
 }
 
@@ -110,12 +112,12 @@ async fn log_around(
     responses((status = 200, description = "Success", body = EntityLogs), Failures)
 )]
 async fn log_of_entity(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<EntityLogsRequest>,
 ) -> Result<Json<EntityLogs>, ApiError> {
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(of_entity::of_entity(&executor, &access.project, request).await?))
 }
 
@@ -140,7 +142,8 @@ pub struct LogExportQuery {
     responses((status = 200, description = "The file", body = String, content_type = "application/x-ndjson"), Failures)
 )]
 async fn log_export(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(context): State<Arc<QueryContext>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
     version: Version,
@@ -152,8 +155,8 @@ async fn log_export(
     let format = format.filter(|format| [Format::Ndjson, Format::Csv].contains(format));
     let format = format.ok_or_else(|| ApiError::malformed("format is not one of ndjson, csv"))?;
     let projects = Projects::one(&access.project);
-    let plan = logs::export_plan(&projects, &request, app.clock.now_ns())?;
-    super::export::respond(app, access.user.id, version, &projects, selected.applied(plan), format).await
+    let plan = logs::export_plan(&projects, &request, context.clock.now_ns())?;
+    super::export::respond(accounts, context, access.user.id, version, &projects, selected.applied(plan), format).await
 }
 
 /// The patterns of the log records that pass the filters, the most frequent first: what their bodies have in common, with
@@ -168,11 +171,11 @@ async fn log_export(
     responses((status = 200, description = "Success", body = LogPatterns), Failures)
 )]
 async fn log_patterns(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<LogListRequest>,
 ) -> Result<Json<LogPatterns>, ApiError> {
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(patterns::patterns(&executor, &access.project, request).await?))
 }

@@ -7,13 +7,13 @@ use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 
-use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::ProjectAccess;
 use crate::http::gate::body::JsonBody;
 use crate::http::gate::global_filter::{GlobalFilterQuery, SelectedRecords};
 use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_limits as limits;
+use tidewatch_query::context::QueryContext;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::views::metrics::*;
 use tidewatch_query::{discover, metrics};
@@ -33,12 +33,12 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     responses((status = 200, description = "Success", body = MetricsAnswer), Failures)
 )]
 async fn query(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<MetricsRequest>,
 ) -> Result<Json<MetricsAnswer>, ApiError> {
-    let executor = Executor::within(app.query.clone(), limits::METRICS_DEADLINE).filtered(selected);
+    let executor = Executor::within(query.clone(), limits::METRICS_DEADLINE).filtered(selected);
     Ok(Json(metrics::query(&executor, &access.project, request).await?))
 }
 
@@ -52,13 +52,13 @@ async fn query(
     responses((status = 200, description = "Success", body = DiscoveredMetrics), Failures)
 )]
 async fn discover(
-    State(app): State<Arc<App>>,
+    State(context): State<Arc<QueryContext>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
     query: Result<Query<DiscoverQuery>, QueryRejection>,
 ) -> Result<Json<DiscoveredMetrics>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
-    let executor = Executor::within(app.query.clone(), limits::METRICS_DEADLINE).filtered(selected);
+    let executor = Executor::within(context.clone(), limits::METRICS_DEADLINE).filtered(selected);
     Ok(Json(discover::metrics(&executor, &access.project, query).await?))
 }
 
@@ -72,13 +72,13 @@ async fn discover(
     responses((status = 200, description = "Success", body = TagValues), Failures)
 )]
 async fn tags(
-    State(app): State<Arc<App>>,
+    State(context): State<Arc<QueryContext>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
     query: Result<Query<TagValuesQuery>, QueryRejection>,
 ) -> Result<Json<TagValues>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
-    let executor = Executor::within(app.query.clone(), limits::METRICS_DEADLINE).filtered(selected);
+    let executor = Executor::within(context.clone(), limits::METRICS_DEADLINE).filtered(selected);
     Ok(Json(discover::tag_values(&executor, &access.project, query).await?))
 }
 
@@ -92,12 +92,12 @@ async fn tags(
     responses((status = 200, description = "Success", body = Instances), Failures)
 )]
 async fn instances(
-    State(app): State<Arc<App>>,
+    State(context): State<Arc<QueryContext>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
     query: Result<Query<DiscoverQuery>, QueryRejection>,
 ) -> Result<Json<Instances>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
-    let executor = Executor::within(app.query.clone(), limits::METRICS_DEADLINE).filtered(selected);
+    let executor = Executor::within(context.clone(), limits::METRICS_DEADLINE).filtered(selected);
     Ok(Json(discover::instances(&executor, &access.project, query).await?))
 }

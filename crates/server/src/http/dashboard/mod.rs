@@ -22,6 +22,7 @@ mod saved_views;
 mod services;
 mod sessions;
 mod slow_offset;
+mod symbol_bodies;
 mod symbol_files;
 mod symbols;
 mod traces;

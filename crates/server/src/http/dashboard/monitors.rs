@@ -40,7 +40,7 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     responses((status = 200, description = "Success", body = Checks), Failures)
 )]
 async fn list(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json<Checks>, ApiError> {
-    Ok(Json(read::list(&app.query, &access.project, app.browser.problem().as_deref()).await?))
+    Ok(Json(read::list(&app.query, &access.project, app.alerting.browser.problem().as_deref()).await?))
 }
 
 /// Creates a monitor. The answer has the token of a heartbeat, which is not shown again.
@@ -58,9 +58,15 @@ async fn create(
     access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<CheckRequest>,
 ) -> Result<(StatusCode, Json<Check>), ApiError> {
-    let check =
-        manage::create(&app.query, &access.actor(&app), &access.project, request, !app.browser.is_off()).await?;
-    let check = check.with_browser_problem(app.browser.problem().as_deref());
+    let check = manage::create(
+        &app.query,
+        &access.actor(&app.process.clock),
+        &access.project,
+        request,
+        !app.alerting.browser.is_off(),
+    )
+    .await?;
+    let check = check.with_browser_problem(app.alerting.browser.problem().as_deref());
     Ok((StatusCode::CREATED, Json(check)))
 }
 
@@ -79,7 +85,7 @@ async fn one(
     Path(id): Path<String>,
 ) -> Result<Json<Check>, ApiError> {
     let check = read::one(&app.query, &access.project, monitor_id(&id)?).await?;
-    Ok(Json(check.with_browser_problem(app.browser.problem().as_deref())))
+    Ok(Json(check.with_browser_problem(app.alerting.browser.problem().as_deref())))
 }
 
 /// Changes a monitor. One that is paused while it is down ends its alert.
@@ -98,9 +104,10 @@ async fn change(
     Path(id): Path<String>,
     JsonBody(request): JsonBody<CheckChange>,
 ) -> Result<Json<Check>, ApiError> {
-    let (id, actor) = (monitor_id(&id)?, access.actor(&app));
-    let check = manage::change(&app.query, &actor, &access.project, id, request, !app.browser.is_off()).await?;
-    Ok(Json(check.with_browser_problem(app.browser.problem().as_deref())))
+    let (id, actor) = (monitor_id(&id)?, access.actor(&app.process.clock));
+    let check =
+        manage::change(&app.query, &actor, &access.project, id, request, !app.alerting.browser.is_off()).await?;
+    Ok(Json(check.with_browser_problem(app.alerting.browser.problem().as_deref())))
 }
 
 /// Deletes a monitor with its results.
@@ -117,7 +124,7 @@ async fn delete(
     access: ProjectAccess<Write>,
     Path(id): Path<String>,
 ) -> Result<Json<CheckDeleted>, ApiError> {
-    let (id, actor) = (monitor_id(&id)?, access.actor(&app));
+    let (id, actor) = (monitor_id(&id)?, access.actor(&app.process.clock));
     Ok(Json(manage::delete(&app.query, &actor, &access.project, id).await?))
 }
 
@@ -135,24 +142,24 @@ async fn run(
     access: ProjectAccess<Write>,
     Path(id): Path<String>,
 ) -> Result<Json<CheckResult>, ApiError> {
-    let monitor = app.control.monitor(access.project.number, monitor_id(&id)?).await?;
+    let monitor = app.accounts.control.monitor(access.project.number, monitor_id(&id)?).await?;
     if monitor.chosen.period_seconds > 0 {
         return Err(ApiError::unprocessable("a heartbeat is reported, not checked"));
     }
-    let Ok(_permit) = app.monitor_runs.try_acquire() else {
+    let Ok(_permit) = app.alerting.monitor_runs.try_acquire() else {
         return Err(ApiError::Overloaded("too many checks run now; try again later"));
     };
     let is_browser = monitor.chosen.check_type == CheckType::Browser.name();
-    if is_browser && app.browser.is_off() {
+    if is_browser && app.alerting.browser.is_off() {
         return Err(ApiError::unprocessable(manage::NO_BROWSER));
     }
-    let browser = if is_browser { app.browser.permit() } else { None };
+    let browser = if is_browser { app.alerting.browser.permit() } else { None };
     if is_browser && browser.is_none() {
         return Err(ApiError::Overloaded("too many checks by a browser run now; try again later"));
     }
     let result = probe(&app, &monitor).await;
     drop(browser);
-    app.control.record_monitor_result(monitor.id, &result, None, &Rules).await?;
+    app.accounts.control.record_monitor_result(monitor.id, &result, None, &Rules).await?;
     Ok(Json(CheckResult::of(result)))
 }
 
@@ -170,7 +177,7 @@ async fn replace_token(
     access: ProjectAccess<Write>,
     Path(id): Path<String>,
 ) -> Result<Json<Check>, ApiError> {
-    let (id, actor) = (monitor_id(&id)?, access.actor(&app));
+    let (id, actor) = (monitor_id(&id)?, access.actor(&app.process.clock));
     Ok(Json(manage::replace_token(&app.query, &actor, &access.project, id).await?))
 }
 
@@ -227,7 +234,7 @@ async fn overview(
     access: ProjectAccess,
     JsonBody(request): JsonBody<CheckOverviewRequest>,
 ) -> Result<Json<CheckOverview>, ApiError> {
-    Ok(Json(read::overview(&app.query, &access.project, request, app.browser.problem().as_deref()).await?))
+    Ok(Json(read::overview(&app.query, &access.project, request, app.alerting.browser.problem().as_deref()).await?))
 }
 
 /// Number of monitors that are down.

@@ -54,7 +54,7 @@ async fn list(
     };
     let window = paging.window();
     let (offset, limit) = (window.offset as i64, window.limit as i64);
-    let (found, total) = app.control.notifications(access.project.number, &filter, offset, limit).await?;
+    let (found, total) = app.accounts.control.notifications(access.project.number, &filter, offset, limit).await?;
     Ok(Json(paging.page(found.into_iter().map(row).collect(), total)))
 }
 
@@ -68,8 +68,8 @@ async fn list(
     responses((status = 200, description = "Success", body = OpenAlerts), Failures)
 )]
 async fn open_count(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json<OpenAlerts>, ApiError> {
-    let from_ns = app.clock.now_ns().saturating_sub(DAY);
-    Ok(Json(OpenAlerts { count: app.control.open_alerts(access.project.number, from_ns).await? }))
+    let from_ns = app.process.clock.now_ns().saturating_sub(DAY);
+    Ok(Json(OpenAlerts { count: app.accounts.control.open_alerts(access.project.number, from_ns).await? }))
 }
 
 fn row(stored: StoredNotification) -> NotificationRow {

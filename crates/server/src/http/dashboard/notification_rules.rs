@@ -44,8 +44,8 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     responses((status = 200, description = "Success", body = RuleList), Failures)
 )]
 async fn list(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json<RuleList>, ApiError> {
-    let rules = app.control.notification_rules(access.project.number).await?;
-    let states = app.control.rule_states(access.project.number).await?;
+    let rules = app.accounts.control.notification_rules(access.project.number).await?;
+    let states = app.accounts.control.rule_states(access.project.number).await?;
     let view = |rule: NotificationRule| {
         let id = rule.id;
         let of_rule = || states.iter().filter(move |((rule, _), _)| *rule == id).map(|(_, state)| state);
@@ -54,7 +54,7 @@ async fn list(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json
         RuleView {
             firing: firing as u64,
             last_fired_at: last_fired_ns.map(time::to_rfc3339),
-            ..view_of(rule, app.clock.now_ns())
+            ..view_of(rule, app.process.clock.now_ns())
         }
     };
     Ok(Json(RuleList { rules: rules.into_iter().map(view).collect() }))
@@ -77,8 +77,9 @@ async fn create(
 ) -> Result<(StatusCode, Json<RuleView>), ApiError> {
     let rule = checked(&access.project, request)?;
     let known = known_issues(&app, &access.project, &rule.rule_type).await?;
-    let stored = app.control.create_rule(&access.actor(&app), &access.project, &rule, &known).await?;
-    Ok((StatusCode::CREATED, Json(view_of(stored, app.clock.now_ns()))))
+    let stored =
+        app.accounts.control.create_rule(&access.actor(&app.process.clock), &access.project, &rule, &known).await?;
+    Ok((StatusCode::CREATED, Json(view_of(stored, app.process.clock.now_ns()))))
 }
 
 /// Replaces a rule. Alerts of another type or configuration end.
@@ -99,15 +100,16 @@ async fn change(
 ) -> Result<Json<RuleView>, ApiError> {
     let id = rule_id(&id)?;
     let rule = checked(&access.project, request)?;
-    let before = app.control.notification_rules(access.project.number).await?;
+    let before = app.accounts.control.notification_rules(access.project.number).await?;
     // One that was of this type knows its Issues.
     let was_of_type = before.iter().any(|one| one.id == id && one.is_enabled && one.rule_type == rule.rule_type);
     let known = match was_of_type {
         true => Vec::new(),
         false => known_issues(&app, &access.project, &rule.rule_type).await?,
     };
-    let stored = app.control.change_rule(&access.actor(&app), &access.project, id, &rule, &known).await?;
-    Ok(Json(view_of(stored, app.clock.now_ns())))
+    let stored =
+        app.accounts.control.change_rule(&access.actor(&app.process.clock), &access.project, id, &rule, &known).await?;
+    Ok(Json(view_of(stored, app.process.clock.now_ns())))
 }
 
 /// Deletes a rule. Its alerts end.
@@ -124,7 +126,7 @@ async fn delete(
     access: ProjectAccess<Write>,
     Path(id): Path<String>,
 ) -> Result<Json<RuleDeleted>, ApiError> {
-    app.control.delete_rule(&access.actor(&app), &access.project, rule_id(&id)?).await?;
+    app.accounts.control.delete_rule(&access.actor(&app.process.clock), &access.project, rule_id(&id)?).await?;
     Ok(Json(RuleDeleted { deleted: true }))
 }
 
@@ -143,15 +145,15 @@ async fn toggle(
     Path(id): Path<String>,
 ) -> Result<Json<RuleView>, ApiError> {
     let id = rule_id(&id)?;
-    let rules = app.control.notification_rules(access.project.number).await?;
+    let rules = app.accounts.control.notification_rules(access.project.number).await?;
     let rule = rules.into_iter().find(|rule| rule.id == id).ok_or_else(no_rule)?;
     let known = match rule.is_enabled {
         true => Vec::new(),
         false => known_issues(&app, &access.project, &rule.rule_type).await?,
     };
-    let actor = access.actor(&app);
-    let stored = app.control.set_rule_enabled(&actor, &access.project, id, !rule.is_enabled, &known).await?;
-    Ok(Json(view_of(stored, app.clock.now_ns())))
+    let actor = access.actor(&app.process.clock);
+    let stored = app.accounts.control.set_rule_enabled(&actor, &access.project, id, !rule.is_enabled, &known).await?;
+    Ok(Json(view_of(stored, app.process.clock.now_ns())))
 }
 
 /// Lets a rule fire nothing for some minutes.
@@ -172,9 +174,13 @@ async fn snooze(
 ) -> Result<Json<RuleView>, ApiError> {
     let minutes = request.duration_minutes;
     check_minutes("durationMinutes", minutes)?;
-    let now = app.clock.now_ns();
+    let now = app.process.clock.now_ns();
     let until = if minutes == 0 { 0 } else { now.saturating_add(minutes.saturating_mul(NANOSECONDS_PER_MINUTE)) };
-    let stored = app.control.snooze_rule(&access.actor(&app), &access.project, rule_id(&id)?, until).await?;
+    let stored = app
+        .accounts
+        .control
+        .snooze_rule(&access.actor(&app.process.clock), &access.project, rule_id(&id)?, until)
+        .await?;
     Ok(Json(view_of(stored, now)))
 }
 

@@ -7,13 +7,14 @@ use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 
-use crate::app::App;
+use crate::contexts::{Accounts, Ingest};
 use crate::error::ApiError;
 use crate::http::gate::auth::ProjectAccess;
 use crate::http::gate::body::JsonBody;
 use crate::http::gate::global_filter::{GlobalFilterQuery, SelectedRecords};
 use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_limits as limits;
+use tidewatch_query::context::QueryContext;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::overview;
 use tidewatch_query::views::answers::{Answers, AnswersRequest, DataSince};
@@ -34,13 +35,13 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     responses((status = 200, description = "Success", body = Overview), Failures)
 )]
 async fn overview(
-    State(app): State<Arc<App>>,
+    State(context): State<Arc<QueryContext>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
     query: Result<Query<OverviewQuery>, QueryRejection>,
 ) -> Result<Json<Overview>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
+    let executor = Executor::within(context.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(overview::read(&executor, &access.project, query).await?))
 }
 
@@ -56,13 +57,15 @@ async fn overview(
     responses((status = 200, description = "Success", body = Changes), Failures)
 )]
 async fn changes(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(query): State<Arc<QueryContext>>,
+    State(ingest): State<Arc<Ingest>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<ChangesRequest>,
 ) -> Result<Json<Changes>, ApiError> {
-    app.ingest.first_versions.store(&app.control).await?;
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
+    ingest.pipeline.first_versions.store(&accounts.control).await?;
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(tidewatch_query::changes::read(&executor, &access.project, request).await?))
 }
 
@@ -77,13 +80,15 @@ async fn changes(
     responses((status = 200, description = "Success", body = Answers), Failures)
 )]
 async fn answers(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(query): State<Arc<QueryContext>>,
+    State(ingest): State<Arc<Ingest>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<AnswersRequest>,
 ) -> Result<Json<Answers>, ApiError> {
-    app.ingest.first_versions.store(&app.control).await?;
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
+    ingest.pipeline.first_versions.store(&accounts.control).await?;
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(tidewatch_query::answers::read(&executor, &access.project, request).await?))
 }
 
@@ -96,7 +101,10 @@ async fn answers(
     params(ProjectQuery),
     responses((status = 200, description = "Success", body = DataSince), Failures)
 )]
-async fn data_since(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json<DataSince>, ApiError> {
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+async fn data_since(
+    State(query): State<Arc<QueryContext>>,
+    access: ProjectAccess,
+) -> Result<Json<DataSince>, ApiError> {
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE);
     Ok(Json(tidewatch_query::answers::beginning(&executor, &access.project).await?))
 }

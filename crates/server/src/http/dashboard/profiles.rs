@@ -12,7 +12,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use uuid::Uuid;
 
-use crate::app::App;
+use crate::contexts::Ingest;
 use crate::error::ApiError;
 use crate::http::api::{Api, Descriptions, routes};
 use crate::http::gate::auth::ProjectAccess;
@@ -22,6 +22,7 @@ use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_accounts::Project;
 use tidewatch_ingest::symbols::Symbols;
 use tidewatch_limits as limits;
+use tidewatch_query::context::QueryContext;
 use tidewatch_query::error::QueryError;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::profiles::{self, NativeNames};
@@ -42,20 +43,13 @@ pub fn routes<D: Descriptions>() -> Api<D> {
         .routes(routes!(pprof))
 }
 
-fn executor(app: &App) -> Executor {
-    Executor::within(app.query.clone(), limits::LIST_DEADLINE)
+fn executor(query: &Arc<QueryContext>) -> Executor {
+    Executor::within(query.clone(), limits::LIST_DEADLINE)
 }
 
-/// The names of native frames, for queries that show functions.
-macro_rules! names {
-    ($app:ident, $access:ident, native) => {
-        names_of(&$app, &$access.project)
-    };
-}
-
-/// A handler that runs one query of profiles.
+/// A handler that runs one query of profiles. `ingest`: the query shows functions, whose native names come from uploads.
 macro_rules! handler {
-    ($(#[$doc:meta])* $name:ident, $path:literal, $operation:literal, $request:ty, $response:ty, $query:path $(, $native:ident)?) => {
+    ($(#[$doc:meta])* $name:ident, $path:literal, $operation:literal, $request:ty, $response:ty, $query:path $(, $ingest:ident)?) => {
         $(#[$doc])*
         #[utoipa::path(
             post,
@@ -67,12 +61,13 @@ macro_rules! handler {
             responses((status = 200, description = "Success", body = $response), Failures)
         )]
         async fn $name(
-            State(app): State<Arc<App>>,
+            State(query): State<Arc<QueryContext>>,
+            $(State($ingest): State<Arc<Ingest>>,)?
             access: ProjectAccess,
             SelectedRecords(selected): SelectedRecords,
             JsonBody(request): JsonBody<$request>,
         ) -> Result<Json<$response>, ApiError> {
-            Ok(Json($query(&executor(&app).filtered(selected), &access.project, $(names!(app, access, $native),)? request).await?))
+            Ok(Json($query(&executor(&query).filtered(selected), &access.project, $(names_of(&$ingest, &access.project),)? request).await?))
         }
     };
 }
@@ -90,8 +85,12 @@ impl NativeNames for UploadedNames {
     }
 }
 
-fn names_of(app: &App, project: &Project) -> Arc<dyn NativeNames> {
-    Arc::new(UploadedNames { symbols: app.symbols.clone(), project: project.id, now_ns: app.clock.now_ns() })
+fn names_of(ingest: &Ingest, project: &Project) -> Arc<dyn NativeNames> {
+    Arc::new(UploadedNames {
+        symbols: ingest.symbols.clone(),
+        project: project.id,
+        now_ns: ingest.pipeline.clock.now_ns(),
+    })
 }
 
 handler!(
@@ -123,11 +122,11 @@ handler!(
 handler!(
     /// A flame graph: the stacks of the samples as a tree, optionally beside those of a baseline.
     flame_graph, "/api/profiles/flamegraph", "profileFlameGraph", FlameGraphRequest, FlameGraph, profiles::flame_graph,
-    native
+    ingest
 );
 handler!(
     /// Functions or packages by value.
-    top, "/api/profiles/top", "profileTop", TopFunctionsRequest, TopFunctions, profiles::top, native
+    top, "/api/profiles/top", "profileTop", TopFunctionsRequest, TopFunctions, profiles::top, ingest
 );
 handler!(
     /// Profiles of a span's service that were taken while it ran.
@@ -146,14 +145,19 @@ handler!(
         (status = 404, description = "No sample is selected", body = crate::error::ErrorBody), Failures)
 )]
 async fn pprof(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
+    State(ingest): State<Arc<Ingest>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<ProfileSelection>,
 ) -> Result<Response, ApiError> {
-    let file =
-        profiles::pprof(&executor(&app).filtered(selected), &access.project, names_of(&app, &access.project), request)
-            .await?;
+    let file = profiles::pprof(
+        &executor(&query).filtered(selected),
+        &access.project,
+        names_of(&ingest, &access.project),
+        request,
+    )
+    .await?;
     let compress = move || {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
         encoder.write_all(&file.body).and_then(|()| encoder.finish()).map(|body| (file.name, body))

@@ -6,13 +6,13 @@ use crate::http::api::{Api, Descriptions, routes};
 use axum::Json;
 use axum::extract::State;
 
-use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::ProjectAccess;
 use crate::http::gate::body::JsonBody;
 use crate::http::gate::global_filter::{GlobalFilterQuery, SelectedRecords};
 use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_limits as limits;
+use tidewatch_query::context::QueryContext;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::language::values;
 use tidewatch_query::views::query::*;
@@ -32,12 +32,12 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     responses((status = 200, description = "Success", body = Completions), Failures)
 )]
 async fn complete(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<CompleteRequest>,
 ) -> Result<Json<Completions>, ApiError> {
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(values::complete(&executor, &access.project, request).await?))
 }
 
@@ -52,11 +52,11 @@ async fn complete(
     responses((status = 200, description = "Success", body = Facets), Failures)
 )]
 async fn facets(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<FacetsRequest>,
 ) -> Result<Json<Facets>, ApiError> {
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(values::facets(&executor, &access.project, request).await?))
 }

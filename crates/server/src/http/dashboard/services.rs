@@ -8,13 +8,14 @@ use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 
-use crate::app::App;
+use crate::contexts::{Accounts, Ingest};
 use crate::error::ApiError;
 use crate::http::gate::auth::ProjectAccess;
 use crate::http::gate::body::JsonBody;
 use crate::http::gate::global_filter::{GlobalFilterQuery, SelectedRecords};
 use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_limits as limits;
+use tidewatch_query::context::QueryContext;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::views::service_map::*;
 use tidewatch_query::views::services::*;
@@ -35,12 +36,12 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     responses((status = 200, description = "Success", body = Services), Failures)
 )]
 async fn services(
-    State(app): State<Arc<App>>,
+    State(context): State<Arc<QueryContext>>,
     access: ProjectAccess,
     query: Result<Query<ServicesQuery>, QueryRejection>,
 ) -> Result<Json<Services>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let executor = Executor::within(context.clone(), limits::LIST_DEADLINE);
     Ok(Json(services::read(&executor, &access.project, query).await?))
 }
 
@@ -56,13 +57,15 @@ async fn services(
     responses((status = 200, description = "Success", body = ServiceMap), Failures)
 )]
 async fn map(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(query): State<Arc<QueryContext>>,
+    State(ingest): State<Arc<Ingest>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<ServiceMapRequest>,
 ) -> Result<Json<ServiceMap>, ApiError> {
-    app.ingest.first_versions.store(&app.control).await?;
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
+    ingest.pipeline.first_versions.store(&accounts.control).await?;
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(service_map::map(&executor, &access.project, request).await?))
 }
 
@@ -77,12 +80,14 @@ async fn map(
     responses((status = 200, description = "Success", body = ServiceDetail), Failures)
 )]
 async fn detail(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(query): State<Arc<QueryContext>>,
+    State(ingest): State<Arc<Ingest>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<ServiceDetailRequest>,
 ) -> Result<Json<ServiceDetail>, ApiError> {
-    app.ingest.first_versions.store(&app.control).await?;
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE).filtered(selected);
+    ingest.pipeline.first_versions.store(&accounts.control).await?;
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE).filtered(selected);
     Ok(Json(service_map::detail(&executor, &access.project, request).await?))
 }

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use crate::app::App;
+use crate::contexts::{Accounts, Ingest};
 use crate::error::ApiError;
 use crate::http::api::{Api, Descriptions, routes};
 use crate::http::gate::auth::{Admin, ProjectAccess, ViaLogin};
@@ -20,6 +20,7 @@ use crate::http::openapi::{Failures, NotFound, ProjectQuery};
 use tidewatch_accounts::directory::Project;
 use tidewatch_domain::rules::framework::Framework;
 use tidewatch_limits as limits;
+use tidewatch_query::context::QueryContext;
 use tidewatch_query::error::QueryError;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::views::page::Page;
@@ -32,8 +33,8 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new().routes(routes!(list, delete)).routes(routes!(detail)).routes(routes!(recording)).routes(routes!(clip))
 }
 
-fn executor(app: &App) -> Executor {
-    Executor::within(app.query.clone(), limits::LIST_DEADLINE)
+fn executor(query: &Arc<QueryContext>) -> Executor {
+    Executor::within(query.clone(), limits::LIST_DEADLINE)
 }
 
 /// Sessions that started in the time range, each once, in its newest state.
@@ -47,12 +48,12 @@ fn executor(app: &App) -> Executor {
     responses((status = 200, description = "Success", body = Page<SessionRow>), Failures)
 )]
 async fn list(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<SessionListRequest>,
 ) -> Result<Json<Page<SessionRow>>, ApiError> {
-    Ok(Json(sessions::list(&executor(&app).filtered(selected), &access.project, request).await?))
+    Ok(Json(sessions::list(&executor(&query).filtered(selected), &access.project, request).await?))
 }
 
 /// One session with its segments and errors.
@@ -66,14 +67,14 @@ async fn list(
     responses((status = 200, description = "Success", body = SessionDetail), Failures, NotFound)
 )]
 async fn detail(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     Path(id): Path<String>,
     JsonBody(request): JsonBody<SessionDetailRequest>,
 ) -> Result<Json<SessionDetail>, ApiError> {
     let started_at = time::parse_optional(request.started_at.as_deref(), "startedAt")?;
     let id = ids::parse_row(&id)?;
-    Ok(Json(sessions::detail(&executor(&app), &access.project, id, started_at).await?))
+    Ok(Json(sessions::detail(&executor(&query), &access.project, id, started_at).await?))
 }
 
 /// Selects a segment of a recording.
@@ -97,15 +98,16 @@ pub struct SegmentQuery {
     responses((status = 200, description = "Success", body = serde_json::Value), Failures, NotFound)
 )]
 async fn recording(
-    State(app): State<Arc<App>>,
+    State(context): State<Arc<QueryContext>>,
+    State(ingest): State<Arc<Ingest>>,
     access: ProjectAccess,
     Path(id): Path<String>,
     query: Result<Query<SegmentQuery>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Response, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let id = ids::parse_row(&id)?;
-    let document = sessions::segment_document(&executor(&app), &access.project, id, query.segment).await?;
-    resolved(app, access.project, document).await
+    let document = sessions::segment_document(&executor(&context), &access.project, id, query.segment).await?;
+    resolved(ingest, access.project, document).await
 }
 
 /// The recording of an exception as JSON, in the form of a segment.
@@ -118,20 +120,21 @@ async fn recording(
     responses((status = 200, description = "Success", body = serde_json::Value), Failures, NotFound)
 )]
 async fn clip(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
+    State(ingest): State<Arc<Ingest>>,
     access: ProjectAccess,
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
     let id = ids::parse_row(&id)?;
-    let document = sessions::clip_document(&executor(&app), &access.project, id).await?;
-    resolved(app, access.project, document).await
+    let document = sessions::clip_document(&executor(&query), &access.project, id).await?;
+    resolved(ingest, access.project, document).await
 }
 
 /// A document with symbolicated errors. WIRE 1.7.
-async fn resolved(app: Arc<App>, project: Arc<Project>, document: Vec<u8>) -> Result<Response, ApiError> {
+async fn resolved(ingest: Arc<Ingest>, project: Arc<Project>, document: Vec<u8>) -> Result<Response, ApiError> {
     let framework = Framework::of_project(&project.framework);
-    let time = (app.clock.now_ns(), limits::RESOLVE_RECORDING_MAX);
-    let resolve = move || app.symbols.resolve_recording(project.id, framework, document, time);
+    let time = (ingest.pipeline.clock.now_ns(), limits::RESOLVE_RECORDING_MAX);
+    let resolve = move || ingest.symbols.resolve_recording(project.id, framework, document, time);
     let document = tokio::task::spawn_blocking(resolve).await.map_err(ApiError::internal)?;
     Ok(([(CONTENT_TYPE, "application/json")], document).into_response())
 }
@@ -156,7 +159,9 @@ pub struct DeleteQuery {
     responses((status = 200, description = "Success", body = DeletedSessions), Failures)
 )]
 async fn delete(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(context): State<Arc<QueryContext>>,
+    State(ingest): State<Arc<Ingest>>,
     access: ProjectAccess<ViaLogin<Admin>>,
     query: Result<Query<DeleteQuery>, axum::extract::rejection::QueryRejection>,
 ) -> Result<Json<DeletedSessions>, ApiError> {
@@ -164,17 +169,23 @@ async fn delete(
     if user_id.is_empty() {
         return Err(ApiError::malformed("userId is empty"));
     }
-    let found = sessions::of_user(&executor(&app), &access.project, &user_id).await?;
+    let found = sessions::of_user(&executor(&context), &access.project, &user_id).await?;
     let deleted = found.sessions.len() as u64;
-    app.control.audit_sessions_removal(&access.actor(&app), &access.project, deleted).await?;
-    let (project, deleting) = (access.project.number, app.clone());
-    let work = tokio::task::spawn_blocking(move || remove(&deleting, project, &found, &user_id));
+    accounts.control.audit_sessions_removal(&access.actor(&context.clock), &access.project, deleted).await?;
+    let project = access.project.number;
+    let work = tokio::task::spawn_blocking(move || remove(&context, &ingest, project, &found, &user_id));
     work.await.map_err(QueryError::internal)?.map_err(QueryError::from)?;
     Ok(Json(DeletedSessions { deleted }))
 }
 
 /// Removes rows for good, all or none of them.
-fn remove(app: &App, project: u32, found: &sessions::OfUser, user: &str) -> Result<(), StoreError> {
+fn remove(
+    query: &Arc<QueryContext>,
+    ingest: &Ingest,
+    project: u32,
+    found: &sessions::OfUser,
+    user: &str,
+) -> Result<(), StoreError> {
     let ids = |ids: &BTreeSet<[u8; 16]>| ids.iter().map(|id| id.to_vec()).collect::<BTreeSet<_>>();
     let sessions = ids(&found.sessions);
     let segments = [
@@ -182,11 +193,11 @@ fn remove(app: &App, project: u32, found: &sessions::OfUser, user: &str) -> Resu
         ("exception_id", ids(&found.exceptions)),
         ("user_id", [user.as_bytes().to_vec()].into()),
     ];
-    app.store.delete(&[
+    query.store.delete(&[
         Deletion { project, table: Table::SessionSegments, any: &segments },
         Deletion { project, table: Table::Sessions, any: &[("session_id", sessions)] },
     ])?;
     // The journal has the reports as they were received.
-    app.durable_store.tidy_journal(true);
+    ingest.durable_store.tidy_journal(true);
     Ok(())
 }

@@ -7,12 +7,12 @@ use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 
-use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::{ProjectAccess, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
 use tidewatch_limits as limits;
+use tidewatch_query::context::QueryContext;
 use tidewatch_query::endpoints;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::views::endpoint::*;
@@ -31,12 +31,12 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     responses((status = 200, description = "Success", body = SlowOffset), Failures)
 )]
 async fn slow(
-    State(app): State<Arc<App>>,
+    State(context): State<Arc<QueryContext>>,
     access: ProjectAccess,
     query: Result<Query<EndpointQuery>, QueryRejection>,
 ) -> Result<Json<SlowOffset>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let executor = Executor::within(context.clone(), limits::LIST_DEADLINE);
     Ok(Json(endpoints::slow(&executor, &access.project, query.endpoint).await?))
 }
 
@@ -52,11 +52,11 @@ async fn slow(
     responses((status = 200, description = "Success", body = SlowOffset), Failures)
 )]
 async fn set_slow(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<SlowOffsetRequest>,
 ) -> Result<Json<SlowOffset>, ApiError> {
-    let actor = access.actor(&app);
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let actor = access.actor(&query.clock);
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE);
     Ok(Json(endpoints::set_slow(&executor, &actor, &access.project, request).await?))
 }

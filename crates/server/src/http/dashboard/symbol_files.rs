@@ -1,20 +1,18 @@
 //! Uploaded debug files and source maps of a project, missing ones, and the symbolication of a stack trace on request.
 
-use std::sync::Arc;
-
 use serde::Deserialize;
 use tidewatch_symbols::{ArtifactRequest, DebugId, Hints, SourceContext};
 use utoipa::ToSchema;
 
-use crate::app::App;
+use crate::contexts::Ingest;
 use crate::error::ApiError;
+use crate::http::dashboard::symbol_bodies::*;
 use crate::http::gate::upload;
 use tidewatch_accounts::Project;
 use tidewatch_ingest::symbols::store::Listed;
 use tidewatch_query::page::Paging;
 use tidewatch_query::time;
 use tidewatch_query::views::page::Page;
-use tidewatch_query::views::symbols::*;
 
 /// A validated request for a page of the list of files.
 #[derive(Debug, Clone)]
@@ -46,8 +44,8 @@ pub enum FileOrder {
 }
 
 /// A page of uploaded files. Files that are equal in the requested order are sorted by key.
-pub async fn list(app: &Arc<App>, project: &Project, request: FilesRequest) -> Result<Page<SymbolFile>, ApiError> {
-    let (symbols, id) = (app.symbols.clone(), project.id);
+pub async fn list(ingest: &Ingest, project: &Project, request: FilesRequest) -> Result<Page<SymbolFile>, ApiError> {
+    let (symbols, id) = (ingest.symbols.clone(), project.id);
     let work = move || symbols.list(id).map(|found| page_of(found, &request));
     tokio::task::spawn_blocking(work).await.map_err(ApiError::internal)?.map_err(upload::disk_error)
 }
@@ -107,15 +105,15 @@ fn file(Listed { path, info, used_ns }: Listed, shows_addresses: bool) -> Symbol
 }
 
 /// Removes an uploaded file. The response states whether it existed.
-pub async fn remove(app: &Arc<App>, project: &Project, key: String) -> Result<SymbolFileRemoved, ApiError> {
-    let (symbols, id) = (app.symbols.clone(), project.id);
+pub async fn remove(ingest: &Ingest, project: &Project, key: String) -> Result<SymbolFileRemoved, ApiError> {
+    let (symbols, id) = (ingest.symbols.clone(), project.id);
     let removed = tokio::task::spawn_blocking(move || symbols.remove(id, &key)).await.map_err(ApiError::internal)?;
     removed.map(|removed| SymbolFileRemoved { removed }).map_err(upload::disk_error)
 }
 
 /// Files that stack traces need and that were not uploaded, latest request first.
-pub fn missing(app: &App, project: &Project) -> Vec<WaitingForSymbols> {
-    let waiting = app.symbols.missing.list(project.id);
+pub fn missing(ingest: &Ingest, project: &Project) -> Vec<WaitingForSymbols> {
+    let waiting = ingest.symbols.missing.list(project.id);
     let views = waiting.into_iter().map(|(request, waiting)| WaitingForSymbols {
         missing: missing_view(&request),
         traces: waiting.traces,
@@ -126,9 +124,9 @@ pub fn missing(app: &App, project: &Project) -> Vec<WaitingForSymbols> {
 }
 
 /// Symbolicates a stack trace as ingest does. Stores nothing.
-pub async fn resolve(app: &Arc<App>, project: &Project, request: ResolveRequest) -> Result<ResolvedTrace, ApiError> {
+pub async fn resolve(ingest: &Ingest, project: &Project, request: ResolveRequest) -> Result<ResolvedTrace, ApiError> {
     let debug_id = requested_debug_id(&request)?;
-    let (symbols, id, now_ns) = (app.symbols.clone(), project.id, app.clock.now_ns());
+    let (symbols, id, now_ns) = (ingest.symbols.clone(), project.id, ingest.pipeline.clock.now_ns());
     let work = move || {
         let hints = Hints { language: request.language.as_deref(), debug_id, ..Hints::default() };
         match symbols.resolve(id, &request.stack_trace, &hints, now_ns) {
@@ -145,9 +143,9 @@ pub async fn resolve(app: &Arc<App>, project: &Project, request: ResolveRequest)
 }
 
 /// The source lines around the frames of a raw stack trace.
-pub async fn sources(app: &Arc<App>, project: &Project, request: ResolveRequest) -> Result<FrameSources, ApiError> {
+pub async fn sources(ingest: &Ingest, project: &Project, request: ResolveRequest) -> Result<FrameSources, ApiError> {
     let debug_id = requested_debug_id(&request)?;
-    let (symbols, id, now_ns) = (app.symbols.clone(), project.id, app.clock.now_ns());
+    let (symbols, id, now_ns) = (ingest.symbols.clone(), project.id, ingest.pipeline.clock.now_ns());
     let work = move || {
         let hints = Hints { language: request.language.as_deref(), debug_id, ..Hints::default() };
         let found = symbols.context(id, &request.stack_trace, &hints, now_ns).into_iter();

@@ -9,8 +9,9 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::symbol_files::{self as files, FileOrder, FilesRequest};
-use crate::app::App;
+use crate::contexts::{Accounts, Ingest};
 use crate::error::ApiError;
+use crate::http::dashboard::symbol_bodies::*;
 use crate::http::gate::auth::{ProjectAccess, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
@@ -18,7 +19,6 @@ use tidewatch_accounts::Permission;
 use tidewatch_query::page;
 use tidewatch_query::page::Paging;
 use tidewatch_query::views::page::{OrderBy, Page, PageRequest, SortDirection};
-use tidewatch_query::views::symbols::*;
 
 pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new().routes(routes!(list, remove)).routes(routes!(missing)).routes(routes!(resolve)).routes(routes!(sources))
@@ -55,7 +55,7 @@ struct FilesQuery {
     responses((status = 200, description = "Success", body = Page<SymbolFile>), Failures)
 )]
 async fn list(
-    State(app): State<Arc<App>>,
+    State(ingest): State<Arc<Ingest>>,
     access: ProjectAccess,
     Query(query): Query<FilesQuery>,
 ) -> Result<Json<Page<SymbolFile>>, ApiError> {
@@ -72,7 +72,7 @@ async fn list(
         is_descending: page::is_descending(query.sort_direction),
         shows_addresses: access.role.permits(Permission::Admin),
     };
-    Ok(Json(files::list(&app, &access.project, request).await?))
+    Ok(Json(files::list(&ingest, &access.project, request).await?))
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -93,13 +93,14 @@ struct KeyQuery {
     responses((status = 200, description = "Success", body = SymbolFileRemoved), Failures)
 )]
 async fn remove(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(ingest): State<Arc<Ingest>>,
     access: ProjectAccess<Write>,
     Query(KeyQuery { key }): Query<KeyQuery>,
 ) -> Result<Json<SymbolFileRemoved>, ApiError> {
-    let answer = files::remove(&app, &access.project, key.clone()).await?;
+    let answer = files::remove(&ingest, &access.project, key.clone()).await?;
     if answer.removed {
-        app.control.audit_symbols_removal(&access.actor(&app), &access.project, &key).await?;
+        accounts.control.audit_symbols_removal(&access.actor(&accounts.clock), &access.project, &key).await?;
     }
     Ok(Json(answer))
 }
@@ -113,8 +114,8 @@ async fn remove(
     params(ProjectQuery),
     responses((status = 200, description = "Success", body = Vec<WaitingForSymbols>), Failures)
 )]
-async fn missing(State(app): State<Arc<App>>, access: ProjectAccess) -> Json<Vec<WaitingForSymbols>> {
-    Json(files::missing(&app, &access.project))
+async fn missing(State(ingest): State<Arc<Ingest>>, access: ProjectAccess) -> Json<Vec<WaitingForSymbols>> {
+    Json(files::missing(&ingest, &access.project))
 }
 
 /// Resolves a stack trace with the uploaded files, to check them. Stores nothing.
@@ -128,11 +129,11 @@ async fn missing(State(app): State<Arc<App>>, access: ProjectAccess) -> Json<Vec
     responses((status = 200, description = "Success", body = ResolvedTrace), Failures)
 )]
 async fn resolve(
-    State(app): State<Arc<App>>,
+    State(ingest): State<Arc<Ingest>>,
     access: ProjectAccess,
     JsonBody(request): JsonBody<ResolveRequest>,
 ) -> Result<Json<ResolvedTrace>, ApiError> {
-    Ok(Json(files::resolve(&app, &access.project, request).await?))
+    Ok(Json(files::resolve(&ingest, &access.project, request).await?))
 }
 
 /// The source lines around the frames of a raw stack trace, where uploaded source maps embed them. Frames are named as
@@ -147,9 +148,9 @@ async fn resolve(
     responses((status = 200, description = "Success", body = FrameSources), Failures)
 )]
 async fn sources(
-    State(app): State<Arc<App>>,
+    State(ingest): State<Arc<Ingest>>,
     access: ProjectAccess,
     JsonBody(request): JsonBody<ResolveRequest>,
 ) -> Result<Json<FrameSources>, ApiError> {
-    Ok(Json(files::sources(&app, &access.project, request).await?))
+    Ok(Json(files::sources(&ingest, &access.project, request).await?))
 }

@@ -7,13 +7,14 @@ use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Path, Query, State};
 
-use crate::app::App;
+use crate::contexts::Accounts;
 use crate::error::ApiError;
 use crate::http::gate::auth::ProjectAccess;
 use crate::http::gate::body::JsonBody;
 use crate::http::gate::global_filter::{GlobalFilterQuery, SelectedRecords};
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
 use tidewatch_limits as limits;
+use tidewatch_query::context::QueryContext;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::views::page::*;
 use tidewatch_query::views::span::*;
@@ -42,12 +43,12 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     responses((status = 200, description = "Success", body = SpanPage), Failures)
 )]
 async fn spans(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<SpanListRequest>,
 ) -> Result<Json<SpanPage>, ApiError> {
-    let executor = Executor::within(app.query.clone(), limits::SPANS_DEADLINE).filtered(selected);
+    let executor = Executor::within(query.clone(), limits::SPANS_DEADLINE).filtered(selected);
     Ok(Json(spans::list(&executor, &access.project, request).await?))
 }
 
@@ -61,7 +62,7 @@ async fn spans(
     responses((status = 200, description = "Success", body = SpanView), Failures, NotFound)
 )]
 async fn span(
-    State(app): State<Arc<App>>,
+    State(context): State<Arc<QueryContext>>,
     access: ProjectAccess,
     Path((trace_id, span_id)): Path<(String, String)>,
     query: Result<Query<AtQuery>, QueryRejection>,
@@ -69,7 +70,7 @@ async fn span(
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let (trace_id, span_id) = (ids::parse_trace(&trace_id)?, ids::parse_span(&span_id)?);
     let at = time::parse_optional(query.at.as_deref(), "at")?;
-    let executor = Executor::within(app.query.clone(), limits::SPANS_DEADLINE);
+    let executor = Executor::within(context.clone(), limits::SPANS_DEADLINE);
     Ok(Json(spans::one(&executor, &access.project, trace_id, span_id, at).await?))
 }
 
@@ -84,12 +85,12 @@ async fn span(
     responses((status = 200, description = "Success", body = TraceSearchPage), Failures)
 )]
 async fn search(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     SelectedRecords(selected): SelectedRecords,
     JsonBody(request): JsonBody<TraceSearchRequest>,
 ) -> Result<Json<TraceSearchPage>, ApiError> {
-    let executor = Executor::within(app.query.clone(), limits::SPANS_DEADLINE).filtered(selected);
+    let executor = Executor::within(query.clone(), limits::SPANS_DEADLINE).filtered(selected);
     Ok(Json(trace_search::search(&executor, &access.project, request).await?))
 }
 
@@ -104,15 +105,16 @@ async fn search(
     responses((status = 200, description = "Success", body = DistributedTrace), Failures, NotFound)
 )]
 async fn distributed(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     Path(trace_id): Path<String>,
     JsonBody(request): JsonBody<DetailRequest>,
 ) -> Result<Json<DistributedTrace>, ApiError> {
     let trace_id = ids::parse_trace(&trace_id)?;
     let recorded_at = time::parse_optional(request.recorded_at.as_deref(), "recordedAt")?;
-    let projects = access.readable_projects(&app);
-    let executor = Executor::within(app.query.clone(), limits::SPANS_DEADLINE);
+    let projects = access.readable_projects(&accounts.control);
+    let executor = Executor::within(query.clone(), limits::SPANS_DEADLINE);
     Ok(Json(distributed::read(&executor, projects, trace_id, recorded_at).await?))
 }
 
@@ -128,13 +130,14 @@ async fn distributed(
     responses((status = 200, description = "Success", body = TraceColumns), Failures, NotFound)
 )]
 async fn columns(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     Path(trace_id): Path<String>,
     JsonBody(request): JsonBody<TraceColumnsRequest>,
 ) -> Result<Json<TraceColumns>, ApiError> {
     let trace_id = ids::parse_trace(&trace_id)?;
-    let projects = access.readable_projects(&app);
-    let executor = Executor::within(app.query.clone(), limits::SPANS_DEADLINE);
+    let projects = access.readable_projects(&accounts.control);
+    let executor = Executor::within(query.clone(), limits::SPANS_DEADLINE);
     Ok(Json(trace_columns::read(&executor, projects, trace_id, request).await?))
 }

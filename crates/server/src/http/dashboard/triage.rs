@@ -6,13 +6,13 @@ use crate::http::api::{Api, Descriptions, routes};
 use axum::Json;
 use axum::extract::{Path, State};
 
-use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::{ProjectAccess, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
 use tidewatch_accounts::Permission;
 use tidewatch_limits as limits;
+use tidewatch_query::context::QueryContext;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::ids;
 use tidewatch_query::issues;
@@ -44,12 +44,12 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     responses((status = 200, description = "Success", body = Archived), Failures)
 )]
 async fn archive(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<HashesRequest>,
 ) -> Result<Json<Archived>, ApiError> {
-    let actor = access.actor(&app);
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let actor = access.actor(&query.clock);
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE);
     Ok(Json(triage::archive(&executor, &actor, &access.project, request).await?))
 }
 
@@ -64,12 +64,12 @@ async fn archive(
     responses((status = 200, description = "Success", body = Unarchived), Failures)
 )]
 async fn unarchive(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<HashesRequest>,
 ) -> Result<Json<Unarchived>, ApiError> {
-    let actor = access.actor(&app);
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let actor = access.actor(&query.clock);
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE);
     Ok(Json(triage::unarchive(&executor, &actor, &access.project, request).await?))
 }
 
@@ -84,12 +84,12 @@ async fn unarchive(
     responses((status = 200, description = "Success", body = IssuesChanged), Failures)
 )]
 async fn set_state(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<IssueStateRequest>,
 ) -> Result<Json<IssuesChanged>, ApiError> {
-    let actor = access.actor(&app);
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let actor = access.actor(&query.clock);
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE);
     Ok(Json(triage::set_state(&executor, &actor, &access.project, request).await?))
 }
 
@@ -104,12 +104,12 @@ async fn set_state(
     responses((status = 200, description = "Success", body = IssuesChanged), Failures, NotFound)
 )]
 async fn assign(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<IssueAssignRequest>,
 ) -> Result<Json<IssuesChanged>, ApiError> {
-    let actor = access.actor(&app);
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let actor = access.actor(&query.clock);
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE);
     Ok(Json(triage::assign(&executor, &actor, &access.project, request).await?))
 }
 
@@ -124,12 +124,12 @@ async fn assign(
     responses((status = 200, description = "Success", body = IssuesMerged), Failures)
 )]
 async fn merge(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<IssueMergeRequest>,
 ) -> Result<Json<IssuesMerged>, ApiError> {
-    let actor = access.actor(&app);
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let actor = access.actor(&query.clock);
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE);
     Ok(Json(triage::merge(&executor, &actor, &access.project, request).await?))
 }
 
@@ -144,12 +144,12 @@ async fn merge(
     responses((status = 200, description = "Success", body = IssuesChanged), Failures)
 )]
 async fn unmerge(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess<Write>,
     JsonBody(request): JsonBody<HashesRequest>,
 ) -> Result<Json<IssuesChanged>, ApiError> {
-    let actor = access.actor(&app);
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let actor = access.actor(&query.clock);
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE);
     Ok(Json(triage::unmerge(&executor, &actor, &access.project, request).await?))
 }
 
@@ -163,12 +163,12 @@ async fn unmerge(
     responses((status = 200, description = "Success", body = IssueActivityList), Failures)
 )]
 async fn activity(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     Path(hash): Path<String>,
 ) -> Result<Json<IssueActivityList>, ApiError> {
     let hash = ids::parse_hash(&hash)?;
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE);
     Ok(Json(activity::list(&executor, &access.project, hash).await?))
 }
 
@@ -183,14 +183,14 @@ async fn activity(
     responses((status = 200, description = "Success", body = IssueCommentWritten), Failures)
 )]
 async fn comment(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess<Write>,
     Path(hash): Path<String>,
     JsonBody(request): JsonBody<IssueCommentRequest>,
 ) -> Result<Json<IssueCommentWritten>, ApiError> {
     let hash = ids::parse_hash(&hash)?;
-    let actor = access.actor(&app);
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let actor = access.actor(&query.clock);
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE);
     Ok(Json(activity::comment(&executor, &actor, &access.project, hash, request).await?))
 }
 
@@ -205,13 +205,13 @@ async fn comment(
     responses((status = 200, description = "Success", body = IssueCommentWritten), Failures, NotFound)
 )]
 async fn edit_comment(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess<Write>,
     Path(id): Path<String>,
     JsonBody(request): JsonBody<IssueCommentRequest>,
 ) -> Result<Json<IssueCommentWritten>, ApiError> {
-    let actor = access.actor(&app);
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let actor = access.actor(&query.clock);
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE);
     Ok(Json(activity::edit_comment(&executor, &actor, &access.project, comment_id(&id)?, request).await?))
 }
 
@@ -225,13 +225,13 @@ async fn edit_comment(
     responses((status = 200, description = "Success", body = IssueCommentWritten), Failures, NotFound)
 )]
 async fn delete_comment(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess<Write>,
     Path(id): Path<String>,
 ) -> Result<Json<IssueCommentWritten>, ApiError> {
     let is_admin = access.role.permits(Permission::Admin);
-    let actor = access.actor(&app);
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let actor = access.actor(&query.clock);
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE);
     Ok(Json(activity::delete_comment(&executor, &actor, &access.project, comment_id(&id)?, is_admin).await?))
 }
 
@@ -245,12 +245,12 @@ async fn delete_comment(
     responses((status = 200, description = "Success", body = SimilarIssues), Failures, NotFound)
 )]
 async fn similar(
-    State(app): State<Arc<App>>,
+    State(query): State<Arc<QueryContext>>,
     access: ProjectAccess,
     Path(hash): Path<String>,
 ) -> Result<Json<SimilarIssues>, ApiError> {
     let hash = ids::parse_hash(&hash)?;
-    let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
+    let executor = Executor::within(query.clone(), limits::LIST_DEADLINE);
     Ok(Json(issues::similar::list(&executor, &access.project, hash).await?))
 }
 

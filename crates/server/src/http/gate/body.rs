@@ -5,13 +5,14 @@
 
 use std::sync::Arc;
 
-use axum::extract::{FromRequest, Request};
+use axum::extract::{FromRef, FromRequest, Request};
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
-use crate::app::App;
+use crate::app::AppState;
+use crate::contexts::Process;
 use crate::error::ApiError;
 use tidewatch_ingest::coding;
 use tidewatch_ingest::coding::{Coding, InflateError};
@@ -29,19 +30,19 @@ pub struct JsonBody<T>(pub T);
 #[derive(Debug, Clone)]
 pub struct AnonymousBody<T>(pub T);
 
-impl<T: DeserializeOwned> FromRequest<Arc<App>> for JsonBody<T> {
+impl<T: DeserializeOwned> FromRequest<AppState> for JsonBody<T> {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, app: &Arc<App>) -> Result<JsonBody<T>, ApiError> {
-        read_json(request, app, &limits::JSON).await.map(JsonBody)
+    async fn from_request(request: Request, state: &AppState) -> Result<JsonBody<T>, ApiError> {
+        read_json(request, &Arc::<Process>::from_ref(state), &limits::JSON).await.map(JsonBody)
     }
 }
 
-impl<T: DeserializeOwned> FromRequest<Arc<App>> for AnonymousBody<T> {
+impl<T: DeserializeOwned> FromRequest<AppState> for AnonymousBody<T> {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, app: &Arc<App>) -> Result<AnonymousBody<T>, ApiError> {
-        read_json(request, app, &limits::ANONYMOUS).await.map(AnonymousBody)
+    async fn from_request(request: Request, state: &AppState) -> Result<AnonymousBody<T>, ApiError> {
+        read_json(request, &Arc::<Process>::from_ref(state), &limits::ANONYMOUS).await.map(AnonymousBody)
     }
 }
 
@@ -49,11 +50,11 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for AnonymousBody<T> {
 #[derive(Debug, Clone)]
 pub struct LogoBody(pub Bytes);
 
-impl FromRequest<Arc<App>> for LogoBody {
+impl FromRequest<AppState> for LogoBody {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, app: &Arc<App>) -> Result<LogoBody, ApiError> {
-        read(request, app, &limits::STATUS_LOGO).await.map(LogoBody)
+    async fn from_request(request: Request, state: &AppState) -> Result<LogoBody, ApiError> {
+        read(request, &Arc::<Process>::from_ref(state), &limits::STATUS_LOGO).await.map(LogoBody)
     }
 }
 
@@ -62,13 +63,13 @@ impl FromRequest<Arc<App>> for LogoBody {
 #[derive(Debug, Clone)]
 pub struct FormOrJson<T>(pub T);
 
-impl<T: DeserializeOwned> FromRequest<Arc<App>> for FormOrJson<T> {
+impl<T: DeserializeOwned> FromRequest<AppState> for FormOrJson<T> {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, app: &Arc<App>) -> Result<FormOrJson<T>, ApiError> {
+    async fn from_request(request: Request, state: &AppState) -> Result<FormOrJson<T>, ApiError> {
         let kind = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let is_form = kind.to_ascii_lowercase().starts_with("application/x-www-form-urlencoded");
-        let body = read(request, app, &limits::ANONYMOUS).await?;
+        let body = read(request, &Arc::<Process>::from_ref(state), &limits::ANONYMOUS).await?;
         let value = if is_form {
             form(&body)
         } else {
@@ -91,17 +92,21 @@ fn form(body: &[u8]) -> Option<serde_json::Value> {
 }
 
 /// An empty body reads as `{}`.
-async fn read_json<T: DeserializeOwned>(request: Request, app: &App, limits: &RouteLimits) -> Result<T, ApiError> {
-    let body = read(request, app, limits).await?;
+async fn read_json<T: DeserializeOwned>(
+    request: Request,
+    process: &Process,
+    limits: &RouteLimits,
+) -> Result<T, ApiError> {
+    let body = read(request, process, limits).await?;
     let text: &[u8] = if body.is_empty() { b"{}" } else { &body };
     serde_json::from_slice(text).map_err(|error| ApiError::malformed(format!("cannot read the JSON body: {error}")))
 }
 
 /// The inflated body.
-async fn read(request: Request, app: &App, limits: &RouteLimits) -> Result<Bytes, ApiError> {
+async fn read(request: Request, process: &Process, limits: &RouteLimits) -> Result<Bytes, ApiError> {
     let coding = content_coding(request.headers())?;
     let declared = declared_length(request.headers());
-    let mut held = app.json_bodies.reserve(NO_PROJECT);
+    let mut held = process.json_bodies.reserve(NO_PROJECT);
     let body = slow_client::read(request.into_body(), declared, limits, &mut held)
         .await
         .map_err(|error| body_error(error, limits))?;

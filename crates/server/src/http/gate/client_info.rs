@@ -3,17 +3,19 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRef, FromRequestParts};
 use axum::http::header::USER_AGENT;
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap};
 
 use super::per_ip::client_address;
 use super::session_cookie::{self, Cookie, CookieJar, Page};
-use crate::app::App;
+use crate::app::AppState;
+use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;
 use tidewatch_accounts::{Actor, User};
 use tidewatch_limits as limits;
+use tidewatch_limits::clock::Clock;
 use tidewatch_runtime::redact::plain;
 
 /// The client of a request. An extractor for routes without authentication.
@@ -33,39 +35,39 @@ pub struct ClientInfo {
 
 impl ClientInfo {
     /// The client of a request with these headers and extensions.
-    pub fn of(headers: &HeaderMap, extensions: &Extensions, app: &App) -> ClientInfo {
+    pub fn of(headers: &HeaderMap, extensions: &Extensions, process: &Process) -> ClientInfo {
         let user_agent = headers.get(USER_AGENT).map(|value| String::from_utf8_lossy(value.as_bytes()));
         let user_agent = plain(&user_agent.unwrap_or_default(), limits::USER_AGENT_CHARS_MAX);
-        let page = session_cookie::page(headers, &app.config.base_url());
+        let page = session_cookie::page(headers, &process.config.base_url());
         let cookies = CookieJar::of(extensions);
         let device = cookies.read(Cookie::Device, headers).map(str::to_owned);
         ClientInfo { address: client_address(extensions), user_agent, page, device, cookies }
     }
 
     /// The actor of an audit log entry, for a request without a user. `name`: an e-mail address, or the kind of client.
-    pub fn actor(&self, app: &App, name: &str) -> Actor {
+    pub fn actor(&self, clock: &Clock, name: &str) -> Actor {
         Actor {
             user_id: None,
             name: name.to_owned(),
             address: self.address.to_string(),
             user_agent: self.user_agent.clone(),
-            at_ns: app.clock.now_ns(),
+            at_ns: clock.now_ns(),
         }
     }
 
     /// Whether the user has signed in from this browser before, according to its device cookie.
-    pub async fn is_known_to(&self, user: i64, app: &App) -> Result<bool, ApiError> {
+    pub async fn is_known_to(&self, user: i64, accounts: &Accounts) -> Result<bool, ApiError> {
         match &self.device {
-            Some(cookie) => Ok(app.control.is_known_device(user, cookie, app.clock.now_ns()).await?),
+            Some(cookie) => Ok(accounts.control.is_known_device(user, cookie, accounts.clock.now_ns()).await?),
             None => Ok(false),
         }
     }
 
     /// Records a successful sign-in. `how`: `password`, `passkey`, `second factor`, or a provider.
-    pub async fn record_sign_in(&self, app: &App, user: &User, how: &str) -> Result<(), ApiError> {
+    pub async fn record_sign_in(&self, accounts: &Accounts, user: &User, how: &str) -> Result<(), ApiError> {
         let has_cookies = self.page == Page::Own || self.device.is_some();
-        let is_known = if has_cookies { Some(self.is_known_to(user.id, app).await?) } else { None };
-        Ok(app.control.record_sign_in(&self.actor(app, &user.email), user, how, is_known).await?)
+        let is_known = if has_cookies { Some(self.is_known_to(user.id, accounts).await?) } else { None };
+        Ok(accounts.control.record_sign_in(&self.actor(&accounts.clock, &user.email), user, how, is_known).await?)
     }
 
     /// Sets the session cookie with the response.
@@ -74,10 +76,10 @@ impl ClientInfo {
     }
 }
 
-impl FromRequestParts<Arc<App>> for ClientInfo {
+impl FromRequestParts<AppState> for ClientInfo {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<ClientInfo, ApiError> {
-        Ok(ClientInfo::of(&parts.headers, &parts.extensions, app))
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<ClientInfo, ApiError> {
+        Ok(ClientInfo::of(&parts.headers, &parts.extensions, &Arc::<Process>::from_ref(state)))
     }
 }

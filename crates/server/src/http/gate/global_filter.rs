@@ -1,14 +1,12 @@
 //! The services and environments of `?service=` and `?environment=`.
 
-use std::sync::Arc;
-
 use axum::extract::{FromRequestParts, Query};
 use axum::http::Uri;
 use axum::http::request::Parts;
 use tidewatch_query::global_filter::GlobalFilter;
 use utoipa::IntoParams;
 
-use crate::app::App;
+use crate::app::AppState;
 use crate::error::ApiError;
 
 /// The services and environments that a request selects.
@@ -31,10 +29,10 @@ pub struct GlobalFilterQuery {
 #[derive(Debug, Clone)]
 pub struct SelectedRecords(pub GlobalFilter);
 
-impl FromRequestParts<Arc<App>> for SelectedRecords {
+impl FromRequestParts<AppState> for SelectedRecords {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<SelectedRecords, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, _: &AppState) -> Result<SelectedRecords, ApiError> {
         let filter = GlobalFilter::new(values(&parts.uri, "service"), values(&parts.uri, "environment"))?;
         Ok(SelectedRecords(filter))
     }

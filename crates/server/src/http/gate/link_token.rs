@@ -2,12 +2,10 @@
 //!
 //! Proxies write paths to their access logs, but not this header. The UI sends the header.
 
-use std::sync::Arc;
-
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 
-use crate::app::App;
+use crate::app::AppState;
 use crate::error::ApiError;
 
 /// The name of the header.
@@ -16,11 +14,11 @@ pub const LINK_TOKEN: &str = "link-token";
 /// Extracts the token, which the handler validates. Fails with 400 without a token.
 pub struct LinkToken(pub String);
 
-impl FromRequestParts<Arc<App>> for LinkToken {
+impl FromRequestParts<AppState> for LinkToken {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<LinkToken, ApiError> {
-        let path = RawPathParams::from_request_parts(parts, app).await.map_err(ApiError::internal)?;
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<LinkToken, ApiError> {
+        let path = RawPathParams::from_request_parts(parts, state).await.map_err(ApiError::internal)?;
         let in_path = path.iter().find(|(name, _)| *name == "token").map(|(_, value)| value.to_owned());
         let in_header = || parts.headers.get(LINK_TOKEN).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let token = in_path.or_else(in_header).filter(|token| !token.is_empty());

@@ -4,11 +4,12 @@ use std::marker::PhantomData;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRef, FromRequestParts};
 use axum::http::Extensions;
 use axum::http::request::Parts;
 
-use crate::app::App;
+use crate::app::AppState;
+use crate::contexts::Process;
 use crate::error::ApiError;
 use tidewatch_limits::per_ip::Named;
 
@@ -16,11 +17,12 @@ use tidewatch_limits::per_ip::Named;
 /// PerIp<Login>`.
 pub struct PerIp<W>(PhantomData<W>);
 
-impl<W: Named + Send> FromRequestParts<Arc<App>> for PerIp<W> {
+impl<W: Named + Send> FromRequestParts<AppState> for PerIp<W> {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<PerIp<W>, ApiError> {
-        app.per_ip.count(W::WINDOW, client_address(&parts.extensions), app.clock.now_ns())?;
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<PerIp<W>, ApiError> {
+        let process = Arc::<Process>::from_ref(state);
+        process.per_ip.count(W::WINDOW, client_address(&parts.extensions), process.clock.now_ns())?;
         Ok(PerIp(PhantomData))
     }
 }

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::body::{body_error, declared_length};
 use super::multipart::{Event, Multipart, MultipartError, PartHead};
-use crate::app::App;
+use crate::contexts::{Ingest, Process};
 use crate::error::ApiError;
 use tidewatch_ingest::coding;
 use tidewatch_ingest::coding::Coding;
@@ -46,9 +46,14 @@ pub struct UploadedFile {
 }
 
 /// Waits for a slot, then writes the whole upload to disk.
-pub async fn receive(app: &App, request: Request, limits: &RouteLimits) -> Result<Upload, ApiError> {
+pub async fn receive(
+    ingest: &Ingest,
+    process: &Process,
+    request: Request,
+    limits: &RouteLimits,
+) -> Result<Upload, ApiError> {
     let no_slot = ApiError::Overloaded("too many uploads at once; try again later");
-    let entered = tokio::time::timeout(limits::UPLOAD_WAIT_MAX, app.uploads.enter(NO_PROJECT)).await;
+    let entered = tokio::time::timeout(limits::UPLOAD_WAIT_MAX, ingest.uploads.enter(NO_PROJECT)).await;
     let permit = entered.map_err(|_| no_slot.clone())?.map_err(|_| no_slot)?;
     let headers = request.headers();
     if coding::of(headers) != Ok(Coding::Identity) {
@@ -58,7 +63,7 @@ pub async fn receive(app: &App, request: Request, limits: &RouteLimits) -> Resul
     let parser = Multipart::new(content_type).map_err(malformed)?;
     let declared = declared_length(headers);
     let body = BodyReader::new(request.into_body(), declared, limits).map_err(|error| body_error(error, limits))?;
-    let folder = Folder::make(&app.config.upload_folder()).await?;
+    let folder = Folder::make(&process.config.upload_folder()).await?;
     let mut receiver = Receiver {
         upload: Upload { files: Vec::new(), fields: Vec::new(), folder, _permit: permit },
         open: Open::Nothing,

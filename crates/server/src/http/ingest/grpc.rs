@@ -30,7 +30,8 @@ use self::frame::{Frame, FrameError};
 use super::otlp;
 use super::response::{self, PartialSuccess, grpc_code};
 use super::unread_body::UnreadBody;
-use crate::app::App;
+use crate::app::AppState;
+use crate::contexts::{Accounts, Ingest, Process};
 use crate::error::ApiError;
 use tidewatch_accounts::Project;
 use tidewatch_ingest::accept::Export;
@@ -39,6 +40,7 @@ use tidewatch_ingest::error::ExportError;
 use tidewatch_ingest::outcome::{Refused, RejectReason, Rejections};
 use tidewatch_ingest::request_attributes::RequestAttributes;
 use tidewatch_limits as limits;
+use tidewatch_query::context::QueryContext;
 
 const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
 const OK: HeaderValue = HeaderValue::from_static("0");
@@ -53,7 +55,7 @@ const SERVICES: [&str; 3] = [
 ];
 
 /// The routes of the three OTLP services and of the health service.
-pub fn routes() -> Router<Arc<App>> {
+pub fn routes() -> Router<AppState> {
     let [traces_service, metrics_service, logs_service] = SERVICES;
     Router::new()
         .route(&format!("/{traces_service}/Export"), post(traces))
@@ -62,24 +64,49 @@ pub fn routes() -> Router<Arc<App>> {
         .route("/grpc.health.v1.Health/Check", post(health))
 }
 
-async fn traces(State(app): State<Arc<App>>, request: Request) -> Response {
-    export(&app, Signal::Traces, request).await
+async fn traces(
+    State(accounts): State<Arc<Accounts>>,
+    State(query): State<Arc<QueryContext>>,
+    State(ingest): State<Arc<Ingest>>,
+    State(process): State<Arc<Process>>,
+    request: Request,
+) -> Response {
+    export(&accounts, &query, &ingest, &process, Signal::Traces, request).await
 }
 
-async fn metrics(State(app): State<Arc<App>>, request: Request) -> Response {
-    export(&app, Signal::Metrics, request).await
+async fn metrics(
+    State(accounts): State<Arc<Accounts>>,
+    State(query): State<Arc<QueryContext>>,
+    State(ingest): State<Arc<Ingest>>,
+    State(process): State<Arc<Process>>,
+    request: Request,
+) -> Response {
+    export(&accounts, &query, &ingest, &process, Signal::Metrics, request).await
 }
 
-async fn logs(State(app): State<Arc<App>>, request: Request) -> Response {
-    export(&app, Signal::Logs, request).await
+async fn logs(
+    State(accounts): State<Arc<Accounts>>,
+    State(query): State<Arc<QueryContext>>,
+    State(ingest): State<Arc<Ingest>>,
+    State(process): State<Arc<Process>>,
+    request: Request,
+) -> Response {
+    export(&accounts, &query, &ingest, &process, Signal::Logs, request).await
 }
 
-async fn export(app: &Arc<App>, signal: Signal, request: Request) -> Response {
+async fn export(
+    accounts: &Accounts,
+    query: &Arc<QueryContext>,
+    ingest: &Ingest,
+    process: &Process,
+    signal: Signal,
+    request: Request,
+) -> Response {
     let (head, body) = request.into_parts();
     let body = UnreadBody::new(body);
-    let project = otlp::project_of(app, &head.headers);
+    let project = otlp::project_of(accounts, &head.headers);
     let result = match &project {
-        Some(project) => accept(app, signal, project, &head, body.body()).await,
+        Some(project) => accept(query, ingest, process, signal, project, &head, body.body()).await,
         None => {
             let error = ExportError::Unauthorized("missing or wrong project token");
             Err(Refused::new(RejectReason::BadToken, error))
@@ -88,7 +115,7 @@ async fn export(app: &Arc<App>, signal: Signal, request: Request) -> Response {
     match result {
         Ok(rejections) => success(response::message(PartialSuccess::of(&rejections, signal.into()).as_ref())),
         Err(refused) => {
-            otlp::count_refused(app, signal, &head, project.as_deref(), &refused);
+            otlp::count_refused(accounts, ingest, process, signal, &head, project.as_deref(), &refused);
             // HTTP/2 resets the stream of a request whose response precedes the end of its body, and clients then
             // report the reset instead of the status.
             body.discard().await;
@@ -101,16 +128,18 @@ async fn export(app: &Arc<App>, signal: Signal, request: Request) -> Response {
 }
 
 async fn accept(
-    app: &Arc<App>,
+    query: &Arc<QueryContext>,
+    ingest: &Ingest,
+    process: &Process,
     signal: Signal,
     project: &Project,
     head: &Parts,
     body: Body,
 ) -> Result<Rejections, Refused> {
-    otlp::admit(app, project, &head.headers).await?;
+    otlp::admit(query, ingest, process, project, &head.headers).await?;
     let compression = check_call(head)?;
     let (body, body_permit) =
-        otlp::read(app, signal.into(), project.number, &head.headers, (body, frame::PREFIX_BYTES)).await?;
+        otlp::read(ingest, process, signal.into(), project.number, &head.headers, (body, frame::PREFIX_BYTES)).await?;
     let Frame { is_compressed, message } = frame::only(body).map_err(|error| Refused::malformed(error.to_string()))?;
     let coding = match (is_compressed, compression) {
         (false, _) => Coding::Identity,
@@ -119,7 +148,7 @@ async fn accept(
     };
     let (kind, attributes) = (signal.into(), RequestAttributes::default());
     let encoding = Encoding::Protobuf;
-    otlp::store(app, Export { project, kind, encoding, coding, attributes, body: message, body_permit }).await
+    otlp::store(ingest, Export { project, kind, encoding, coding, attributes, body: message, body_permit }).await
 }
 
 /// Checks the headers of a call. Returns the compression of compressed messages.

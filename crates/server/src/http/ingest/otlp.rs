@@ -19,7 +19,7 @@ use tidewatch_domain::model::{RequestKind, Signal};
 use super::cors;
 use super::profile_attributes;
 use super::response::{self, PartialSuccess};
-use crate::app::App;
+use crate::contexts::{Accounts, Ingest, Process};
 use crate::error::ApiError;
 use crate::http::gate::auth::{ClientInfo, bearer};
 use crate::http::gate::body::declared_length;
@@ -39,6 +39,7 @@ use tidewatch_limits::admission::body_permit::BodyPermit;
 use tidewatch_limits::admission::slots::Full;
 use tidewatch_limits::admission::slow_client::BodyError;
 use tidewatch_limits::{RouteLimits, SlowResponse};
+use tidewatch_query::context::QueryContext;
 
 /// The project number for refused requests whose token belongs to no project.
 const NO_PROJECT: u32 = 0;
@@ -47,32 +48,56 @@ const NO_PROJECT: u32 = 0;
 #[utoipa::path(post, path = "/api/otel/v1/traces", operation_id = "exportTraces", tag = "otlp", security(("projectToken" = [])),
     request_body(content((Vec<u8> = "application/x-protobuf"), (serde_json::Value = "application/json")), description = "ExportTraceServiceRequest"),
     responses((status = 200, description = "ExportTraceServiceResponse in the request's encoding"), (status = "default", description = "google.rpc.Status in the request's encoding")))]
-pub async fn traces(State(app): State<Arc<App>>, request: Request) -> Response {
-    export(app, Signal::Traces, request).await
+pub async fn traces(
+    State(accounts): State<Arc<Accounts>>,
+    State(query): State<Arc<QueryContext>>,
+    State(ingest): State<Arc<Ingest>>,
+    State(process): State<Arc<Process>>,
+    request: Request,
+) -> Response {
+    export(accounts, query, ingest, process, Signal::Traces, request).await
 }
 
 /// Stores metric points, sent as an OTLP export request.
 #[utoipa::path(post, path = "/api/otel/v1/metrics", operation_id = "exportMetrics", tag = "otlp", security(("projectToken" = [])),
     request_body(content((Vec<u8> = "application/x-protobuf"), (serde_json::Value = "application/json")), description = "ExportMetricsServiceRequest"),
     responses((status = 200, description = "ExportMetricsServiceResponse in the request's encoding"), (status = "default", description = "google.rpc.Status in the request's encoding")))]
-pub async fn metrics(State(app): State<Arc<App>>, request: Request) -> Response {
-    export(app, Signal::Metrics, request).await
+pub async fn metrics(
+    State(accounts): State<Arc<Accounts>>,
+    State(query): State<Arc<QueryContext>>,
+    State(ingest): State<Arc<Ingest>>,
+    State(process): State<Arc<Process>>,
+    request: Request,
+) -> Response {
+    export(accounts, query, ingest, process, Signal::Metrics, request).await
 }
 
 /// Stores log records, sent as an OTLP export request.
 #[utoipa::path(post, path = "/api/otel/v1/logs", operation_id = "exportLogs", tag = "otlp", security(("projectToken" = [])),
     request_body(content((Vec<u8> = "application/x-protobuf"), (serde_json::Value = "application/json")), description = "ExportLogsServiceRequest"),
     responses((status = 200, description = "ExportLogsServiceResponse in the request's encoding"), (status = "default", description = "google.rpc.Status in the request's encoding")))]
-pub async fn logs(State(app): State<Arc<App>>, request: Request) -> Response {
-    export(app, Signal::Logs, request).await
+pub async fn logs(
+    State(accounts): State<Arc<Accounts>>,
+    State(query): State<Arc<QueryContext>>,
+    State(ingest): State<Arc<Ingest>>,
+    State(process): State<Arc<Process>>,
+    request: Request,
+) -> Response {
+    export(accounts, query, ingest, process, Signal::Logs, request).await
 }
 
 /// Stores profiles, sent as an OTLP export request of the development version of the signal.
 #[utoipa::path(post, path = "/api/otel/v1development/profiles", operation_id = "exportProfiles", tag = "otlp", security(("projectToken" = [])),
     request_body(content((Vec<u8> = "application/x-protobuf"), (serde_json::Value = "application/json")), description = "ExportProfilesServiceRequest"),
     responses((status = 200, description = "ExportProfilesServiceResponse in the request's encoding"), (status = "default", description = "google.rpc.Status in the request's encoding")))]
-pub async fn profiles(State(app): State<Arc<App>>, request: Request) -> Response {
-    export(app, RequestKind::OtlpProfiles, request).await
+pub async fn profiles(
+    State(accounts): State<Arc<Accounts>>,
+    State(query): State<Arc<QueryContext>>,
+    State(ingest): State<Arc<Ingest>>,
+    State(process): State<Arc<Process>>,
+    request: Request,
+) -> Response {
+    export(accounts, query, ingest, process, RequestKind::OtlpProfiles, request).await
 }
 
 /// The response to methods other than POST and OPTIONS: 405.
@@ -83,27 +108,41 @@ pub async fn wrong_method(headers: HeaderMap) -> Response {
     cors::allow_any_origin(response)
 }
 
-async fn export(app: Arc<App>, kind: impl Into<RequestKind>, request: Request) -> Response {
-    cors::allow_any_origin(export_response(app, kind.into(), request).await)
+async fn export(
+    accounts: Arc<Accounts>,
+    query: Arc<QueryContext>,
+    ingest: Arc<Ingest>,
+    process: Arc<Process>,
+    kind: impl Into<RequestKind>,
+    request: Request,
+) -> Response {
+    cors::allow_any_origin(export_response(accounts, query, ingest, process, kind.into(), request).await)
 }
 
-async fn export_response(app: Arc<App>, kind: RequestKind, request: Request) -> Response {
+async fn export_response(
+    accounts: Arc<Accounts>,
+    query: Arc<QueryContext>,
+    ingest: Arc<Ingest>,
+    process: Arc<Process>,
+    kind: RequestKind,
+    request: Request,
+) -> Response {
     let (head, body) = request.into_parts();
     let content_type = media_type(&head.headers);
     // Requests with an unknown content type get a JSON response.
     let encoding = content_type.unwrap_or(Encoding::Json);
-    let Some(project) = project_of(&app, &head.headers) else {
+    let Some(project) = project_of(&accounts, &head.headers) else {
         let refused = Refused::new(RejectReason::BadToken, ExportError::Unauthorized("missing or wrong project token"));
-        count_refused(&app, kind, &head, None, &refused);
+        count_refused(&accounts, &ingest, &process, kind, &head, None, &refused);
         return response::failure(encoding, &refused.error.clone().into());
     };
-    match accept(&app, kind, content_type, &project, (head, body)).await {
+    match accept(&query, &ingest, &process, kind, content_type, &project, (head, body)).await {
         Ok(rejections) => {
             let partial = PartialSuccess::of(&rejections, kind);
             response::success(kind, encoding, partial.as_ref())
         }
         Err(refused) => {
-            app.refused(project.number, kind, &refused);
+            ingest.refused(project.number, kind, &refused);
             response::failure(encoding, &refused.error.clone().into())
         }
     }
@@ -111,53 +150,62 @@ async fn export_response(app: Arc<App>, kind: RequestKind, request: Request) -> 
 
 /// Checks, reads and stores a request. `content_type`: `None` if it is not one of this kind of request.
 pub async fn accept(
-    app: &Arc<App>,
+    query: &Arc<QueryContext>,
+    ingest: &Ingest,
+    process: &Process,
     kind: RequestKind,
     content_type: Option<Encoding>,
     project: &Project,
     (head, body): (Parts, Body),
 ) -> Result<Rejections, Refused> {
     let unsupported = |what| Refused::new(RejectReason::UnsupportedMediaType, ExportError::UnsupportedMedia(what));
-    admit(app, project, &head.headers).await?;
+    admit(query, ingest, process, project, &head.headers).await?;
     let encoding = content_type
         .ok_or_else(|| unsupported("the content type must be application/x-protobuf or application/json".to_owned()))?;
     let coding = coding::of(&head.headers).map_err(|name| unsupported(coding::unknown(&name)))?;
-    let attributes = attributes(app, project, kind, &head)?;
-    let (body, body_permit) = read(app, kind, project.number, &head.headers, (body, 0)).await?;
-    store(app, Export { project, kind, encoding, coding, attributes, body, body_permit }).await
+    let attributes = attributes(process, project, kind, &head)?;
+    let (body, body_permit) = read(ingest, process, kind, project.number, &head.headers, (body, 0)).await?;
+    store(ingest, Export { project, kind, encoding, coding, attributes, body, body_permit }).await
 }
 
 /// Checks what does not depend on the body: the origin and the project's quota.
-pub async fn admit(app: &App, project: &Project, headers: &HeaderMap) -> Result<(), Refused> {
+pub async fn admit(
+    query: &Arc<QueryContext>,
+    ingest: &Ingest,
+    process: &Process,
+    project: &Project,
+    headers: &HeaderMap,
+) -> Result<(), Refused> {
     if let Some(origin) = headers.get(ORIGIN)
         && !origins::allows(&project.settings.allowed_origins, origin.as_bytes())
     {
         let error = ExportError::Forbidden("this project takes nothing from pages of this origin");
         return Err(Refused::new(RejectReason::Origin, error));
     }
-    app.quotas.admit(&app.query, project, app.config.project_quota(), app.clock.now_ns()).await
+    ingest.quotas.admit(query, project, process.config.project_quota(), ingest.pipeline.clock.now_ns()).await
 }
 
 /// Reads a body as received, within the limits of its kind. `prefix_bytes` precede its content and do not count.
 pub async fn read(
-    app: &App,
+    ingest: &Ingest,
+    process: &Process,
     kind: RequestKind,
     project: u32,
     headers: &HeaderMap,
     (body, prefix_bytes): (Body, usize),
 ) -> Result<(Bytes, BodyPermit), Refused> {
     let limits = match kind {
-        RequestKind::Report | RequestKind::Profile => app.config.report(),
+        RequestKind::Report | RequestKind::Profile => process.config.report(),
         RequestKind::Otlp(_) | RequestKind::OtlpProfiles => {
-            RouteLimits { body_bytes_max: app.config.otlp_body_bytes_max, ..limits::OTLP }
+            RouteLimits { body_bytes_max: process.config.otlp_body_bytes_max, ..limits::OTLP }
         }
     };
     let bytes_max = limits.body_bytes_max;
     let limits = RouteLimits { body_bytes_max: bytes_max + prefix_bytes, ..limits };
     let declared = declared_length(headers);
     let wait_start = Instant::now();
-    let entered = BodyPermit::enter(&app.admission, &app.bodies, project).await;
-    app.ingest.metrics.admission.add(wait_start.elapsed());
+    let entered = BodyPermit::enter(&ingest.admission, &ingest.bodies, project).await;
+    ingest.pipeline.metrics.admission.add(wait_start.elapsed());
     let mut body_permit = entered.map_err(|Full| Refused::overloaded(FULL))?;
     let body = body_permit.read(body, declared, &limits).await.map_err(|error| match error {
         BodyError::TooLarge => Refused::too_large(bytes_max),
@@ -169,18 +217,23 @@ pub async fn read(
 }
 
 /// Stores a body. When this returns `Ok`, its records are durable.
-pub async fn store(app: &App, export: Export<'_>) -> Result<Rejections, Refused> {
+pub async fn store(ingest: &Ingest, export: Export<'_>) -> Result<Rejections, Refused> {
     let project = export.project.number;
-    let Accepted { rejections, bytes, records } = accept::accept(&app.ingest, export).await?;
-    app.quotas.charge(project, bytes, records);
+    let Accepted { rejections, bytes, records } = accept::accept(&ingest.pipeline, export).await?;
+    ingest.quotas.charge(project, bytes, records);
     Ok(rejections)
 }
 
 /// The inputs of a request that its rows depend on and its body lacks.
-fn attributes(app: &App, project: &Project, kind: RequestKind, head: &Parts) -> Result<RequestAttributes, Refused> {
+fn attributes(
+    process: &Process,
+    project: &Project,
+    kind: RequestKind,
+    head: &Parts,
+) -> Result<RequestAttributes, Refused> {
     Ok(match kind {
         RequestKind::Report => {
-            let client = ClientInfo::of(&head.headers, &head.extensions, app);
+            let client = ClientInfo::of(&head.headers, &head.extensions, process);
             RequestAttributes { client_address: Some(client.address), ..RequestAttributes::default() }
         }
         RequestKind::Profile => profile_attributes::attributes(project, head.uri.query())?,
@@ -197,28 +250,30 @@ fn slow_error(slow_response: SlowResponse) -> ExportError {
 }
 
 /// The project of the request's token. `None` without a valid token.
-pub fn project_of(app: &App, headers: &HeaderMap) -> Option<Arc<Project>> {
-    app.control.project_by_token(bearer(headers)?, app.clock.now_ns())
+pub fn project_of(accounts: &Accounts, headers: &HeaderMap) -> Option<Arc<Project>> {
+    accounts.control.project_by_token(bearer(headers)?, accounts.clock.now_ns())
 }
 
 /// Counts a refused export. One without a project is recorded with details that identify its sender.
 pub fn count_refused(
-    app: &App,
+    accounts: &Accounts,
+    ingest: &Ingest,
+    process: &Process,
     kind: impl Into<RequestKind>,
     head: &Parts,
     project: Option<&Project>,
     refused: &Refused,
 ) {
-    app.refused(project.map_or(NO_PROJECT, |project| project.number), kind, refused);
+    ingest.refused(project.map_or(NO_PROJECT, |project| project.number), kind, refused);
     if project.is_some() {
         return;
     }
-    let at_ns = app.clock.now_ns();
-    let is_upload_token = |token: &str| app.control.project_by_upload_token(token, at_ns).is_some();
+    let at_ns = ingest.pipeline.clock.now_ns();
+    let is_upload_token = |token: &str| accounts.control.project_by_upload_token(token, at_ns).is_some();
     let (message, token_start) = refusals::unknown_credential(&head.headers, is_upload_token);
-    let ClientInfo { address, user_agent, .. } = ClientInfo::of(&head.headers, &head.extensions, app);
+    let ClientInfo { address, user_agent, .. } = ClientInfo::of(&head.headers, &head.extensions, process);
     let (path, reason) = (head.uri.path().to_owned(), refused.reason);
-    app.refusals.add_unknown(UnknownSender { at_ns, address, path, token_start, user_agent, reason, message });
+    ingest.refusals.add_unknown(UnknownSender { at_ns, address, path, token_start, user_agent, reason, message });
 }
 
 /// The encoding that the content type names; parameters and case are ignored. `None` if it is not a type of OTLP.

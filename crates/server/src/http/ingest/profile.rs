@@ -15,10 +15,11 @@ use tidewatch_domain::model::RequestKind;
 
 use super::cors;
 use super::otlp::{accept, count_refused, project_of};
-use crate::app::App;
+use crate::contexts::{Accounts, Ingest, Process};
 use crate::error::ApiError;
 use tidewatch_ingest::error::ExportError;
 use tidewatch_ingest::outcome::{Refused, RejectReason};
+use tidewatch_query::context::QueryContext;
 
 /// Stores a profile in the format of pprof, compressed with gzip or not.
 #[utoipa::path(post, path = "/api/profiles/ingest", operation_id = "ingestProfile", tag = "native", security(("projectToken" = [])),
@@ -28,8 +29,14 @@ use tidewatch_ingest::outcome::{Refused, RejectReason};
     request_body(content = Vec<u8>, content_type = "application/octet-stream", description = "profile.proto; the content type is not checked"),
     responses((status = 200, description = "Stored", body = serde_json::Value), (status = 400, description = "Not a profile", body = crate::error::ErrorBody),
         (status = 413, description = "Too large after decompression", body = crate::error::ErrorBody), (status = 503, description = "Too slow or too many; retry after `Retry-After`", body = crate::error::ErrorBody)))]
-pub async fn ingest(State(app): State<Arc<App>>, request: Request) -> Response {
-    cors::allow_any_origin(response(app, request).await)
+pub async fn ingest(
+    State(accounts): State<Arc<Accounts>>,
+    State(query): State<Arc<QueryContext>>,
+    State(ingest): State<Arc<Ingest>>,
+    State(process): State<Arc<Process>>,
+    request: Request,
+) -> Response {
+    cors::allow_any_origin(response(accounts, query, ingest, process, request).await)
 }
 
 /// The response to methods other than POST and OPTIONS: 405.
@@ -39,17 +46,25 @@ pub async fn wrong_method() -> Response {
     cors::allow_any_origin(response)
 }
 
-async fn response(app: Arc<App>, request: Request) -> Response {
+async fn response(
+    accounts: Arc<Accounts>,
+    query: Arc<QueryContext>,
+    ingest: Arc<Ingest>,
+    process: Arc<Process>,
+    request: Request,
+) -> Response {
     let (head, body) = request.into_parts();
-    let Some(project) = project_of(&app, &head.headers) else {
+    let Some(project) = project_of(&accounts, &head.headers) else {
         let refused = Refused::new(RejectReason::BadToken, ExportError::Unauthorized("missing or wrong project token"));
-        count_refused(&app, RequestKind::Profile, &head, None, &refused);
+        count_refused(&accounts, &ingest, &process, RequestKind::Profile, &head, None, &refused);
         return ApiError::from(refused.error).into_response();
     };
-    match accept(&app, RequestKind::Profile, Some(Encoding::Protobuf), &project, (head, body)).await {
+    match accept(&query, &ingest, &process, RequestKind::Profile, Some(Encoding::Protobuf), &project, (head, body))
+        .await
+    {
         Ok(_) => (StatusCode::OK, Json(json!({}))).into_response(),
         Err(refused) => {
-            app.refused(project.number, RequestKind::Profile, &refused);
+            ingest.refused(project.number, RequestKind::Profile, &refused);
             ApiError::from(refused.error).into_response()
         }
     }

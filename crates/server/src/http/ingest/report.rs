@@ -16,18 +16,25 @@ use tidewatch_domain::model::RequestKind;
 
 use super::cors;
 use super::otlp::{accept, count_refused, project_of};
-use crate::app::App;
+use crate::contexts::{Accounts, Ingest, Process};
 use crate::error::ApiError;
 use tidewatch_ingest::error::ExportError;
 use tidewatch_ingest::outcome::{Refused, RejectReason};
+use tidewatch_query::context::QueryContext;
 
 /// Stores a native report: requests, task runs, spans, exceptions and metrics.
 #[utoipa::path(post, path = "/api/report", operation_id = "report", tag = "native", security(("projectToken" = [])),
     request_body(content = serde_json::Value, content_type = "application/json", description = "The report; unknown fields are ignored"),
     responses((status = 200, description = "Stored", body = serde_json::Value), (status = 400, description = "Malformed JSON", body = crate::error::ErrorBody),
         (status = 413, description = "Too large after decompression", body = crate::error::ErrorBody), (status = 503, description = "Too slow or too many; retry after `Retry-After`", body = crate::error::ErrorBody)))]
-pub async fn report(State(app): State<Arc<App>>, request: Request) -> Response {
-    cors::allow_any_origin(report_response(app, request).await)
+pub async fn report(
+    State(accounts): State<Arc<Accounts>>,
+    State(query): State<Arc<QueryContext>>,
+    State(ingest): State<Arc<Ingest>>,
+    State(process): State<Arc<Process>>,
+    request: Request,
+) -> Response {
+    cors::allow_any_origin(report_response(accounts, query, ingest, process, request).await)
 }
 
 /// The response to methods other than POST and OPTIONS: 405.
@@ -37,18 +44,24 @@ pub async fn wrong_method() -> Response {
     cors::allow_any_origin(response)
 }
 
-async fn report_response(app: Arc<App>, request: Request) -> Response {
+async fn report_response(
+    accounts: Arc<Accounts>,
+    query: Arc<QueryContext>,
+    ingest: Arc<Ingest>,
+    process: Arc<Process>,
+    request: Request,
+) -> Response {
     let (head, body) = request.into_parts();
-    let Some(project) = project_of(&app, &head.headers) else {
+    let Some(project) = project_of(&accounts, &head.headers) else {
         let refused = Refused::new(RejectReason::BadToken, ExportError::Unauthorized("missing or wrong project token"));
-        count_refused(&app, RequestKind::Report, &head, None, &refused);
+        count_refused(&accounts, &ingest, &process, RequestKind::Report, &head, None, &refused);
         return ApiError::from(refused.error).into_response();
     };
     // The content type is not checked: some clients send none.
-    match accept(&app, RequestKind::Report, Some(Encoding::Json), &project, (head, body)).await {
+    match accept(&query, &ingest, &process, RequestKind::Report, Some(Encoding::Json), &project, (head, body)).await {
         Ok(_) => (StatusCode::OK, Json(json!({}))).into_response(),
         Err(refused) => {
-            app.refused(project.number, RequestKind::Report, &refused);
+            ingest.refused(project.number, RequestKind::Report, &refused);
             ApiError::from(refused.error).into_response()
         }
     }

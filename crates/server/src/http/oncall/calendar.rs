@@ -11,6 +11,7 @@ use url::Url;
 
 use crate::app::App;
 use crate::error::ApiError;
+use crate::http::confirmation::Done;
 use crate::http::gate::auth::LoginUser;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{Failures, NotFound, TooMany};
@@ -19,7 +20,6 @@ use tidewatch_alerts::oncall::engine;
 use tidewatch_limits as limits;
 use tidewatch_limits::per_ip::OncallFeed;
 use tidewatch_query::time::to_rfc3339;
-use tidewatch_query::views::account::Done;
 use tidewatch_query::views::oncall_pages::OncallCalendar;
 
 /// Whether the caller has a feed.
@@ -31,7 +31,7 @@ use tidewatch_query::views::oncall_pages::OncallCalendar;
     responses((status = 200, description = "Success", body = OncallCalendar), Failures)
 )]
 pub async fn get(State(app): State<Arc<App>>, LoginUser(caller): LoginUser) -> Result<Json<OncallCalendar>, ApiError> {
-    let created = app.control.oncall_calendar(caller.user.id).await?;
+    let created = app.accounts.control.oncall_calendar(caller.user.id).await?;
     Ok(Json(OncallCalendar { created_at: created.map(to_rfc3339), url: None }))
 }
 
@@ -47,9 +47,9 @@ pub async fn create(
     State(app): State<Arc<App>>,
     LoginUser(caller): LoginUser,
 ) -> Result<Json<OncallCalendar>, ApiError> {
-    let actor = caller.actor(&app);
-    let token = app.control.create_oncall_calendar(&actor).await?;
-    let url = format!("{}/api/on-call/calendar/{token}", app.config.base_url());
+    let actor = caller.actor(&app.process.clock);
+    let token = app.accounts.control.create_oncall_calendar(&actor).await?;
+    let url = format!("{}/api/on-call/calendar/{token}", app.process.config.base_url());
     Ok(Json(OncallCalendar { created_at: Some(to_rfc3339(actor.at_ns)), url: Some(url) }))
 }
 
@@ -62,7 +62,7 @@ pub async fn create(
     responses((status = 200, description = "Success", body = Done), Failures)
 )]
 pub async fn end(State(app): State<Arc<App>>, LoginUser(caller): LoginUser) -> Result<Json<Done>, ApiError> {
-    app.control.end_oncall_calendar(&caller.actor(&app)).await?;
+    app.accounts.control.end_oncall_calendar(&caller.actor(&app.process.clock)).await?;
     Ok(Json(Done { message: "the feed has ended".to_owned() }))
 }
 
@@ -82,20 +82,21 @@ pub async fn feed(
     Path(token): Path<String>,
 ) -> Result<impl IntoResponse, ApiError> {
     let token = token.strip_suffix(".ics").unwrap_or(&token);
-    let user = app.control.user_of_oncall_calendar(token).await?.and_then(|user| app.control.user(user));
+    let user =
+        app.accounts.control.user_of_oncall_calendar(token).await?.and_then(|user| app.accounts.control.user(user));
     let user = user.filter(|user| !user.is_disabled).ok_or_else(|| ApiError::not_found("no such feed"))?;
-    let now_ns = app.clock.now_ns();
+    let now_ns = app.process.clock.now_ns();
     let to_ns = now_ns.saturating_add(limits::ONCALL_TIMELINE_MAX.as_nanos() as i64);
     let from_ns = now_ns.saturating_sub(limits::ONCALL_CALENDAR_PAST.as_nanos() as i64);
     let mut events = Vec::new();
-    for membership in app.control.memberships(user.id) {
-        for stored in app.control.oncall_schedules(membership.organization.id, from_ns).await? {
+    for membership in app.accounts.control.memberships(user.id) {
+        for stored in app.accounts.control.oncall_schedules(membership.organization.id, from_ns).await? {
             let Some(schedule) = engine::schedule(&stored) else { continue };
             let own = schedule.shifts(from_ns, to_ns).into_iter().filter(|shift| shift.user == user.id);
             events.extend(own.map(|shift| Event { schedule: stored.id, name: stored.name.clone(), shift }));
         }
     }
-    let base_url = app.config.base_url();
+    let base_url = app.process.config.base_url();
     let host = Url::parse(&base_url).ok().and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default();
     let headers = [(CONTENT_TYPE, "text/calendar; charset=utf-8"), (CACHE_CONTROL, "private, no-store")];
     Ok((headers, calendar_of(&host, &events, now_ns)))

@@ -44,16 +44,16 @@ pub async fn handover(
     query: Result<Query<HandoverQuery>, QueryRejection>,
 ) -> Result<Json<Handover>, ApiError> {
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
-    let (organization, now_ns) = (access.organization.id, app.clock.now_ns());
+    let (organization, now_ns) = (access.organization.id, app.process.clock.now_ns());
     let since_ns = now_ns.saturating_sub(limits::ONCALL_TIMELINE_MAX.as_nanos() as i64);
-    let stored = app.control.oncall_schedule(organization, query.schedule_id, since_ns).await?;
+    let stored = app.accounts.control.oncall_schedule(organization, query.schedule_id, since_ns).await?;
     let people = People::of(&app, organization).await?;
     let shift = engine::schedule(&stored).and_then(|schedule| schedule.last_ended(now_ns));
     let pages = match shift {
-        Some(shift) => app.control.oncall_pages_between(organization, shift.start_ns, shift.end_ns).await?,
+        Some(shift) => app.accounts.control.oncall_pages_between(organization, shift.start_ns, shift.end_ns).await?,
         None => Vec::new(),
     };
-    let readable = app.control.projects_of(access.user.id);
+    let readable = app.accounts.control.projects_of(access.user.id);
     let is_readable = |page: &OncallPage| readable.iter().any(|(project, _)| project.number == page.project);
     let reaches = StepTarget { kind: TargetKind::Schedule, id: stored.id };
     let pages = pages.iter().filter(|page| is_readable(page) && has_target(page, reaches));

@@ -27,11 +27,11 @@ use tidewatch_query::views::oncall::{OncallNow, ScheduleNow, TeamNow};
     responses((status = 200, description = "Success", body = OncallNow), Failures)
 )]
 pub async fn now(State(app): State<Arc<App>>, access: OrganizationAccess<Read>) -> Result<Json<OncallNow>, ApiError> {
-    let (organization, now_ns) = (access.organization.id, app.clock.now_ns());
+    let (organization, now_ns) = (access.organization.id, app.process.clock.now_ns());
     let people = People::of(&app, organization).await?;
     let since_ns = now_ns.saturating_sub(limits::ONCALL_TIMELINE_MAX.as_nanos() as i64);
-    let schedules = app.control.oncall_schedules(organization, since_ns).await?;
-    let teams = app.control.oncall_teams(organization).await?;
+    let schedules = app.accounts.control.oncall_schedules(organization, since_ns).await?;
+    let teams = app.accounts.control.oncall_teams(organization).await?;
     let team = |team: tidewatch_accounts::oncall::OncallTeam| {
         let own = schedules.iter().filter(|schedule| schedule.team == team.id);
         let schedules = own.map(|schedule| schedule_now(schedule, &people, now_ns)).collect();

@@ -53,7 +53,7 @@ pub async fn list(
         Some(_) => return Err(ApiError::malformed("status is open or resolved")),
     };
     let filter = IncidentFilter { is_open, before: query.before };
-    let incidents = app.control.incidents(access.organization.id, filter).await?;
+    let incidents = app.accounts.control.incidents(access.organization.id, filter).await?;
     let is_full = incidents.len() as i64 == limits::INCIDENTS_LISTED_MAX;
     let next = incidents.last().filter(|_| is_full).map(|last| last.id);
     let visible = incidents.iter().filter(|incident| sees(&app, access.user.id, incident));
@@ -90,7 +90,11 @@ pub async fn open(
         message: message_of(&request.message)?,
         pages: pages_of(request.status_page_ids)?,
     };
-    let id = app.control.open_incident(&access.actor(&app), &announcer(&app), organization, &new).await?;
+    let id = app
+        .accounts
+        .control
+        .open_incident(&access.actor(&app.process.clock), &announcer(&app), organization, &new)
+        .await?;
     changed(&app);
     Ok((StatusCode::CREATED, Json(IncidentCreated { id })))
 }
@@ -135,9 +139,12 @@ pub async fn change(
         severity: request.severity.as_deref().map(severity_of).transpose()?,
         pages: request.status_page_ids.map(pages_of).transpose()?,
     };
-    app.control.change_incident(&access.actor(&app), incident.organization, incident.id, &change).await?;
+    app.accounts
+        .control
+        .change_incident(&access.actor(&app.process.clock), incident.organization, incident.id, &change)
+        .await?;
     changed(&app);
-    let incident = app.control.incident(incident.organization, incident.id).await?;
+    let incident = app.accounts.control.incident(incident.organization, incident.id).await?;
     Ok(Json(detail_of(&app, &incident).await?))
 }
 
@@ -162,24 +169,25 @@ pub async fn update(
     if message.is_empty() {
         return Err(ApiError::unprocessable("message is missing"));
     }
-    let (actor, announcer) = (access.actor(&app), announcer(&app));
+    let (actor, announcer) = (access.actor(&app.process.clock), announcer(&app));
     let (organization, id) = (incident.organization, incident.id);
-    app.control.update_incident(&actor, &announcer, organization, id, (status, &message)).await?;
+    app.accounts.control.update_incident(&actor, &announcer, organization, id, (status, &message)).await?;
     changed(&app);
-    let incident = app.control.incident(organization, id).await?;
+    let incident = app.accounts.control.incident(organization, id).await?;
     Ok((StatusCode::CREATED, Json(detail_of(&app, &incident).await?)))
 }
 
 /// Status pages show the change, and mails about it may wait.
 fn changed(app: &App) {
-    app.status_pages.forget();
-    app.mailer.wake();
+    app.alerting.status_pages.forget();
+    app.accounts.mailer.wake();
 }
 
 fn own_project<N>(app: &App, access: &OrganizationAccess<N>, id: &str) -> Result<Arc<Project>, ApiError> {
     let id = Uuid::try_parse(id).map_err(|_| ApiError::malformed("projectId is not a UUID"))?;
-    let project = app.control.project_by_id(id).filter(|project| project.organization_id == access.organization.id);
-    let project = project.filter(|project| app.control.role_in(access.user.id, project).is_some());
+    let project =
+        app.accounts.control.project_by_id(id).filter(|project| project.organization_id == access.organization.id);
+    let project = project.filter(|project| app.accounts.control.role_in(access.user.id, project).is_some());
     project.ok_or_else(|| ApiError::not_found("no such project"))
 }
 
@@ -211,7 +219,7 @@ fn pages_of(mut pages: Vec<i64>) -> Result<Vec<i64>, ApiError> {
 }
 
 async fn detail_of(app: &App, incident: &Incident) -> Result<IncidentDetail, ApiError> {
-    let alerts = app.control.incident_alerts(incident.id).await?;
+    let alerts = app.accounts.control.incident_alerts(incident.id).await?;
     let Timeline { entries, lacks_issues } = timeline::of(app, incident, &alerts).await?;
     let alerts = alerts.into_iter().map(|alert| IncidentAlertView {
         momentary: is_momentary(&alert.rule_type),
@@ -222,14 +230,14 @@ async fn detail_of(app: &App, incident: &Incident) -> Result<IncidentDetail, Api
         fired_at: rfc3339(alert.fired_ns),
         resolved_at: alert.resolved_ns.map(rfc3339),
     });
-    let post_mortem = app.control.post_mortem(incident.id).await?;
+    let post_mortem = app.accounts.control.post_mortem(incident.id).await?;
     Ok(IncidentDetail {
         incident: view::incident(app, incident),
         alerts: alerts.collect(),
         post_mortem_draft: post_mortems::draft(&incident.title, &entries),
         timeline: entries,
         lacks_issues,
-        status_page_ids: app.control.incident_pages(incident.id).await?,
+        status_page_ids: app.accounts.control.incident_pages(incident.id).await?,
         post_mortem: post_mortem.map(post_mortems::view_of),
     })
 }

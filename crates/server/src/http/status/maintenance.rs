@@ -79,8 +79,11 @@ pub async fn delete(
     Path((_organization, page, window)): Path<(String, String, String)>,
 ) -> Result<Json<StatusPageDone>, ApiError> {
     let (page, id) = (number(&page, NO_PAGE)?, number(&window, NO_WINDOW)?);
-    app.control.delete_maintenance_window(&access.actor(&app), access.organization.id, page, id).await?;
-    app.status_pages.forget();
+    app.accounts
+        .control
+        .delete_maintenance_window(&access.actor(&app.process.clock), access.organization.id, page, id)
+        .await?;
+    app.alerting.status_pages.forget();
     Ok(Json(StatusPageDone { id }))
 }
 
@@ -107,8 +110,8 @@ async fn store(
         starts_ns,
         ends_ns,
     };
-    let actor = access.actor(app);
-    let id = app.control.put_maintenance_window(&actor, access.organization.id, page, &window).await?;
-    app.status_pages.forget();
+    let actor = access.actor(&app.process.clock);
+    let id = app.accounts.control.put_maintenance_window(&actor, access.organization.id, page, &window).await?;
+    app.alerting.status_pages.forget();
     Ok(Json(view::maintenance(&MaintenanceWindow { id, ..window })))
 }

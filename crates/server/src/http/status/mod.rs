@@ -13,14 +13,12 @@ mod subscriptions;
 mod timeline;
 mod view;
 
-use std::sync::Arc;
-
 use axum::Router;
 use axum::middleware::from_fn;
 use axum::routing::{get, post};
 use tidewatch_accounts::Incident;
 
-use crate::app::App;
+use crate::app::{App, AppState};
 use crate::error::ApiError;
 use crate::http::api::{Api, Descriptions, routes};
 use crate::http::gate::auth::OrganizationAccess;
@@ -29,7 +27,7 @@ const NO_INCIDENT: &str = "no such incident";
 
 /// The routes of incidents and status pages.
 pub fn routes<D: Descriptions>() -> Api<D> {
-    let pages: Router<Arc<App>> = Router::new()
+    let pages: Router<AppState> = Router::new()
         .route("/", get(public::root))
         .route(tidewatch_alerts::status_pages::html::STYLE_PATH, get(public::style))
         .route("/status/{slug}", get(public::page))
@@ -66,12 +64,15 @@ fn number(value: &str, what: &'static str) -> Result<i64, ApiError> {
 
 /// The incident of a path, if the caller sees it.
 async fn find<N>(app: &App, access: &OrganizationAccess<N>, id: &str) -> Result<Incident, ApiError> {
-    let incident = app.control.incident(access.organization.id, number(id, NO_INCIDENT)?).await?;
+    let incident = app.accounts.control.incident(access.organization.id, number(id, NO_INCIDENT)?).await?;
     if sees(app, access.user.id, &incident) { Ok(incident) } else { Err(ApiError::not_found(NO_INCIDENT)) }
 }
 
 /// Whether a user sees an incident: every member of the organization, or of its project if it has one.
 fn sees(app: &App, user: i64, incident: &Incident) -> bool {
     let Some(number) = incident.project else { return true };
-    app.control.project_by_number(number).is_some_and(|project| app.control.role_in(user, &project).is_some())
+    app.accounts
+        .control
+        .project_by_number(number)
+        .is_some_and(|project| app.accounts.control.role_in(user, &project).is_some())
 }

@@ -37,11 +37,11 @@ pub async fn list(
 ) -> Result<Json<StatusPagesView>, ApiError> {
     let organization = access.organization.id;
     let mut status_pages = Vec::new();
-    for page in app.control.status_pages(organization).await? {
-        let windows = app.control.maintenance_windows(page.id).await?;
+    for page in app.accounts.control.status_pages(organization).await? {
+        let windows = app.accounts.control.maintenance_windows(page.id).await?;
         status_pages.push(view::page(page, &windows));
     }
-    let monitors = app.status_pages.source().monitors(&app.control, organization).await?;
+    let monitors = app.alerting.status_pages.source().monitors(&app.accounts.control, organization).await?;
     let checks = monitors.into_iter().map(|monitor| StatusCheckChoice {
         id: monitor.id,
         name: monitor.name,
@@ -68,8 +68,13 @@ pub async fn create(
 ) -> Result<(StatusCode, Json<StatusPageView>), ApiError> {
     let organization = access.organization.id;
     let new = checked(&app, organization, &request).await?;
-    let id = app.control.create_status_page(&access.actor(&app), organization, &new).await.map_err(taken)?;
-    app.status_pages.forget();
+    let id = app
+        .accounts
+        .control
+        .create_status_page(&access.actor(&app.process.clock), organization, &new)
+        .await
+        .map_err(taken)?;
+    app.alerting.status_pages.forget();
     Ok((StatusCode::CREATED, Json(stored(&app, organization, id).await?)))
 }
 
@@ -92,8 +97,12 @@ pub async fn change(
     let (organization, page) = (access.organization.id, number(&page, NO_PAGE)?);
     stored(&app, organization, page).await?;
     let new = checked(&app, organization, &request).await?;
-    app.control.change_status_page(&access.actor(&app), organization, page, &new).await.map_err(taken)?;
-    app.status_pages.forget();
+    app.accounts
+        .control
+        .change_status_page(&access.actor(&app.process.clock), organization, page, &new)
+        .await
+        .map_err(taken)?;
+    app.alerting.status_pages.forget();
     Ok(Json(stored(&app, organization, page).await?))
 }
 
@@ -112,9 +121,9 @@ pub async fn delete(
     Path((_organization, page)): Path<(String, String)>,
 ) -> Result<Json<StatusPageDone>, ApiError> {
     let page = number(&page, NO_PAGE)?;
-    app.control.delete_status_page(&access.actor(&app), access.organization.id, page).await?;
-    app.status_pages.forget();
-    let blobs = app.status_logos.clone();
+    app.accounts.control.delete_status_page(&access.actor(&app.process.clock), access.organization.id, page).await?;
+    app.alerting.status_pages.forget();
+    let blobs = app.alerting.status_logos.clone();
     let removed = tokio::task::spawn_blocking(move || blobs.delete(&public::logo_name(page))).await;
     removed.map_err(ApiError::internal)?.map_err(ApiError::internal)?;
     Ok(Json(StatusPageDone { id: page }))
@@ -141,13 +150,16 @@ pub async fn logo(
     let content_type = logo_file::content_type(&file);
     let content_type = content_type.ok_or_else(|| ApiError::unprocessable("a logo is a PNG or JPEG file"))?;
     store_logo(&app, page, file).await?;
-    app.control.set_status_page_logo(&access.actor(&app), organization, page, content_type).await?;
-    app.status_pages.forget();
+    app.accounts
+        .control
+        .set_status_page_logo(&access.actor(&app.process.clock), organization, page, content_type)
+        .await?;
+    app.alerting.status_pages.forget();
     Ok(Json(stored(&app, organization, page).await?))
 }
 
 async fn store_logo(app: &App, page: i64, file: Bytes) -> Result<(), ApiError> {
-    let blobs = app.status_logos.clone();
+    let blobs = app.alerting.status_logos.clone();
     let write = tokio::task::spawn_blocking(move || blobs.put(&public::logo_name(page), &file)).await;
     write.map_err(ApiError::internal)?.map_err(ApiError::internal)
 }
@@ -167,9 +179,9 @@ pub async fn remove_logo(
     Path((_organization, page)): Path<(String, String)>,
 ) -> Result<Json<StatusPageView>, ApiError> {
     let (organization, page) = (access.organization.id, number(&page, NO_PAGE)?);
-    app.control.set_status_page_logo(&access.actor(&app), organization, page, "").await?;
-    app.status_pages.forget();
-    let blobs = app.status_logos.clone();
+    app.accounts.control.set_status_page_logo(&access.actor(&app.process.clock), organization, page, "").await?;
+    app.alerting.status_pages.forget();
+    let blobs = app.alerting.status_logos.clone();
     let removed = tokio::task::spawn_blocking(move || blobs.delete(&public::logo_name(page))).await;
     removed.map_err(ApiError::internal)?.map_err(ApiError::internal)?;
     Ok(Json(stored(&app, organization, page).await?))
@@ -190,7 +202,7 @@ pub async fn preview(
     access: OrganizationAccess<Read>,
     JsonBody(request): JsonBody<StatusPageRequest>,
 ) -> Result<Response, ApiError> {
-    let (organization, now_ns) = (access.organization.id, app.clock.now_ns());
+    let (organization, now_ns) = (access.organization.id, app.process.clock.now_ns());
     let settings = checked(&app, organization, &request).await?;
     let ids: Vec<i64> = settings.components.iter().map(|component| component.check_id).collect();
     let page = tidewatch_accounts::StatusPage {
@@ -202,19 +214,19 @@ pub async fn preview(
         created_ns: now_ns,
         updated_ns: now_ns,
     };
-    let source = app.status_pages.source();
-    let monitors = source.monitors(&app.control, organization).await?;
-    let days = source.days(&app.control, &ids, first_day_ns(now_ns), now_ns).await?;
-    let outages = app.control.outages(organization, first_day_ns(now_ns)).await?;
+    let source = app.alerting.status_pages.source();
+    let monitors = source.monitors(&app.accounts.control, organization).await?;
+    let days = source.days(&app.accounts.control, &ids, first_day_ns(now_ns), now_ns).await?;
+    let outages = app.accounts.control.outages(organization, first_day_ns(now_ns)).await?;
     let nothing = (Vec::new(), Vec::new());
     let page = PublicPage::new(&page, (&monitors, &days, &outages), nothing, false, now_ns);
     Ok(Json(view::public(&page)).into_response())
 }
 
 async fn stored(app: &App, organization: i64, id: i64) -> Result<StatusPageView, ApiError> {
-    let page = app.control.status_page(id).await?.filter(|page| page.organization == organization);
+    let page = app.accounts.control.status_page(id).await?.filter(|page| page.organization == organization);
     let page = page.ok_or_else(|| ApiError::not_found(NO_PAGE))?;
-    let windows = app.control.maintenance_windows(id).await?;
+    let windows = app.accounts.control.maintenance_windows(id).await?;
     Ok(view::page(page, &windows))
 }
 
@@ -241,11 +253,11 @@ async fn checked(app: &App, organization: i64, request: &StatusPageRequest) -> R
         })
     };
     let new = new().map_err(ApiError::unprocessable)?;
-    let own = url::Url::parse(&app.config.base_url()).ok().and_then(|url| url.host_str().map(str::to_owned));
+    let own = url::Url::parse(&app.process.config.base_url()).ok().and_then(|url| url.host_str().map(str::to_owned));
     if new.custom_domain.is_some() && new.custom_domain == own {
         return Err(ApiError::unprocessable("customDomain is the host of this server"));
     }
-    let monitors = app.status_pages.source().monitors(&app.control, organization).await?;
+    let monitors = app.alerting.status_pages.source().monitors(&app.accounts.control, organization).await?;
     let known: HashSet<i64> = monitors.iter().map(|monitor| monitor.id).collect();
     if new.components.iter().any(|component| !known.contains(&component.check_id)) {
         return Err(ApiError::unprocessable("checkIds has a monitor that this organization does not have"));

@@ -42,7 +42,11 @@ pub struct PageQuery {
 
 /// The public page of a slug; 404 for private and unknown ones.
 pub async fn find(app: &App, slug: &str) -> Result<Arc<Rendered>, ApiError> {
-    let found = app.status_pages.page(&app.control, &announcer(app), slug, app.clock.now_ns()).await?;
+    let found = app
+        .alerting
+        .status_pages
+        .page(&app.accounts.control, &announcer(app), slug, app.process.clock.now_ns())
+        .await?;
     found.ok_or_else(|| ApiError::not_found("no such status page"))
 }
 
@@ -83,7 +87,7 @@ pub async fn logo(
     let rendered = find(&app, &slug).await?;
     let content_type = rendered.logo_type.as_deref().and_then(|name| HeaderValue::from_str(name).ok());
     let content_type = content_type.ok_or_else(|| ApiError::not_found("the status page has no logo"))?;
-    let (blobs, name) = (app.status_logos.clone(), logo_name(rendered.id));
+    let (blobs, name) = (app.alerting.status_logos.clone(), logo_name(rendered.id));
     let read = tokio::task::spawn_blocking(move || blobs.get(&name)).await.map_err(ApiError::internal)?;
     let file = read.map_err(ApiError::internal)?.ok_or_else(|| ApiError::not_found("the status page has no logo"))?;
     Ok(([(CONTENT_TYPE, content_type), (CACHE_CONTROL, FIVE_MINUTES)], file).into_response())
@@ -117,7 +121,11 @@ async fn slug_of_host(app: &App, headers: &HeaderMap, uri: &Uri) -> Result<Optio
     let header = headers.get(HOST).and_then(|host| host.to_str().ok());
     // HTTP/2 has the host in the URI.
     let Some(host) = header.or_else(|| uri.authority().map(|authority| authority.as_str())) else { return Ok(None) };
-    Ok(app.status_pages.slug_of_domain(&app.control, &settings::host(host), app.clock.now_ns()).await?)
+    Ok(app
+        .alerting
+        .status_pages
+        .slug_of_domain(&app.accounts.control, &settings::host(host), app.process.clock.now_ns())
+        .await?)
 }
 
 /// `/`: the status page of a custom domain, otherwise the UI.
@@ -132,7 +140,7 @@ pub async fn root(
     // The UI does not depend on the control database.
     let slug = slug_of_host(&app, &headers, &uri).await.unwrap_or_default();
     let Some(slug) = slug else { return ui::serve(method, uri, headers, body).await };
-    let counted = app.per_ip.count(Window::StatusPage, client_address(&extensions), app.clock.now_ns());
+    let counted = app.process.per_ip.count(Window::StatusPage, client_address(&extensions), app.process.clock.now_ns());
     if let Err(too_many) = counted {
         return ApiError::from(too_many).into_response();
     }

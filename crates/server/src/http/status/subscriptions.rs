@@ -48,9 +48,14 @@ pub async fn subscribe(
         (Some(_), None) => return Err(ApiError::unprocessable("this server sends no mail")),
         _ => return Err(ApiError::malformed("email or webhook is missing")),
     };
-    let page = app.control.status_page(rendered.id).await?.ok_or_else(|| ApiError::not_found("no such status page"))?;
-    app.control.subscribe_to_status(&announcer, &page, (kind, &address), app.clock.now_ns()).await?;
-    app.mailer.wake();
+    let page = app
+        .accounts
+        .control
+        .status_page(rendered.id)
+        .await?
+        .ok_or_else(|| ApiError::not_found("no such status page"))?;
+    app.accounts.control.subscribe_to_status(&announcer, &page, (kind, &address), app.process.clock.now_ns()).await?;
+    app.accounts.mailer.wake();
     let sentence = match kind {
         SubscriberKind::Email => "We have sent a mail to this address. Open its link to confirm the subscription.",
         SubscriberKind::Webhook => {
@@ -78,7 +83,7 @@ pub async fn confirm(
     Path((slug, token)): Path<(String, String)>,
 ) -> Result<Response, ApiError> {
     let (rendered, _) = subscription(&app, &slug, &token).await?;
-    app.control.confirm_subscription(&token, app.clock.now_ns()).await?;
+    app.accounts.control.confirm_subscription(&token, app.process.clock.now_ns()).await?;
     Ok(notice(StatusCode::OK, &rendered, "You are notified of incidents on this page."))
 }
 
@@ -89,7 +94,7 @@ pub async fn unsubscribe(
     Path((slug, token)): Path<(String, String)>,
 ) -> Result<Response, ApiError> {
     let (rendered, _) = subscription(&app, &slug, &token).await?;
-    app.control.end_subscription(&token).await?;
+    app.accounts.control.end_subscription(&token).await?;
     Ok(notice(StatusCode::OK, &rendered, "You are no longer notified, and your address is deleted."))
 }
 
@@ -101,7 +106,7 @@ fn notice(status: StatusCode, rendered: &Rendered, sentence: &str) -> Response {
 /// The subscription of a token to the page of a slug.
 async fn subscription(app: &App, slug: &str, token: &str) -> Result<(Arc<Rendered>, Subscription), ApiError> {
     let rendered = public::find(app, slug).await?;
-    let found = app.control.subscription(token, app.clock.now_ns()).await?;
+    let found = app.accounts.control.subscription(token, app.process.clock.now_ns()).await?;
     let found = found.filter(|subscription| subscription.page == rendered.id);
     let found =
         found.ok_or_else(|| ApiError::not_found("this subscription has ended, or was not confirmed in time"))?;

@@ -33,7 +33,7 @@ pub async fn of(app: &App, incident: &Incident, alerts: &[GroupedAlert]) -> Resu
         let ended_ns = alert.resolved_ns.filter(|_| !is_momentary(&alert.rule_type));
         found.extend(ended_ns.map(|at_ns| entry(at_ns, "alert_ended", alert.subject.clone())));
     }
-    for update in app.control.incident_updates(incident.id).await? {
+    for update in app.accounts.control.incident_updates(incident.id).await? {
         let mut written = entry(update.at_ns, "update", update.status.name().to_owned());
         written.1.message = update.message;
         written.1.author = update.author;
@@ -74,7 +74,9 @@ fn entry(at_ns: i64, kind: &str, title: String) -> (i64, TimelineEntry) {
 
 /// Issues that occurred for the first time or returned; the last entry counts those that are left out.
 async fn issues(app: &App, project: u32, range: Range) -> Result<Vec<(i64, TimelineEntry)>, QueryError> {
-    let Some(id) = app.control.project_by_number(project).map(|project| project.id) else { return Ok(Vec::new()) };
+    let Some(id) = app.accounts.control.project_by_number(project).map(|project| project.id) else {
+        return Ok(Vec::new());
+    };
     let executor = Executor::within(app.query.clone(), limits::LIST_DEADLINE);
     let (onsets, total) = onsets::in_range(&executor, project, range, limits::INCIDENT_ISSUES_MAX).await?;
     let shown = onsets.len();
@@ -102,10 +104,10 @@ async fn deploys(app: &App, project: u32) -> Result<Vec<(i64, String)>, ApiError
         "" => format!("{service} {version}"),
         environment => format!("{service} {version} in {environment}"),
     };
-    let reported = app.control.deploys(project).await?;
+    let reported = app.accounts.control.deploys(project).await?;
     let mut found: Vec<(i64, String)> =
         reported.iter().map(|one| (one.deployed_ns, title(&one.service, &one.version, &one.environment))).collect();
-    for seen in app.control.first_versions(project).await? {
+    for seen in app.accounts.control.first_versions(project).await? {
         let is_reported = |one: &&tidewatch_accounts::Deploy| {
             (&one.service, &one.version, &one.environment) == (&seen.service, &seen.version, &seen.environment)
         };

@@ -11,7 +11,7 @@ use axum::body::Bytes;
 use tidewatch_domain::decode::Encoding;
 use tidewatch_domain::model::Signal;
 
-use crate::app::App;
+use crate::contexts::{Accounts, Ingest, Process};
 use crate::error::ApiError;
 use crate::state::demos::{End, Load};
 use tidewatch_accounts::{Actor, Demo, NewProject, Project};
@@ -26,6 +26,7 @@ use tidewatch_limits as limits;
 use tidewatch_limits::admission::FULL;
 use tidewatch_limits::admission::body_permit::BodyPermit;
 use tidewatch_limits::admission::slots::Full;
+use tidewatch_query::context::QueryContext;
 
 /// Name of the project; names are not unique.
 const NAME: &str = "Demo";
@@ -42,28 +43,52 @@ enum Early {
 }
 
 /// Creates the organization's demo project and starts to load it. Returns false if demo data is loaded or being loaded.
-pub async fn begin(app: &Arc<App>, by: &Actor, organization: i64, minutes: u64) -> Result<bool, ApiError> {
-    let _one = app.demos.one_at_a_time().await;
-    let is_running = |project: &Project| app.demos.of(project.number).is_some_and(|load| load.is_running());
-    let known = app.control.demo_project(organization);
+pub async fn begin(
+    accounts: &Arc<Accounts>,
+    query: &Arc<QueryContext>,
+    ingest: &Arc<Ingest>,
+    process: &Arc<Process>,
+    by: &Actor,
+    organization: i64,
+    minutes: u64,
+) -> Result<bool, ApiError> {
+    let _one = ingest.demos.one_at_a_time().await;
+    let is_running = |project: &Project| ingest.demos.of(project.number).is_some_and(|load| load.is_running());
+    let known = accounts.control.demo_project(organization);
     if known.as_ref().is_some_and(|project| project.demo == Some(Demo::Loaded) || is_running(project)) {
         return Ok(false);
     }
     let new = NewProject { organization_id: organization, name: NAME.to_owned(), framework: FRAMEWORK.to_owned() };
-    let (project, is_new) = app.control.begin_demo(by, &new, known.as_deref()).await?;
+    let (project, is_new) = accounts.control.begin_demo(by, &new, known.as_deref()).await?;
     if !is_new {
         // Another node has started it.
         return Ok(false);
     }
     let (number, load) = (project.number, Arc::new(Load::default()));
-    let task = tokio::spawn(run(app.clone(), project, load.clone(), minutes));
-    app.demos.add(number, load, task, |number| app.control.project_by_number(number).is_some());
+    let task = tokio::spawn(run(
+        accounts.clone(),
+        query.clone(),
+        ingest.clone(),
+        process.clone(),
+        project,
+        load.clone(),
+        minutes,
+    ));
+    ingest.demos.add(number, load, task, |number| accounts.control.project_by_number(number).is_some());
     Ok(true)
 }
 
-async fn run(app: Arc<App>, project: Arc<Project>, load: Arc<Load>, minutes: u64) {
+async fn run(
+    accounts: Arc<Accounts>,
+    query: Arc<QueryContext>,
+    ingest: Arc<Ingest>,
+    process: Arc<Process>,
+    project: Arc<Project>,
+    load: Arc<Load>,
+    minutes: u64,
+) {
     let number = project.number;
-    let (end, error) = match fill(&app, number, &load, minutes).await {
+    let (end, error) = match fill(&accounts, &query, &ingest, &process, number, &load, minutes).await {
         Ok(()) => {
             tracing::info!(project = number, "demo data loaded: {} spans", load.spans());
             (End::Loaded, None)
@@ -74,11 +99,19 @@ async fn run(app: Arc<App>, project: Arc<Project>, load: Arc<Load>, minutes: u64
             (End::Failed, Some(message))
         }
     };
-    app.demos.end(&load, end, error);
+    ingest.demos.end(&load, end, error);
 }
 
-async fn fill(app: &Arc<App>, number: u32, load: &Load, minutes: u64) -> Result<(), Early> {
-    let now_ns = u64::try_from(app.clock.now_ns()).unwrap_or(0);
+async fn fill(
+    accounts: &Accounts,
+    query: &Arc<QueryContext>,
+    ingest: &Ingest,
+    process: &Process,
+    number: u32,
+    load: &Load,
+    minutes: u64,
+) -> Result<(), Early> {
+    let now_ns = u64::try_from(accounts.clock.now_ns()).unwrap_or(0);
     let (incident, effect) = (Incident::Release, Effect::Big);
     let mut traffic = Traffic::new(History { now_ns, minutes, rate: RATE, seed: 1, incident, effect });
     let (started_ns, mut made_ns) = (traffic.clock_ns(), traffic.clock_ns());
@@ -97,14 +130,14 @@ async fn fill(app: &Arc<App>, number: u32, load: &Load, minutes: u64) -> Result<
             piece.await.map_err(|panic| Early::Failed(ApiError::internal(panic).to_string()))?;
         traffic = next;
         for (signal, body) in bodies {
-            store(app, number, signal, Bytes::from(body)).await?;
+            store(accounts, query, ingest, process, number, signal, Bytes::from(body)).await?;
         }
         made_ns = until_ns;
         load.add_spans(spans);
         let percent = (made_ns - started_ns) * 100 / (now_ns - started_ns).max(1);
         load.set_percent(percent as u8);
     }
-    match app.control.finish_demo(number).await {
+    match accounts.control.finish_demo(number).await {
         Ok(true) => Ok(()),
         Ok(false) => Err(Early::Stopped),
         Err(error) => Err(Early::Failed(ApiError::from(error).to_string())),
@@ -112,15 +145,23 @@ async fn fill(app: &Arc<App>, number: u32, load: &Load, minutes: u64) -> Result<
 }
 
 /// Stores one export, with retries while the server is overloaded. Refusals are counted as for any client.
-async fn store(app: &Arc<App>, number: u32, signal: Signal, body: Bytes) -> Result<(), Early> {
-    let mut closing = app.demos.closing();
+async fn store(
+    accounts: &Accounts,
+    query: &Arc<QueryContext>,
+    ingest: &Ingest,
+    process: &Process,
+    number: u32,
+    signal: Signal,
+    body: Bytes,
+) -> Result<(), Early> {
+    let mut closing = ingest.demos.closing();
     for attempt in 1.. {
-        if app.demos.is_closing() {
+        if ingest.demos.is_closing() {
             return Err(Early::Stopped);
         }
-        let Some(project) = app.control.project_by_number(number) else { return Err(Early::Stopped) };
-        let Err(refused) = export(app, &project, signal, body.clone()).await else { return Ok(()) };
-        app.refused(number, signal, &refused);
+        let Some(project) = accounts.control.project_by_number(number) else { return Err(Early::Stopped) };
+        let Err(refused) = export(query, ingest, process, &project, signal, body.clone()).await else { return Ok(()) };
+        ingest.refused(number, signal, &refused);
         if refused.reason != RejectReason::Overloaded || attempt >= limits::DEMO_ATTEMPTS {
             return Err(Early::Failed(refused.error.to_string()));
         }
@@ -132,11 +173,18 @@ async fn store(app: &Arc<App>, number: u32, signal: Signal, body: Bytes) -> Resu
     Ok(())
 }
 
-async fn export(app: &Arc<App>, project: &Project, signal: Signal, body: Bytes) -> Result<(), Refused> {
+async fn export(
+    query: &Arc<QueryContext>,
+    ingest: &Ingest,
+    process: &Process,
+    project: &Project,
+    signal: Signal,
+    body: Bytes,
+) -> Result<(), Refused> {
     let full = || Refused::overloaded(FULL);
-    app.quotas.admit(&app.query, project, app.config.project_quota(), app.clock.now_ns()).await?;
+    ingest.quotas.admit(query, project, process.config.project_quota(), query.clock.now_ns()).await?;
     let mut body_permit =
-        BodyPermit::enter(&app.admission, &app.bodies, project.number).await.map_err(|Full| full())?;
+        BodyPermit::enter(&ingest.admission, &ingest.bodies, project.number).await.map_err(|Full| full())?;
     if !body_permit.grow_to(body.len()) {
         return Err(full());
     }
@@ -149,7 +197,7 @@ async fn export(app: &Arc<App>, project: &Project, signal: Signal, body: Bytes) 
         body,
         body_permit,
     };
-    let accepted = accept::accept(&app.ingest, export).await?;
-    app.quotas.charge(project.number, accepted.bytes, accepted.records);
+    let accepted = accept::accept(&ingest.pipeline, export).await?;
+    ingest.quotas.charge(project.number, accepted.bytes, accepted.records);
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Demo data in a project of its own, loaded by the server: [`load`] sends it through the pipeline, [`state`] reports
 //! its progress. The traffic comes from [`tidewatch_bench::demo`].
 
+pub mod bodies;
 pub mod load;
 pub mod state;

@@ -1,11 +1,11 @@
 //! Progress of the demo data of an organization, and whether it has any other telemetry.
 
 use crate::error::ApiError;
+use crate::jobs::demo::bodies::{DemoState, DemoView};
 use crate::state::demos::Demos;
 use tidewatch_accounts::Demo;
 use tidewatch_query::demo::is_empty;
 use tidewatch_query::executor::Executor;
-use tidewatch_query::views::demo::{DemoState, DemoView};
 
 /// The view of `GET /api/organizations/{id}/demo`.
 pub async fn read(executor: &Executor, demos: &Demos, organization: i64) -> Result<DemoView, ApiError> {

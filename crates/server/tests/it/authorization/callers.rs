@@ -120,52 +120,59 @@ fn uuid(text: &str) -> Uuid {
 /// Creates a session as old as the life of a login: it has expired.
 async fn ended_session(harness: &Harness, user: &User) -> i64 {
     let app = harness.app();
-    let at_ns = app.clock.now_ns() - limits::LOGIN_LIFE.as_nanos() as i64;
-    let by = Actor { name: "a test".into(), at_ns, ..app.by_server() };
-    app.control.begin_session(&by, user, at_ns).await.expect("a session").id
+    let at_ns = app.process.clock.now_ns() - limits::LOGIN_LIFE.as_nanos() as i64;
+    let by = Actor { name: "a test".into(), at_ns, ..app.accounts.by_server() };
+    app.accounts.control.begin_session(&by, user, at_ns).await.expect("a session").id
 }
 
 impl Callers {
     pub async fn new(database: &On) -> Callers {
         let (harness, project) = Harness::registered(database).await;
         let app = harness.app().clone();
-        let by = Actor { name: "a test".into(), ..app.by_server() };
-        let stored = app.control.project_by_token(&project.token, by.at_ns).expect("the first project");
+        let by = Actor { name: "a test".into(), ..app.accounts.by_server() };
+        let stored = app.accounts.control.project_by_token(&project.token, by.at_ns).expect("the first project");
         let organization = stored.organization_id;
         let add = async |name: &str, role: Option<Role>| {
             let email = format!("{name}@example.com");
             let new = NewUser { email, name: name.into(), password_hash: None, is_email_verified: true };
-            let user = app.control.create_user(&by, &new).await.expect("a user");
+            let user = app.accounts.control.create_user(&by, &new).await.expect("a user");
             match role {
-                Some(role) => app.control.add_member(&by, organization, user.id, role).await.expect("a member"),
-                None => drop(app.control.create_organization(&by, "Other", "UTC", user.id).await.expect("another")),
+                Some(role) => {
+                    app.accounts.control.add_member(&by, organization, user.id, role).await.expect("a member")
+                }
+                None => {
+                    drop(app.accounts.control.create_organization(&by, "Other", "UTC", user.id).await.expect("another"))
+                }
             }
             user
         };
         let revoked = add("revoked", Some(Role::Admin)).await;
         let before = harness.login_of(&revoked).await;
-        app.control.set_password(&by, revoked.id, "another").await.expect("another password");
-        let owner = app.control.stored_user("owner@example.com").await.expect("a database").expect("the owner").id;
-        let owner = app.control.user(owner).expect("the owner");
+        app.accounts.control.set_password(&by, revoked.id, "another").await.expect("another password");
+        let owner =
+            app.accounts.control.stored_user("owner@example.com").await.expect("a database").expect("the owner").id;
+        let owner = app.accounts.control.user(owner).expect("the owner");
         let other = uuid(&harness.project("other").await.id);
         let token = async |level, projects, expires_ns| {
             let scope = Scope { level, projects };
-            let made = app.control.create_personal_token(&by, owner.id, "one", &scope, expires_ns).await;
+            let made = app.accounts.control.create_personal_token(&by, owner.id, "one", &scope, expires_ns).await;
             made.expect("a token").1
         };
         let client = async |requested: Option<&str>, resource: &str| {
             let level = ScopeLevel::requested(requested);
-            let code = app.control.begin_device_login(&by, "tidewatch-cli", level).await.expect("a device code");
+            let code =
+                app.accounts.control.begin_device_login(&by, "tidewatch-cli", level).await.expect("a device code");
             let scope = Scope::of(level);
-            app.control.answer_device(&by, &owner, &code.user_code, Some(&scope)).await.expect("an answer");
-            let polled = app.control.poll_device(&by, &code.device_code, None).await.expect("a poll");
+            app.accounts.control.answer_device(&by, &owner, &code.user_code, Some(&scope)).await.expect("an answer");
+            let polled = app.accounts.control.poll_device(&by, &code.device_code, None).await.expect("a poll");
             let Poll::Issued(issued) = polled else { panic!("{polled:?}") };
-            let access = app.logins.issue_access(&owner, issued.family, resource, by.at_ns).expect("an access token");
+            let access =
+                app.accounts.logins.issue_access(&owner, issued.family, resource, by.at_ns).expect("an access token");
             (access, issued.family)
         };
         let (ended, family) = client(None, "").await;
-        app.control.delete_grant(&by, owner.id, family).await.expect("an end");
-        let mcp = format!("{}/mcp", app.config.base_url());
+        app.accounts.control.delete_grant(&by, owner.id, family).await.expect("an end");
+        let mcp = format!("{}/mcp", app.process.config.base_url());
         let credentials = [
             String::new(),
             client(None, "").await.0,
@@ -188,7 +195,7 @@ impl Callers {
             String::new(),
             project.token.clone(),
             stored.upload_token.clone(),
-            app.logins.issue(&owner, ended_session(&harness, &owner).await, by.at_ns).expect("a login"),
+            app.accounts.logins.issue(&owner, ended_session(&harness, &owner).await, by.at_ns).expect("a login"),
             before,
         ];
         let mut people = vec![(Caller::Owner, owner.id), (Caller::Stranger, add("stranger", None).await.id)];
@@ -211,14 +218,15 @@ impl Callers {
     pub async fn sign_in(&mut self) {
         let app = self.harness.app().clone();
         for (caller, id) in &self.people {
-            let user = app.control.user(*id).expect("a user");
+            let user = app.accounts.control.user(*id).expect("a user");
             let age_ns = if *caller == Caller::StaleAdmin { limits::STEP_UP_LIFE.as_nanos() as i64 } else { 0 };
-            let by = Actor { name: "a test".into(), at_ns: app.clock.now_ns() - age_ns, ..app.by_server() };
-            let begun = app.control.begin_session(&by, &user, by.at_ns).await.expect("a session");
+            let by =
+                Actor { name: "a test".into(), at_ns: app.process.clock.now_ns() - age_ns, ..app.accounts.by_server() };
+            let begun = app.accounts.control.begin_session(&by, &user, by.at_ns).await.expect("a session");
             let at = Caller::ALL.iter().position(|known| known == caller).expect("everybody is known");
             self.credentials[at] = match caller {
                 Caller::AdminsPage | Caller::ForeignPage => begun.cookie,
-                _ => app.logins.issue(&user, begun.id, by.at_ns).expect("a login"),
+                _ => app.accounts.logins.issue(&user, begun.id, by.at_ns).expect("a login"),
             };
         }
     }

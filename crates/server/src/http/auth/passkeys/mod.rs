@@ -7,14 +7,14 @@
 pub mod own;
 pub mod sign_in;
 
-use crate::app::App;
+use crate::contexts::Accounts;
 use crate::error::ApiError;
+use crate::http::auth::bodies::passkeys::{
+    AuthenticationResponse, PasskeyDescriptor, PasskeyRequest, PasskeyView, RequestOptions,
+};
 use tidewatch_accounts::secrets::webauthn::{Assertion, RelyingParty};
 use tidewatch_accounts::{Passkey, Verification};
 use tidewatch_limits as limits;
-use tidewatch_query::views::passkeys::{
-    AuthenticationResponse, PasskeyDescriptor, PasskeyRequest, PasskeyView, RequestOptions,
-};
 
 use super::rfc3339;
 
@@ -33,12 +33,12 @@ pub fn view(passkey: &Passkey) -> PasskeyView {
 /// The verification of an optional passkey response. `None` unless both challenge and response are present. Fails with
 /// 404 if passkeys are unavailable.
 pub fn proof_of<'a>(
-    app: &'a App,
+    accounts: &'a Accounts,
     challenge: Option<&'a String>,
     response: Option<&'a AuthenticationResponse>,
 ) -> Result<Option<Verification<'a>>, ApiError> {
     let (Some(challenge), Some(response)) = (challenge, response) else { return Ok(None) };
-    Ok(Some(proof(party(app)?, challenge, response)))
+    Ok(Some(proof(party(accounts)?, challenge, response)))
 }
 
 /// The verification of a passkey response to `challenge`.
@@ -61,8 +61,8 @@ pub fn proof<'a>(
 }
 
 /// The relying party of this server. Fails with 404 if passkeys are unavailable.
-pub fn party(app: &App) -> Result<&RelyingParty, ApiError> {
-    app.passkeys.as_ref().ok_or_else(|| ApiError::not_found("there are no passkeys here"))
+pub fn party(accounts: &Accounts) -> Result<&RelyingParty, ApiError> {
+    accounts.passkeys.as_ref().ok_or_else(|| ApiError::not_found("there are no passkeys here"))
 }
 
 fn descriptor(id: &str, transports: &[String]) -> PasskeyDescriptor {

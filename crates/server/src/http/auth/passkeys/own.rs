@@ -7,10 +7,15 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 
 use super::{PUBLIC_KEY, descriptor, party, timeout_ms, view};
-use crate::app::App;
+use crate::contexts::Accounts;
 use crate::error::ApiError;
 use crate::http::account::check_password_of;
+use crate::http::auth::bodies::passkeys::{
+    AuthenticatorSelection, CreationOptions, NewPasskey, NewPasskeyRequest, OwnPassword, PasskeyAlgorithm,
+    PasskeyCreation, PasskeyName, PasskeyOwner, PasskeyParty,
+};
 use crate::http::auth::check_name;
+use crate::http::confirmation::StatusAnswer;
 use crate::http::gate::auth::{LoginUser, SignedIn};
 use crate::http::gate::body::{AnonymousBody, JsonBody};
 use crate::http::gate::per_ip::PerIp;
@@ -18,11 +23,6 @@ use crate::http::openapi::{ErrorBody, Failures, NotFound, TooMany};
 use tidewatch_accounts::secrets::webauthn::{ALGORITHMS, Creation};
 use tidewatch_accounts::{Ceremony, user_handle};
 use tidewatch_limits::per_ip::PasskeyChange;
-use tidewatch_query::views::auth::StatusAnswer;
-use tidewatch_query::views::passkeys::{
-    AuthenticatorSelection, CreationOptions, NewPasskey, NewPasskeyRequest, OwnPassword, PasskeyAlgorithm,
-    PasskeyCreation, PasskeyName, PasskeyOwner, PasskeyParty,
-};
 
 /// The name of this server that authenticators display.
 const PARTY: &str = "Tidewatch";
@@ -40,14 +40,14 @@ const TRANSPORTS: [&str; 7] = ["usb", "nfc", "ble", "smart-card", "hybrid", "int
 )]
 pub async fn start(
     _: PerIp<PasskeyChange>,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     LoginUser(caller): LoginUser,
     JsonBody(request): JsonBody<OwnPassword>,
 ) -> Result<Json<PasskeyCreation>, ApiError> {
-    let party = party(&app)?;
-    check_own_password(&app, &caller, request.password).await?;
-    let known = app.control.passkeys(caller.user.id).await?;
-    let challenge = app.control.challenge_passkey(Ceremony::Add(caller.user.id), app.clock.now_ns()).await?;
+    let party = party(&accounts)?;
+    check_own_password(&accounts, &caller, request.password).await?;
+    let known = accounts.control.passkeys(caller.user.id).await?;
+    let challenge = accounts.control.challenge_passkey(Ceremony::Add(caller.user.id), accounts.clock.now_ns()).await?;
     let options = CreationOptions {
         rp: PasskeyParty { id: party.id.clone(), name: PARTY },
         user: PasskeyOwner {
@@ -80,19 +80,19 @@ pub async fn start(
 )]
 pub async fn finish(
     _: PerIp<PasskeyChange>,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     LoginUser(caller): LoginUser,
     AnonymousBody(request): AnonymousBody<NewPasskeyRequest>,
 ) -> Result<(StatusCode, Json<NewPasskey>), ApiError> {
-    let party = party(&app)?;
+    let party = party(&accounts)?;
     let name = check_name(&request.name)?;
     let response = &request.credential.response;
     let creation =
         Creation { id: &request.credential.id, client_data: &response.client_data, attestation: &response.attestation };
     let transports = TRANSPORTS.iter().filter(|known| response.transports.iter().any(|one| one == *known));
     let transports = transports.map(|one| (*one).to_owned()).collect();
-    let (actor, response) = (caller.actor(&app), (request.challenge_id.as_str(), creation));
-    let added = app.control.add_passkey(&actor, caller.user.id, name, party, response, transports).await?;
+    let (actor, response) = (caller.actor(&accounts.clock), (request.challenge_id.as_str(), creation));
+    let added = accounts.control.add_passkey(&actor, caller.user.id, name, party, response, transports).await?;
     let added = added.ok_or_else(|| ApiError::malformed("the passkey was not accepted"))?;
     let response = NewPasskey { passkey: view(&added.passkey), recovery_codes: added.recovery_codes };
     Ok((StatusCode::CREATED, Json(response)))
@@ -109,14 +109,14 @@ pub async fn finish(
     responses((status = 200, description = "Renamed", body = StatusAnswer), NotFound, Failures)
 )]
 pub async fn rename(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     LoginUser(caller): LoginUser,
     Path(id): Path<String>,
     JsonBody(request): JsonBody<PasskeyName>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
     let name = check_name(&request.name)?;
     let id = id.parse().map_err(|_| unknown())?;
-    let is_known = app.control.rename_passkey(&caller.actor(&app), caller.user.id, id, name).await?;
+    let is_known = accounts.control.rename_passkey(&caller.actor(&accounts.clock), caller.user.id, id, name).await?;
     if is_known { Ok(Json(StatusAnswer::of("renamed"))) } else { Err(unknown()) }
 }
 
@@ -132,14 +132,14 @@ pub async fn rename(
 )]
 pub async fn remove(
     _: PerIp<PasskeyChange>,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     LoginUser(caller): LoginUser,
     Path(id): Path<String>,
     JsonBody(request): JsonBody<OwnPassword>,
 ) -> Result<Json<StatusAnswer>, ApiError> {
     let id = id.parse().map_err(|_| unknown())?;
-    check_own_password(&app, &caller, request.password).await?;
-    let is_known = app.control.remove_passkey(&caller.actor(&app), caller.user.id, id).await?;
+    check_own_password(&accounts, &caller, request.password).await?;
+    let is_known = accounts.control.remove_passkey(&caller.actor(&accounts.clock), caller.user.id, id).await?;
     if is_known { Ok(Json(StatusAnswer::of("deleted"))) } else { Err(unknown()) }
 }
 
@@ -148,10 +148,10 @@ fn unknown() -> ApiError {
 }
 
 /// Checks the user's password. Users without one, who sign in with a provider, need a recent authentication instead.
-async fn check_own_password(app: &Arc<App>, caller: &SignedIn, password: Option<String>) -> Result<(), ApiError> {
+async fn check_own_password(accounts: &Accounts, caller: &SignedIn, password: Option<String>) -> Result<(), ApiError> {
     if caller.user.has_no_password {
-        return caller.check_fresh(app);
+        return caller.check_fresh(&accounts.clock);
     }
     let password = password.ok_or_else(|| ApiError::malformed("password is missing"))?;
-    check_password_of(app, &caller.user, password).await
+    check_password_of(accounts, &caller.user, password).await
 }

@@ -8,19 +8,19 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::{descriptor, party, proof, request};
-use crate::app::App;
+use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;
+use crate::http::account::bodies::login::LoginAnswer;
 use crate::http::account::session;
+use crate::http::auth::bodies::passkeys::{
+    PasskeyDescriptor, PasskeyLoginFinish, PasskeyLoginStart, PasskeyRequest, PasskeySecondStepStart,
+};
 use crate::http::gate::auth::ClientInfo;
 use crate::http::gate::body::AnonymousBody;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{Failures, NotFound, TooMany};
 use tidewatch_accounts::Ceremony;
 use tidewatch_limits::per_ip::{Passkey, PasskeyLogin};
-use tidewatch_query::views::account::LoginAnswer;
-use tidewatch_query::views::passkeys::{
-    PasskeyDescriptor, PasskeyLoginFinish, PasskeyLoginStart, PasskeyRequest, PasskeySecondStepStart,
-};
 
 const REFUSED: ApiError = ApiError::Unauthorized("the passkey was not accepted");
 
@@ -36,16 +36,16 @@ const REFUSED: ApiError = ApiError::Unauthorized("the passkey was not accepted")
 )]
 pub async fn start(
     _: PerIp<Passkey>,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     AnonymousBody(body): AnonymousBody<PasskeyLoginStart>,
 ) -> Result<Json<PasskeyRequest>, ApiError> {
-    let party = party(&app)?;
+    let party = party(&accounts)?;
     let email = body.email.as_deref().map(str::trim).filter(|email| !email.is_empty());
     let (user, allowed) = match email {
-        Some(email) => of_address(&app, email).await?,
+        Some(email) => of_address(&accounts, email).await?,
         None => (None, Vec::new()),
     };
-    let challenge = app.control.challenge_passkey(Ceremony::SignIn(user), app.clock.now_ns()).await?;
+    let challenge = accounts.control.challenge_passkey(Ceremony::SignIn(user), accounts.clock.now_ns()).await?;
     Ok(Json(request(party, challenge, allowed, "required")))
 }
 
@@ -63,15 +63,16 @@ pub async fn start(
 pub async fn finish(
     _: PerIp<PasskeyLogin>,
     from: ClientInfo,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
+    State(process): State<Arc<Process>>,
     AnonymousBody(response): AnonymousBody<PasskeyLoginFinish>,
 ) -> Result<Json<LoginAnswer>, ApiError> {
-    let party = party(&app)?;
+    let party = party(&accounts)?;
     let proof = proof(party, &response.challenge_id, &response.credential);
-    let actor = from.actor(&app, "login");
-    let user = app.control.sign_in_with_passkey(&actor, &proof).await?.ok_or(REFUSED)?;
-    from.record_sign_in(&app, &user, "passkey").await?;
-    let (token, bundle) = session(&app, &from, &user).await?;
+    let actor = from.actor(&accounts.clock, "login");
+    let user = accounts.control.sign_in_with_passkey(&actor, &proof).await?.ok_or(REFUSED)?;
+    from.record_sign_in(&accounts, &user, "passkey").await?;
+    let (token, bundle) = session(&accounts, &process, &from, &user).await?;
     let (user, projects, organizations) = (bundle.user, bundle.projects, bundle.organizations);
     Ok(Json(LoginAnswer { token, user, projects, organizations }))
 }
@@ -88,31 +89,31 @@ pub async fn finish(
 )]
 pub async fn second_step(
     _: PerIp<Passkey>,
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     AnonymousBody(body): AnonymousBody<PasskeySecondStepStart>,
 ) -> Result<Json<PasskeyRequest>, ApiError> {
-    let party = party(&app)?;
-    let now_ns = app.clock.now_ns();
-    let user = app.control.waiting_for_second_factor(&body.mfa_token, now_ns).await?;
+    let party = party(&accounts)?;
+    let now_ns = accounts.clock.now_ns();
+    let user = accounts.control.waiting_for_second_factor(&body.mfa_token, now_ns).await?;
     let user = user.ok_or(ApiError::Unauthorized("the sign-in took too long; begin again"))?;
-    let known = app.control.passkeys(user).await?;
+    let known = accounts.control.passkeys(user).await?;
     let allowed = known.iter().map(|one| descriptor(&one.credential_id, &one.transports)).collect();
-    let challenge = app.control.challenge_passkey(Ceremony::SecondFactor(user, &body.mfa_token), now_ns).await?;
+    let challenge = accounts.control.challenge_passkey(Ceremony::SecondFactor(user, &body.mfa_token), now_ns).await?;
     Ok(Json(request(party, challenge, allowed, "preferred")))
 }
 
 /// The user with an address, and their passkeys. Without a user or without passkeys it returns decoys, which are always
 /// the same for an address and have the number and lengths of real ones: the response does not reveal whether the
 /// account exists.
-async fn of_address(app: &App, email: &str) -> Result<(Option<i64>, Vec<PasskeyDescriptor>), ApiError> {
-    if let Some(user) = app.control.stored_user(email).await? {
-        let known = app.control.passkeys(user.id).await?;
+async fn of_address(accounts: &Accounts, email: &str) -> Result<(Option<i64>, Vec<PasskeyDescriptor>), ApiError> {
+    if let Some(user) = accounts.control.stored_user(email).await? {
+        let known = accounts.control.passkeys(user.id).await?;
         if !known.is_empty() {
             return Ok((Some(user.id), known.iter().map(|one| descriptor(&one.credential_id, &[])).collect()));
         }
     }
     let email = email.to_lowercase();
-    Ok((None, decoys(|part| app.control.sealer().mac("passkey of nobody", &format!("{part} {email}")))))
+    Ok((None, decoys(|part| accounts.control.sealer().mac("passkey of nobody", &format!("{part} {email}")))))
 }
 
 /// Decoy passkeys: mostly one, sometimes two or three, with the lengths of real platforms and security keys. `mark`

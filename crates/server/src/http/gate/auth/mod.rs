@@ -17,7 +17,7 @@ mod recheck;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use axum::extract::{FromRequestParts, RawPathParams};
+use axum::extract::{FromRef, FromRequestParts, RawPathParams};
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri};
@@ -26,13 +26,15 @@ use uuid::Uuid;
 pub use super::client_info::ClientInfo;
 use super::resource;
 use super::session_cookie::{Cookie, Page, is_safe};
-use crate::app::App;
+use crate::app::AppState;
+use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;
 pub use recheck::StreamAccess;
 use tidewatch_accounts::{
-    ActiveSession, Actor, Organization, PERSONAL_PREFIX, Permission, Project, Role, Scope, ScopeLevel, User,
+    ActiveSession, Actor, Control, Organization, PERSONAL_PREFIX, Permission, Project, Role, Scope, ScopeLevel, User,
 };
 use tidewatch_limits as limits;
+use tidewatch_limits::clock::Clock;
 
 /// The requirement of a route, as a type.
 pub trait Needed: Send + Sync + 'static {
@@ -176,72 +178,73 @@ pub struct OrganizationAccess<N = Read> {
     permission: PhantomData<N>,
 }
 
-fn actor(app: &App, user: &User, from: &ClientInfo) -> Actor {
-    Actor { user_id: Some(user.id), ..from.actor(app, &user.email) }
+fn actor(clock: &Clock, user: &User, from: &ClientInfo) -> Actor {
+    Actor { user_id: Some(user.id), ..from.actor(clock, &user.email) }
 }
 
 impl<N> SignedIn<N> {
     /// The actor of an audit log entry.
-    pub fn actor(&self, app: &App) -> Actor {
-        actor(app, &self.user, &self.from)
+    pub fn actor(&self, clock: &Clock) -> Actor {
+        actor(clock, &self.user, &self.from)
     }
 
     /// Fails with [`ApiError::StepUpRequired`] without a recent authentication. For routes that sometimes need one.
-    pub fn check_fresh(&self, app: &App) -> Result<(), ApiError> {
-        check_fresh(self.session.as_ref(), app)
+    pub fn check_fresh(&self, clock: &Clock) -> Result<(), ApiError> {
+        check_fresh(self.session.as_ref(), clock)
     }
 }
 
 impl<N> ProjectAccess<N> {
     /// The actor of an audit log entry.
-    pub fn actor(&self, app: &App) -> Actor {
-        actor(app, &self.user, &self.from)
+    pub fn actor(&self, clock: &Clock) -> Actor {
+        actor(clock, &self.user, &self.from)
     }
 
     /// The projects that the user may read with this credential, for queries across projects.
-    pub fn readable_projects(&self, app: &App) -> Vec<Arc<Project>> {
-        let projects = app.control.projects_of(self.user.id).into_iter().map(|(project, _)| project);
+    pub fn readable_projects(&self, control: &Control) -> Vec<Arc<Project>> {
+        let projects = control.projects_of(self.user.id).into_iter().map(|(project, _)| project);
         projects.filter(|project| self.via.opens(project.id)).collect()
     }
 }
 
 impl<N> OrganizationAccess<N> {
     /// The actor of an audit log entry.
-    pub fn actor(&self, app: &App) -> Actor {
-        actor(app, &self.user, &self.from)
+    pub fn actor(&self, clock: &Clock) -> Actor {
+        actor(clock, &self.user, &self.from)
     }
 
     /// Like [`SignedIn::check_fresh`].
-    pub fn check_fresh(&self, app: &App) -> Result<(), ApiError> {
-        check_fresh(self.session.as_ref(), app)
+    pub fn check_fresh(&self, clock: &Clock) -> Result<(), ApiError> {
+        check_fresh(self.session.as_ref(), clock)
     }
 }
 
-impl<N: Needed> FromRequestParts<Arc<App>> for SignedIn<N> {
+impl<N: Needed> FromRequestParts<AppState> for SignedIn<N> {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<SignedIn<N>, ApiError> {
-        let caller = caller(parts, app).await?;
-        caller.permit::<N>(About::Person, app)?;
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<SignedIn<N>, ApiError> {
+        let (accounts, process) = (Arc::<Accounts>::from_ref(state), Arc::<Process>::from_ref(state));
+        let caller = caller(parts, &accounts, &process).await?;
+        caller.permit::<N>(About::Person, &accounts.clock)?;
         let Caller { user, from, via, session } = caller;
         Ok(SignedIn { user, from, via, session, permission: PhantomData })
     }
 }
 
-impl FromRequestParts<Arc<App>> for LoginUser {
+impl FromRequestParts<AppState> for LoginUser {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<LoginUser, ApiError> {
-        let caller = SignedIn::<ViaLogin<Read>>::from_request_parts(parts, app).await?;
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<LoginUser, ApiError> {
+        let caller = SignedIn::<ViaLogin<Read>>::from_request_parts(parts, state).await?;
         Ok(LoginUser(caller.plain()))
     }
 }
 
-impl FromRequestParts<Arc<App>> for FreshLoginUser {
+impl FromRequestParts<AppState> for FreshLoginUser {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<FreshLoginUser, ApiError> {
-        let caller = SignedIn::<ViaFreshLogin<Read>>::from_request_parts(parts, app).await?;
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<FreshLoginUser, ApiError> {
+        let caller = SignedIn::<ViaFreshLogin<Read>>::from_request_parts(parts, state).await?;
         Ok(FreshLoginUser(caller.plain()))
     }
 }
@@ -263,24 +266,24 @@ struct Caller {
 
 impl Caller {
     /// Checks the credential against `N`. The user's role is checked separately.
-    fn permit<N: Needed>(&self, about: About, app: &App) -> Result<(), ApiError> {
+    fn permit<N: Needed>(&self, about: About, clock: &Clock) -> Result<(), ApiError> {
         permit(&self.via, N::SCOPE, about)?;
-        if N::FRESH { check_fresh(self.session.as_ref(), app) } else { Ok(()) }
+        if N::FRESH { check_fresh(self.session.as_ref(), clock) } else { Ok(()) }
     }
 }
 
-fn check_fresh(session: Option<&ActiveSession>, app: &App) -> Result<(), ApiError> {
+fn check_fresh(session: Option<&ActiveSession>, clock: &Clock) -> Result<(), ApiError> {
     let life_ns = limits::STEP_UP_LIFE.as_nanos() as i64;
-    let is_fresh = session.is_some_and(|session| app.clock.now_ns().saturating_sub(session.proved_ns) < life_ns);
+    let is_fresh = session.is_some_and(|session| clock.now_ns().saturating_sub(session.proved_ns) < life_ns);
     if is_fresh { Ok(()) } else { Err(ApiError::StepUpRequired) }
 }
 
 /// Authenticates a request by its bearer token, or without one by its session cookie. Does not authorize it.
-async fn caller(parts: &Parts, app: &App) -> Result<Caller, ApiError> {
-    let from = ClientInfo::of(&parts.headers, &parts.extensions, app);
+async fn caller(parts: &Parts, accounts: &Accounts, process: &Process) -> Result<Caller, ApiError> {
+    let from = ClientInfo::of(&parts.headers, &parts.extensions, process);
     let found = match bearer(&parts.headers) {
-        Some(token) => person(token, parts.uri.path(), &from, app).await?,
-        None => by_cookie(parts, &from, app).await?,
+        Some(token) => person(token, parts.uri.path(), &from, accounts, process).await?,
+        None => by_cookie(parts, &from, accounts).await?,
     };
     let (user, via, session) = found.ok_or(ApiError::Unauthorized("not signed in, or the login has expired"))?;
     Ok(Caller { user, from, via, session })
@@ -288,18 +291,19 @@ async fn caller(parts: &Parts, app: &App) -> Result<Caller, ApiError> {
 
 type Found = (Arc<User>, Via, Option<ActiveSession>);
 
-impl<N: Needed> FromRequestParts<Arc<App>> for ProjectAccess<N> {
+impl<N: Needed> FromRequestParts<AppState> for ProjectAccess<N> {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<ProjectAccess<N>, ApiError> {
-        let caller = caller(parts, app).await?;
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<ProjectAccess<N>, ApiError> {
+        let (accounts, process) = (Arc::<Accounts>::from_ref(state), Arc::<Process>::from_ref(state));
+        let caller = caller(parts, &accounts, &process).await?;
         // An insufficient scope is reported before an invalid project id.
         permit(&caller.via, N::SCOPE, About::Anything)?;
         let id = project_id(&parts.uri)?;
-        caller.permit::<N>(About::Project(id), app)?;
+        caller.permit::<N>(About::Project(id), &accounts.clock)?;
         let Caller { user, from, via, session } = caller;
-        let allowed = app.control.project_by_id(id).and_then(|project| {
-            let role = app.control.role_in(user.id, &project)?;
+        let allowed = accounts.control.project_by_id(id).and_then(|project| {
+            let role = accounts.control.role_in(user.id, &project)?;
             Some((project, role))
         });
         let (project, role) = allowed.ok_or(ApiError::Forbidden("you are not a member of this project"))?;
@@ -308,17 +312,18 @@ impl<N: Needed> FromRequestParts<Arc<App>> for ProjectAccess<N> {
     }
 }
 
-impl<N: Needed> FromRequestParts<Arc<App>> for OrganizationAccess<N> {
+impl<N: Needed> FromRequestParts<AppState> for OrganizationAccess<N> {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<OrganizationAccess<N>, ApiError> {
-        let caller = caller(parts, app).await?;
-        caller.permit::<N>(About::Organization, app)?;
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<OrganizationAccess<N>, ApiError> {
+        let (accounts, process) = (Arc::<Accounts>::from_ref(state), Arc::<Process>::from_ref(state));
+        let caller = caller(parts, &accounts, &process).await?;
+        caller.permit::<N>(About::Organization, &accounts.clock)?;
         let Caller { user, from, session, .. } = caller;
-        let path = RawPathParams::from_request_parts(parts, app).await.map_err(ApiError::internal)?;
+        let path = RawPathParams::from_request_parts(parts, state).await.map_err(ApiError::internal)?;
         let id = path.iter().find(|(name, _)| *name == "id").and_then(|(_, value)| value.parse::<i64>().ok());
         let id = id.ok_or_else(|| ApiError::malformed("the organization's id is not a number"))?;
-        let member = app.control.membership(user.id, id);
+        let member = accounts.control.membership(user.id, id);
         let member = member.ok_or(ApiError::Forbidden("you are not a member of this organization"))?;
         check_two_factor(&user, &member.organization)?;
         require(member.role, N::PERMISSION)?;
@@ -379,39 +384,51 @@ pub fn require(role: Role, permission: Permission) -> Result<(), ApiError> {
 }
 
 /// The user of a bearer token. Every kind of token is listed here; a new kind has a prefix and a look-up.
-async fn person(token: &str, path: &str, from: &ClientInfo, app: &App) -> Result<Option<Found>, ApiError> {
+async fn person(
+    token: &str,
+    path: &str,
+    from: &ClientInfo,
+    accounts: &Accounts,
+    process: &Process,
+) -> Result<Option<Found>, ApiError> {
     if token.starts_with(PERSONAL_PREFIX) {
-        let found = app.control.user_of_personal_token(token, app.clock.now_ns()).await?;
-        let known = found.and_then(|(id, scope)| Some((app.control.user(id)?, scope)));
+        let found = accounts.control.user_of_personal_token(token, accounts.clock.now_ns()).await?;
+        let known = found.and_then(|(id, scope)| Some((accounts.control.user(id)?, scope)));
         return Ok(known.map(|(user, scope)| (user, Via::Token(Arc::new(scope)), None)));
     }
-    login(token, path, from, app).await
+    login(token, path, from, accounts, process).await
 }
 
 /// The user of a login whose session is active, or of a client's access token whose grant is active, if its resource
 /// covers `path`. Both end when the user ends all sessions.
-async fn login(token: &str, path: &str, from: &ClientInfo, app: &App) -> Result<Option<Found>, ApiError> {
-    let Some(claims) = app.logins.check(token, app.clock.now_ns()) else { return Ok(None) };
-    let user = app.control.user(claims.user_id).filter(|user| user.session_epoch == claims.epoch);
+async fn login(
+    token: &str,
+    path: &str,
+    from: &ClientInfo,
+    accounts: &Accounts,
+    process: &Process,
+) -> Result<Option<Found>, ApiError> {
+    let Some(claims) = accounts.logins.check(token, accounts.clock.now_ns()) else { return Ok(None) };
+    let user = accounts.control.user(claims.user_id).filter(|user| user.session_epoch == claims.epoch);
     let Some(user) = user else { return Ok(None) };
     let Some(grant) = claims.grant else {
         let Some(sid) = claims.sid else { return Ok(None) };
-        let session = app.control.session_of_login(&from.actor(app, &user.email), sid).await?;
+        let session = accounts.control.session_of_login(&from.actor(&accounts.clock, &user.email), sid).await?;
         let session = session.filter(|session| session.user == user.id && session.session_epoch == user.session_epoch);
         return Ok(session.map(|session| (user, Via::Login, Some(session))));
     };
     if let Some(audience) = &claims.aud
-        && !resource::covers(&app.config.base_url(), audience, path)
+        && !resource::covers(&process.config.base_url(), audience, path)
     {
         return Ok(None);
     }
-    let scope = app.control.grant_scope(grant, user.id).await?;
+    let scope = accounts.control.grant_scope(grant, user.id).await?;
     Ok(scope.map(|scope| (user, Via::Token(Arc::new(scope)), None)))
 }
 
 /// The user of a session cookie. A request that changes state must come from a page of this server: `SameSite` alone
 /// does not protect against other hosts of the same site, nor in old browsers.
-async fn by_cookie(parts: &Parts, from: &ClientInfo, app: &App) -> Result<Option<Found>, ApiError> {
+async fn by_cookie(parts: &Parts, from: &ClientInfo, accounts: &Accounts) -> Result<Option<Found>, ApiError> {
     let Some(cookie) = from.cookies.read(Cookie::Session, &parts.headers) else { return Ok(None) };
     match from.page {
         Page::Own => {}
@@ -419,12 +436,12 @@ async fn by_cookie(parts: &Parts, from: &ClientInfo, app: &App) -> Result<Option
         Page::Foreign if is_safe(&parts.method) => return Ok(None),
         _ => return Err(ApiError::Forbidden("this request does not come from a page of this server")),
     }
-    let found = app.control.session_of_cookie(&from.actor(app, "page"), cookie).await?;
+    let found = accounts.control.session_of_cookie(&from.actor(&accounts.clock, "page"), cookie).await?;
     let Some((session, next)) = found else { return Ok(None) };
-    let user = app.control.user(session.user).filter(|user| user.session_epoch == session.session_epoch);
+    let user = accounts.control.user(session.user).filter(|user| user.session_epoch == session.session_epoch);
     let Some(user) = user else { return Ok(None) };
     if let Some(next) = next {
-        from.keep_cookie(&next, session.expires_ns, app.clock.now_ns());
+        from.keep_cookie(&next, session.expires_ns, accounts.clock.now_ns());
     }
     Ok(Some((user, Via::Login, Some(session))))
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::account::{NewProjectEntry, ProjectView};
+use crate::http::account::bodies::project::{NewProjectEntry, ProjectView};
 
 /// Body of `POST /api/setup-tokens`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]

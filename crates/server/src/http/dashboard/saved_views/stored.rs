@@ -1,14 +1,12 @@
-//! Saved views: named query strings of pages.
+//! Saved views in the control database: their rights, their checks, their form in answers.
 //!
 //! Invariant: a view belongs to a known page, so that opening one never follows an address.
 
-use tidewatch_accounts::{Actor, NewView, Permission, Project, Role, SavedView, ViewChange, ViewRights};
+use super::bodies::*;
+use crate::error::ApiError;
+use tidewatch_accounts::{Actor, Control, NewView, Permission, Project, Role, SavedView, ViewChange, ViewRights};
 use tidewatch_limits as limits;
-
-use crate::context::QueryContext;
-use crate::error::QueryError;
-use crate::time;
-use crate::views::saved_view::*;
+use tidewatch_query::time;
 
 /// Rights of a role on saved views: every member saves private views; sharing needs [`Permission::Write`]; an admin
 /// changes every shared view.
@@ -17,22 +15,17 @@ pub fn rights(role: Role) -> ViewRights {
 }
 
 /// `GET /api/saved-views`.
-pub async fn list(
-    context: &QueryContext,
-    project: &Project,
-    user: i64,
-    rights: ViewRights,
-) -> Result<SavedViews, QueryError> {
-    let stored = context.control.saved_views(project.number, user).await?;
-    let mut data: Vec<SavedViewRow> = stored.into_iter().filter_map(|one| row(context, user, rights, one)).collect();
+pub async fn list(control: &Control, project: &Project, user: i64, rights: ViewRights) -> Result<SavedViews, ApiError> {
+    let stored = control.saved_views(project.number, user).await?;
+    let mut data: Vec<SavedViewRow> = stored.into_iter().filter_map(|one| row(control, user, rights, one)).collect();
     data.sort_by_cached_key(|one| (!one.starred, one.shared, one.name.to_lowercase(), one.id));
     Ok(SavedViews { data })
 }
 
 /// `None` for a page that this release does not have.
-fn row(context: &QueryContext, user: i64, rights: ViewRights, view: SavedView) -> Option<SavedViewRow> {
+fn row(control: &Control, user: i64, rights: ViewRights, view: SavedView) -> Option<SavedViewRow> {
     let own = view.owner == user;
-    let owner = context.control.user(view.owner).map_or_else(String::new, |user| match user.name.as_str() {
+    let owner = control.user(view.owner).map_or_else(String::new, |user| match user.name.as_str() {
         "" => user.email.clone(),
         name => name.to_owned(),
     });
@@ -53,60 +46,60 @@ fn row(context: &QueryContext, user: i64, rights: ViewRights, view: SavedView) -
 
 /// `POST /api/saved-views`.
 pub async fn create(
-    context: &QueryContext,
+    control: &Control,
     actor: &Actor,
     project: &Project,
     rights: ViewRights,
     request: SavedViewRequest,
-) -> Result<SavedViewChanged, QueryError> {
+) -> Result<SavedViewChanged, ApiError> {
     let SavedViewRequest { name, page, search, shared } = request;
     let page = serde_json::to_value(page).ok().and_then(|page| page.as_str().map(str::to_owned));
     let view = NewView {
         name: checked_name(&name)?,
-        page: page.ok_or_else(|| QueryError::malformed("page is unknown"))?,
+        page: page.ok_or_else(|| ApiError::malformed("page is unknown"))?,
         search: checked_search(search)?,
         is_shared: shared,
     };
-    Ok(SavedViewChanged { id: context.control.save_view(actor, project, rights, &view).await? })
+    Ok(SavedViewChanged { id: control.save_view(actor, project, rights, &view).await? })
 }
 
 /// `PUT /api/saved-views/{id}`.
 pub async fn change(
-    context: &QueryContext,
+    control: &Control,
     actor: &Actor,
     project: &Project,
     rights: ViewRights,
     id: i64,
     request: SavedViewChange,
-) -> Result<SavedViewChanged, QueryError> {
+) -> Result<SavedViewChanged, ApiError> {
     let change = ViewChange {
         name: request.name.as_deref().map(checked_name).transpose()?,
         search: request.search.map(checked_search).transpose()?,
         is_shared: request.shared,
     };
-    context.control.change_view(actor, project, rights, id, &change).await?;
+    control.change_view(actor, project, rights, id, &change).await?;
     Ok(SavedViewChanged { id })
 }
 
 /// The trimmed name.
-fn checked_name(name: &str) -> Result<String, QueryError> {
+fn checked_name(name: &str) -> Result<String, ApiError> {
     let name = name.trim();
     let most = limits::SAVED_VIEW_NAME_CHARS_MAX;
     if name.is_empty() || name.chars().count() > most || name.chars().any(char::is_control) {
-        return Err(QueryError::unprocessable(format!("a name has 1 to {most} characters")));
+        return Err(ApiError::unprocessable(format!("a name has 1 to {most} characters")));
     }
     Ok(name.to_owned())
 }
 
 /// A query string as browsers write it: it can neither end the query of an address nor start another part of it.
-fn checked_search(search: String) -> Result<String, QueryError> {
+fn checked_search(search: String) -> Result<String, ApiError> {
     let most = limits::SAVED_VIEW_SEARCH_BYTES_MAX;
     if search.len() > most {
-        return Err(QueryError::unprocessable(format!("search has more than {most} bytes")));
+        return Err(ApiError::unprocessable(format!("search has more than {most} bytes")));
     }
     let is_query = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'#' | b'?' | b'\\' | b'"' | b'<' | b'>');
     if !search.bytes().all(is_query) {
-        return Err(QueryError::unprocessable("search is no percent-encoded query string"));
+        return Err(ApiError::unprocessable("search is no percent-encoded query string"));
     }
     Ok(search)
 }

@@ -67,20 +67,6 @@ pub struct NewPersonalToken {
     pub expires_at: Option<String>,
 }
 
-/// Confirmation of a change.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-pub struct StatusAnswer {
-    /// Outcome in one word, such as `deleted`.
-    pub status: String,
-}
-
-impl StatusAnswer {
-    /// The answer with this word.
-    pub fn of(status: &str) -> StatusAnswer {
-        StatusAnswer { status: status.to_owned() }
-    }
-}
-
 /// A client that may act for the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

@@ -1,4 +1,7 @@
-//! Saved views: `/api/saved-views`.
+//! Saved views: `/api/saved-views`. A view is a name, a page and its query string.
+
+mod bodies;
+mod stored;
 
 use std::sync::Arc;
 
@@ -6,13 +9,12 @@ use crate::http::api::{Api, Descriptions, routes};
 use axum::Json;
 use axum::extract::{Path, State};
 
-use crate::app::App;
+use self::bodies::*;
+use crate::contexts::Accounts;
 use crate::error::ApiError;
 use crate::http::gate::auth::{ChangeOwn, ProjectAccess};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
-use tidewatch_query::saved_views;
-use tidewatch_query::views::saved_view::*;
 
 pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new().routes(routes!(list, create)).routes(routes!(change, delete)).routes(routes!(star, unstar))
@@ -27,9 +29,9 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     params(ProjectQuery),
     responses((status = 200, description = "Success", body = SavedViews), Failures)
 )]
-async fn list(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json<SavedViews>, ApiError> {
-    let rights = saved_views::rights(access.role);
-    Ok(Json(saved_views::list(&app.query, &access.project, access.user.id, rights).await?))
+async fn list(State(accounts): State<Arc<Accounts>>, access: ProjectAccess) -> Result<Json<SavedViews>, ApiError> {
+    let rights = stored::rights(access.role);
+    Ok(Json(stored::list(&accounts.control, &access.project, access.user.id, rights).await?))
 }
 
 /// Saves a view of a page. Every member saves private views; sharing needs more than read access.
@@ -43,12 +45,12 @@ async fn list(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json
     responses((status = 200, description = "Success", body = SavedViewChanged), Failures)
 )]
 async fn create(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     access: ProjectAccess<ChangeOwn>,
     JsonBody(request): JsonBody<SavedViewRequest>,
 ) -> Result<Json<SavedViewChanged>, ApiError> {
-    let (actor, rights) = (access.actor(&app), saved_views::rights(access.role));
-    Ok(Json(saved_views::create(&app.query, &actor, &access.project, rights, request).await?))
+    let (actor, rights) = (access.actor(&accounts.clock), stored::rights(access.role));
+    Ok(Json(stored::create(&accounts.control, &actor, &access.project, rights, request).await?))
 }
 
 /// Renames, shares or updates an own view; admins change shared ones of others.
@@ -62,13 +64,13 @@ async fn create(
     responses((status = 200, description = "Success", body = SavedViewChanged), Failures, NotFound)
 )]
 async fn change(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     access: ProjectAccess<ChangeOwn>,
     Path(id): Path<String>,
     JsonBody(request): JsonBody<SavedViewChange>,
 ) -> Result<Json<SavedViewChanged>, ApiError> {
-    let (actor, rights) = (access.actor(&app), saved_views::rights(access.role));
-    Ok(Json(saved_views::change(&app.query, &actor, &access.project, rights, view_id(&id)?, request).await?))
+    let (actor, rights) = (access.actor(&accounts.clock), stored::rights(access.role));
+    Ok(Json(stored::change(&accounts.control, &actor, &access.project, rights, view_id(&id)?, request).await?))
 }
 
 /// Deletes an own view; admins delete shared ones of others.
@@ -81,12 +83,12 @@ async fn change(
     responses((status = 200, description = "Success", body = SavedViewChanged), Failures, NotFound)
 )]
 async fn delete(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     access: ProjectAccess<ChangeOwn>,
     Path(id): Path<String>,
 ) -> Result<Json<SavedViewChanged>, ApiError> {
-    let (id, rights) = (view_id(&id)?, saved_views::rights(access.role));
-    app.control.delete_view(&access.actor(&app), &access.project, rights, id).await?;
+    let (id, rights) = (view_id(&id)?, stored::rights(access.role));
+    accounts.control.delete_view(&access.actor(&accounts.clock), &access.project, rights, id).await?;
     Ok(Json(SavedViewChanged { id }))
 }
 
@@ -100,11 +102,11 @@ async fn delete(
     responses((status = 200, description = "Success", body = SavedViewChanged), Failures, NotFound)
 )]
 async fn star(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     access: ProjectAccess<ChangeOwn>,
     Path(id): Path<String>,
 ) -> Result<Json<SavedViewChanged>, ApiError> {
-    set_star(&app, &access, &id, true).await
+    set_star(&accounts, &access, &id, true).await
 }
 
 /// Removes the caller's star of a view.
@@ -117,21 +119,21 @@ async fn star(
     responses((status = 200, description = "Success", body = SavedViewChanged), Failures, NotFound)
 )]
 async fn unstar(
-    State(app): State<Arc<App>>,
+    State(accounts): State<Arc<Accounts>>,
     access: ProjectAccess<ChangeOwn>,
     Path(id): Path<String>,
 ) -> Result<Json<SavedViewChanged>, ApiError> {
-    set_star(&app, &access, &id, false).await
+    set_star(&accounts, &access, &id, false).await
 }
 
 async fn set_star(
-    app: &App,
+    accounts: &Accounts,
     access: &ProjectAccess<ChangeOwn>,
     id: &str,
     is_starred: bool,
 ) -> Result<Json<SavedViewChanged>, ApiError> {
     let id = view_id(id)?;
-    app.control.star_view(access.user.id, &access.project, id, is_starred).await?;
+    accounts.control.star_view(access.user.id, &access.project, id, is_starred).await?;
     Ok(Json(SavedViewChanged { id }))
 }
 

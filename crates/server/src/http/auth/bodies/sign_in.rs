@@ -141,18 +141,6 @@ pub struct LinkMailRequest {
     pub mfa_token: String,
 }
 
-/// The password is correct; `POST /api/login/mfa` must follow.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct SecondFactorNeeded {
-    /// Always true.
-    pub mfa_required: bool,
-    /// Token for the second step, valid for five minutes.
-    pub mfa_token: String,
-    /// `totp`, `passkey`, `recovery`.
-    pub methods: Vec<String>,
-}
-
 /// Sign-in with identity providers, as configured for the whole server. Secrets are not returned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
