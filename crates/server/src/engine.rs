@@ -133,3 +133,35 @@ impl FillEngine for GeneratedData {
         Ok(stats)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tidewatch_bench::fill::{FillArgs, READS, fill};
+    use tidewatch_bench::generate::Kind;
+    use tidewatch_bench::query::Read;
+
+    use super::*;
+
+    #[test]
+    fn a_filled_directory_has_the_generated_rows() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let arguments = FillArgs {
+            data_dir: folder.path().join("data"),
+            spans: 4_000,
+            logs: None,
+            points: Some(700),
+            days: 30,
+            generate: Kind::Rich,
+            seed: 1,
+        };
+        let manifest = fill(&arguments, &GeneratedData, &mut |_| ()).expect("it is made");
+        let rows = |table: Table| manifest.tables[table as usize].rows;
+        assert_eq!((rows(Table::Spans), rows(Table::Logs)), (4_000, 400));
+        // A histogram's point is stored as two rows.
+        assert!(rows(Table::MetricPoints) > 700);
+        assert!(rows(Table::Endpoints) > 350 && rows(Table::Tasks) > 20 && rows(Table::Exceptions) > 0);
+        let reads = std::fs::read_to_string(arguments.data_dir.join(READS)).expect("the list of reads");
+        assert!(serde_json::from_str::<Vec<Read>>(&reads).is_ok_and(|reads| reads.len() > 10));
+        assert!(fill(&arguments, &GeneratedData, &mut |_| ()).is_err(), "a directory with data is left alone");
+    }
+}
