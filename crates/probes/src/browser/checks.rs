@@ -59,7 +59,7 @@ impl BrowserChecks {
         matches!(self.place, Place::Nowhere(_))
     }
 
-    /// Why they do not run; `None`: they do.
+    /// Reason for which they do not run; `None`: they do.
     pub fn problem(&self) -> Option<String> {
         match &self.place {
             Place::Nowhere(reason) => Some(reason.clone()),

@@ -13,7 +13,7 @@ use url::Url;
 use super::job::{CHECKS, Greeting, Job, Report};
 use crate::http_client::{self, Hop};
 
-/// How a server reaches its browser runner.
+/// Address of a server's browser runner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunnerAddress {
     /// The address; its path ends with a slash.
