@@ -1,7 +1,6 @@
 //! Transactions of the catalog: commit, failure, and the outcome of a failed COMMIT.
 
 #[cfg(test)]
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};

@@ -182,7 +182,7 @@ impl Harness {
     /// Creates the owner of another organization and returns their login.
     pub async fn stranger(&self) -> String {
         let app = self.app();
-        let by = app.by_server();
+        let by = app.accounts.by_server();
         let email = "stranger@example.com".to_owned();
         let new = NewUser { email, name: "Stranger".to_owned(), password_hash: None, is_email_verified: true };
         let user = app.accounts.control.create_user(&by, &new).await.expect("a user");
@@ -193,7 +193,7 @@ impl Harness {
     /// Begins a session of the user, as a sign-in does, and returns its login.
     pub async fn login_of(&self, user: &User) -> String {
         let app = self.app();
-        let by = Actor { user_id: Some(user.id), name: user.email.clone(), ..app.by_server() };
+        let by = Actor { user_id: Some(user.id), name: user.email.clone(), ..app.accounts.by_server() };
         let begun = app.accounts.control.begin_session(&by, user, by.at_ns).await.expect("a session");
         app.accounts.logins.issue(user, begun.id, by.at_ns).expect("a login")
     }

@@ -81,6 +81,7 @@ async fn rows_that_panic_when_they_are_written_are_set_aside_and_ingest_continue
     assert_eq!((harness.rows(Table::Spans), harness.rows(Table::Endpoints)), (2, 1));
     let set_aside: Vec<_> = harness
         .app()
+        .ingest
         .durable_store
         .set_aside()
         .filter(|(_, count)| *count > 0)
