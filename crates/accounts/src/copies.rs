@@ -12,7 +12,7 @@ use super::{Control, ControlError};
 impl Control {
     /// Writes a consistent copy to a new file. Returns false, and writes nothing, when the database is PostgreSQL.
     pub async fn copy_to(&self, to: &Path) -> Result<bool, ControlError> {
-        copy(&self.database, to).await
+        copy(self.database.connections(), to).await
     }
 }
 

@@ -2,7 +2,8 @@
 //! that nodes that start together run them once.
 //!
 //! Each is an SQL file in SQLite's dialect; [`for_postgres`] translates it. To change the schema, add
-//! `migrations/000N_what.sql` and a line to [`LATER`].
+//! `migrations/000N_what.sql` and a line to [`LATER`]. Tables of other crates' rooms have their versions here too, because
+//! these are one ordered history: rooms refer to projects, users and organizations, which delete their rows by cascade.
 
 use sqlx::{AnyConnection, AssertSqlSafe, Executor, Row};
 

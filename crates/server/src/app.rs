@@ -16,19 +16,19 @@ use crate::config::Config;
 use crate::demos::Demos;
 use crate::live_tails::LiveTails;
 use crate::missing_accounts;
-use crate::monitor_source::StoredMonitors;
 use crate::notifier::Notifier;
 use crate::quotas::Quotas;
 use crate::reserve::Reserve;
-use crate::status_pages::StatusPages;
 use tidewatch_accounts::db::Engine;
 use tidewatch_accounts::logins::Logins;
 use tidewatch_accounts::mail::{Mailer, templates};
-use tidewatch_accounts::secrets;
 use tidewatch_accounts::secrets::seal::Sealer;
 use tidewatch_accounts::secrets::webauthn::RelyingParty;
 use tidewatch_accounts::sso::Sso;
-use tidewatch_accounts::{Actor, Control};
+use tidewatch_accounts::{Actor, Control, secrets};
+use tidewatch_alerts::Alerts;
+use tidewatch_alerts::status_pages::StoredMonitors;
+use tidewatch_alerts::status_pages::rendered::RenderedPages;
 use tidewatch_blobs::BlobStore;
 use tidewatch_ingest::accept::IngestContext;
 use tidewatch_ingest::durable_store::{DurableStore, StoreEnvironment};
@@ -85,6 +85,8 @@ pub struct App {
     pub clock: Clock,
     /// Accounts, organizations and projects.
     pub control: Arc<Control>,
+    /// The rooms of alerting: rules, channels, incidents, monitors, on-call and status pages.
+    pub alerts: Alerts,
     /// The name of this node in leases.
     pub lease_holder: String,
     /// Signs and verifies logins.
@@ -143,7 +145,7 @@ pub struct App {
     /// Loads of demo data.
     pub demos: Demos,
     /// Public status pages in memory.
-    pub status_pages: StatusPages,
+    pub status_pages: RenderedPages,
     /// Their logos.
     pub status_logos: Arc<BlobStore>,
     /// Wakes the task that escalates pages.
@@ -269,7 +271,7 @@ impl App {
             browser: BrowserChecks::open(&config.browser).await?,
             monitor_runs: Semaphore::new(limits::MONITOR_RUNS_MAX),
             demos: Demos::default(),
-            status_pages: StatusPages::new(Arc::new(StoredMonitors)),
+            status_pages: RenderedPages::new(Arc::new(StoredMonitors)),
             status_logos,
             logins: Logins::new(&key),
             sso,
@@ -282,6 +284,7 @@ impl App {
             oncall: Notify::new(),
             query,
             lease_holder: lease_holder(&control),
+            alerts: Alerts::new(control.database()),
             control,
             mailer,
             _alive: alive,

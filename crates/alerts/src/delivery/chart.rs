@@ -4,9 +4,9 @@
 
 use std::io::Write;
 
+use crate::channels::SeriesPoint;
 use flate2::write::ZlibEncoder;
 use flate2::{Compression, Crc};
-use tidewatch_accounts::SeriesPoint;
 
 const WIDTH: usize = 600;
 const HEIGHT: usize = 160;

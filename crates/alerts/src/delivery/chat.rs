@@ -1,10 +1,10 @@
 //! Chats: Slack, Discord, Microsoft Teams, Telegram. Names and messages of users are sent as plain strings, or escaped:
 //! they can neither mention people nor hide where a link leads.
 
+use crate::channels::{AlertStatus, Severity};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use tidewatch_accounts::{AlertStatus, Severity};
 use tidewatch_runtime::outbound::guarded::OutboundRequest;
 
 use super::config::{Discord, Slack, Teams, Telegram};

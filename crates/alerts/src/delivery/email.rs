@@ -83,7 +83,7 @@ fn mail(message: &Message, recipient: &str, picture: Option<Vec<u8>>) -> AlertMa
 mod tests {
     use std::collections::VecDeque;
 
-    use tidewatch_accounts::{AlertStatus, Severity};
+    use crate::channels::{AlertStatus, Severity};
 
     use super::super::recorder::{Recorder, message};
     use super::*;

@@ -3,9 +3,9 @@
 //! The body of an issue has two hidden markers: of its alert and of its message. They are how an issue is found again,
 //! and how a repeated attempt finds that it is already there.
 
+use crate::channels::AlertStatus;
 use ring::digest;
 use serde_json::{Value, json};
-use tidewatch_accounts::AlertStatus;
 use tidewatch_runtime::outbound::guarded::{OutboundRequest, OutboundResponse};
 use url::form_urlencoded;
 
@@ -99,7 +99,7 @@ fn request(config: &Github, method: &'static str, url: &str, body: Option<Value>
 
 #[cfg(test)]
 mod tests {
-    use tidewatch_accounts::Severity;
+    use crate::channels::Severity;
 
     use super::super::recorder::{Recorder, header, message};
     use super::*;

@@ -1,7 +1,7 @@
 //! Services that follow each alert from its begin to its end: PagerDuty and Opsgenie.
 
+use crate::channels::{AlertStatus, Severity};
 use serde_json::json;
-use tidewatch_accounts::{AlertStatus, Severity};
 
 use super::config::{Opsgenie, Pagerduty};
 use super::message::{Message, truncated};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use tidewatch_accounts::{AlertStatus, Notification, SeriesPoint, Severity};
+use crate::channels::{AlertStatus, Notification, SeriesPoint, Severity};
 use tidewatch_limits as limits;
 
 /// The rule type of a digest.

@@ -21,8 +21,8 @@ mod reply;
 pub mod twilio;
 mod webhook;
 
+use crate::channels::PRIVATE_LINE;
 use serde_json::Value;
-use tidewatch_accounts::PRIVATE_LINE;
 use tidewatch_accounts::mail::{AlertMail, SendError};
 use tidewatch_runtime::outbound::guarded::{CallError, OutboundRequest, OutboundResponse};
 
@@ -73,7 +73,7 @@ pub fn send(
     delivered: &[String],
     courier: &mut dyn Courier,
 ) -> Result<String, Failed> {
-    let hide = |error: &str| tidewatch_accounts::without_secrets(channel_type, config, error);
+    let hide = |error: &str| crate::channels::without_secrets(channel_type, config, error);
     let hidden = |failed: Failed| Failed { error: hide(&failed.error), ..failed };
     // A line for this target alone, such as its link that acknowledges.
     let private_line = config.get(PRIVATE_LINE).and_then(Value::as_str);

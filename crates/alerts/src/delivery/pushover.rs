@@ -1,9 +1,9 @@
 //! Pushover: a message with all of its options, and the picture.
 
+use crate::channels::AlertStatus;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
-use tidewatch_accounts::AlertStatus;
 
 use super::config::Pushover;
 use super::message::{Message, truncated};
@@ -84,7 +84,7 @@ fn truncated_html(content: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use tidewatch_accounts::Severity;
+    use crate::channels::Severity;
 
     use super::super::recorder::{Recorder, message};
     use super::*;

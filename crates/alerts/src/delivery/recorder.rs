@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
+use crate::channels::{AlertStatus, Notification, SeriesPoint, Severity};
 use serde_json::Value;
 use tidewatch_accounts::mail::{AlertMail, SendError};
-use tidewatch_accounts::{AlertStatus, Notification, SeriesPoint, Severity};
 use tidewatch_runtime::outbound::guarded::{CallError, OutboundRequest, OutboundResponse};
 
 use super::Courier;

@@ -1,10 +1,10 @@
 //! SMS by the REST API of Twilio, `POST /2010-04-01/Accounts/{sid}/Messages.json`. Contact methods use it; it is no type
 //! of channel (wire, 7).
 
+use crate::channels::SECRET_SENTINEL;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
-use tidewatch_accounts::SECRET_SENTINEL;
 use tidewatch_limits as limits;
 use tidewatch_runtime::outbound::guarded::{OutboundRequest, OutboundResponse};
 use url::form_urlencoded::Serializer;
@@ -111,8 +111,8 @@ fn explained(body: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use crate::channels::{AlertStatus, Severity};
     use serde_json::json;
-    use tidewatch_accounts::{AlertStatus, Severity};
 
     use super::super::recorder::{Recorder, header, message};
     use super::*;

@@ -58,7 +58,7 @@ pub fn hex(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use tidewatch_accounts::{AlertStatus, Severity};
+    use crate::channels::{AlertStatus, Severity};
 
     use super::super::recorder::{Recorder, header, message};
     use super::*;

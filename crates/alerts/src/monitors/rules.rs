@@ -1,6 +1,6 @@
 //! The states of monitors, and the words about their changes.
 
-use tidewatch_accounts::{MonitorChange, MonitorOutcome, MonitorRules, MonitorStanding, MonitorState};
+use crate::monitors::{MonitorChange, MonitorOutcome, MonitorRules, MonitorStanding, MonitorState};
 use tidewatch_query::time;
 
 /// The rules of every monitor.

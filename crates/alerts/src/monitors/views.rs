@@ -1,10 +1,10 @@
 //! Requests and responses of `/api/synthetics`.
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use tidewatch_accounts::{
+use crate::monitors::{
     Monitor, MonitorDay, MonitorOutcome, MonitorResult, MonitorState, MonitorSums, MonitorTransition,
 };
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tidewatch_query::time::to_rfc3339;
 use tidewatch_query::views::page::{PageInfo, PageRequest};
 use utoipa::ToSchema;

@@ -10,10 +10,11 @@ use super::escalation::{self, Progress};
 use super::policy::{PolicyDefinition, TargetKind};
 use super::schedule::{Override, Schedule};
 use super::wait::Wait;
-use tidewatch_accounts::oncall::{
+use crate::channels::Severity;
+use crate::oncall::{
     ChainInput, ChainOutcome, OncallSchedule, PageProgress, PagingRules, PersonProgress, StepInput, StepOutcome,
 };
-use tidewatch_accounts::{ControlError, Severity};
+use tidewatch_accounts::ControlError;
 
 /// The rules of this crate.
 #[derive(Debug, Clone, Copy, Default)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use tidewatch_accounts::Severity;
+use crate::channels::Severity;
 use tidewatch_limits as limits;
 
 /// What a step reaches.

@@ -13,7 +13,7 @@
 //! | spike | from 5 times the factor |
 //! | error budget | the fast pair of windows |
 
-use tidewatch_accounts::Severity;
+use crate::channels::Severity;
 
 use super::config::{ImpactThreshold, RuleConfig};
 

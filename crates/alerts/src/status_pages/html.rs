@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use tidewatch_accounts::{MaintenanceWindow, PublicIncident, Subscription};
+use crate::status_pages::{MaintenanceWindow, PublicIncident, Subscription};
 
 use super::times::{date, duration, minute, rfc3339};
 use super::{Check, CheckState, MonitorDay, PublicPage, uptime_percent};

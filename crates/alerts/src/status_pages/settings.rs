@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use tidewatch_accounts::StatusComponent;
+use crate::status_pages::StatusComponent;
 use tidewatch_limits as limits;
 
 /// The slug, if it is one: `^[a-z0-9][a-z0-9-]{1,58}[a-z0-9]$`.

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tidewatch_accounts::{ClaimedMessage, ControlError, FailedAttempt};
+use tidewatch_accounts::ControlError;
+use tidewatch_alerts::channels::{ClaimedMessage, FailedAttempt};
 use tidewatch_alerts::delivery::Failed;
 use tidewatch_alerts::delivery::message::Message;
 use tidewatch_journal::heartbeat::Heartbeat;
@@ -41,7 +42,7 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
         tidy(&app, &mut tidied_ns).await;
         running.0.idle();
         tokio::select! {
-            () = app.control.notifications_queued() => {}
+            () = app.alerts.channels.notifications_queued() => {}
             Some(ended) = jobs.running.join_next_with_id() => {
                 let id = match ended {
                     Ok((id, ())) => id,
@@ -65,7 +66,7 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
 async fn start(app: &Arc<App>, jobs: &mut Jobs, stopped: &watch::Receiver<bool>) -> Result<(), ControlError> {
     let busy: BTreeSet<i64> = jobs.channels.values().flatten().copied().collect();
     let free = limits::NOTIFICATION_SENDERS_MAX.saturating_sub(jobs.channels.len());
-    let claimed = app.control.claim_notifications(app.clock.now_ns(), &busy, free).await?;
+    let claimed = app.alerts.channels.claim_notifications(app.clock.now_ns(), &busy, free).await?;
     let mut of_channels: BTreeMap<i64, Vec<ClaimedMessage>> = BTreeMap::new();
     let mut alone = Vec::new();
     for message in claimed {
@@ -90,7 +91,7 @@ async fn send_all(app: Arc<App>, messages: Vec<ClaimedMessage>, stopped: watch::
         let lease_ns = limits::NOTIFICATION_LEASE.as_nanos() as i64;
         let until_ns = if is_stopped { 0 } else { app.clock.now_ns().saturating_add(lease_ns) };
         if (is_stopped || index > 0)
-            && let Err(error) = app.control.lease_notifications(rest, until_ns).await
+            && let Err(error) = app.alerts.channels.lease_notifications(rest, until_ns).await
         {
             tracing::warn!(%error, "notifications are sent later: {error}");
             return;
@@ -125,7 +126,7 @@ async fn send_one(app: &Arc<App>, message: &ClaimedMessage) -> Result<(), Contro
     match sent {
         Ok(warning) => {
             tracing::info!(id, channel, "sent a notification");
-            app.control.mark_notification_sent(message, &warning, app.clock.now_ns()).await
+            app.alerts.channels.mark_notification_sent(message, &warning, app.clock.now_ns()).await
         }
         Err(failed) => {
             let error = failed.error.as_str();
@@ -135,7 +136,7 @@ async fn send_one(app: &Arc<App>, message: &ClaimedMessage) -> Result<(), Contro
                 is_final: failed.is_final,
                 retry_after_seconds: failed.retry_after_seconds,
             };
-            if app.control.defer_notification(message, &attempt, app.clock.now_ns()).await? {
+            if app.alerts.channels.defer_notification(message, &attempt, app.clock.now_ns()).await? {
                 let tries = message.tries + 1;
                 tracing::error!(id, channel, "a notification is given up after {tries} attempts: {error}");
             } else {
@@ -155,7 +156,7 @@ async fn tidy(app: &App, tidied_ns: &mut Option<i64>) {
     }
     *tidied_ns = Some(now_ns);
     let before_ns = now_ns.saturating_sub(limits::NOTIFICATION_OUTCOMES_KEPT.as_nanos() as i64);
-    if let Err(error) = app.control.delete_old_notification_rows(before_ns).await {
+    if let Err(error) = app.alerts.channels.delete_old_notification_rows(before_ns).await {
         tracing::warn!(%error, "old notifications are not deleted yet: {error}");
     }
 }

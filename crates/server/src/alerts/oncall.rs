@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use crate::app::App;
 use tidewatch_accounts::ControlError;
-use tidewatch_accounts::oncall::LEASE;
+use tidewatch_alerts::oncall::LEASE;
 use tidewatch_alerts::oncall::engine::Rules;
 use tidewatch_limits as limits;
 use tidewatch_runtime::background::HeartbeatGuard;
@@ -22,7 +22,7 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
     loop {
         running.0.beat();
         let is_due = last.is_none_or(|last| last.elapsed() >= poll);
-        match if is_due { Ok(true) } else { app.control.has_waiting_pages().await } {
+        match if is_due { Ok(true) } else { app.alerts.oncall.has_waiting_pages().await } {
             Ok(false) => {}
             Ok(true) => {
                 last = Some(Instant::now());
@@ -39,7 +39,7 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
             _ = stopped.wait_for(|stop| *stop) => break,
         }
     }
-    if let Err(error) = app.control.release_lease(LEASE, &app.lease_holder).await {
+    if let Err(error) = app.control.database().release_lease(LEASE, &app.lease_holder).await {
         tracing::warn!(%error, "another node escalates pages later: {error}");
     }
 }
@@ -51,13 +51,13 @@ async fn round(app: &App) -> Result<(), ControlError> {
     let lease_ns = limits::ONCALL_LEASE.as_nanos() as i64;
     loop {
         let now_ns = app.clock.now_ns();
-        if !app.control.take_lease(LEASE, holder, now_ns, now_ns.saturating_add(lease_ns)).await? {
+        if !app.control.database().take_lease(LEASE, holder, now_ns, now_ns.saturating_add(lease_ns)).await? {
             return Ok(());
         }
         let has_more = [
-            app.control.take_page_notifications(&Rules, holder, now_ns).await?,
-            app.control.advance_pages(&Rules, holder, now_ns).await?,
-            app.control.advance_page_people(&Rules, holder, &base_url, now_ns).await?,
+            app.alerts.oncall.take_page_notifications(&Rules, holder, now_ns).await?,
+            app.alerts.oncall.advance_pages(&Rules, holder, now_ns).await?,
+            app.alerts.oncall.advance_page_people(&Rules, holder, &base_url, now_ns).await?,
         ];
         if !has_more.contains(&true) {
             return Ok(());

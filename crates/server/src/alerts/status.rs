@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tidewatch_accounts::{Announcer, ControlError};
-use tidewatch_alerts::incidents::group;
+use tidewatch_accounts::ControlError;
+use tidewatch_alerts::incidents::{Announcer, group};
 use tidewatch_journal::heartbeat::Heartbeat;
 use tidewatch_limits as limits;
 use tidewatch_runtime::background::HeartbeatGuard;
@@ -29,7 +29,7 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
             _ = stopped.wait_for(|stop| *stop) => break,
         }
     }
-    if let Err(error) = app.control.release_lease(LEASE, &app.lease_holder).await {
+    if let Err(error) = app.control.database().release_lease(LEASE, &app.lease_holder).await {
         tracing::warn!(%error, "the lease of incidents cannot be released: {error}");
     }
 }
@@ -38,16 +38,20 @@ pub async fn run(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
 pub async fn step(app: &App, holder: &str) -> Result<(), ControlError> {
     let announcer = announcer(app);
     let grace = Duration::from_secs(app.config.incident_grace_seconds);
-    while app.control.has_ungrouped_notifications(app.clock.now_ns(), grace).await? {
+    while app.alerts.incidents.has_ungrouped_notifications(app.clock.now_ns(), grace).await? {
         let now_ns = app.clock.now_ns();
         let until_ns = now_ns.saturating_add(limits::INCIDENT_LEASE.as_nanos() as i64);
-        if !app.control.take_lease(LEASE, holder, now_ns, until_ns).await? {
+        if !app.control.database().take_lease(LEASE, holder, now_ns, until_ns).await? {
             return Ok(());
         }
-        let grouped =
-            app.control.group_notifications((LEASE, holder), &announcer, (now_ns, grace), |known, facts, now| {
+        let grouped = app.alerts.incidents.group_notifications(
+            (LEASE, holder),
+            &announcer,
+            (now_ns, grace),
+            |known, facts, now| {
                 group(known, facts, now, grace);
-            });
+            },
+        );
         if grouped.await?.is_none() {
             return Ok(());
         }

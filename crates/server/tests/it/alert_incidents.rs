@@ -100,7 +100,8 @@ impl Desk {
         while self
             .harness
             .app()
-            .control
+            .alerts
+            .incidents
             .has_ungrouped_notifications(self.clock.load(Ordering::SeqCst), GRACE)
             .await
             .expect("a database")
@@ -175,9 +176,9 @@ on_both! {
         let alerts = desk.detail(&incidents[0]["id"]).await["alerts"].as_array().expect("a list").len();
         assert_eq!(alerts, 9);
         let announcer = tidewatch_server::alerts::status::announcer(desk.harness.app());
-        let control = &desk.harness.app().control;
+        let incidents = &desk.harness.app().alerts.incidents;
         let lease = ("another lease", "nobody");
-        let grouped = control.group_notifications(lease, &announcer, (NOW, GRACE), |_, _, _| panic!("without the lease")).await;
+        let grouped = incidents.group_notifications(lease, &announcer, (NOW, GRACE), |_, _, _| panic!("without the lease")).await;
         assert_eq!(grouped.expect("a database"), None);
     }
 

@@ -12,7 +12,9 @@ pub mod preview;
 
 use std::sync::Arc;
 
-use tidewatch_accounts::{AlertStatus, Notification, NotificationRule, Project, SeriesPoint, Severity, alert_key};
+use crate::channels::{AlertStatus, Notification, SeriesPoint, Severity};
+use crate::rules::{NotificationRule, alert_key};
+use tidewatch_accounts::Project;
 use tidewatch_query::rule_windows::Windows;
 use tidewatch_query::time::MINUTE;
 use xxhash_rust::xxh3::xxh3_64;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use tidewatch_accounts::MonitorTimings;
+use tidewatch_alerts::monitors::MonitorTimings;
 use tidewatch_alerts::outbound::OutboundPolicy;
 use tokio::net::TcpStream;
 use tokio_rustls::client::TlsStream;

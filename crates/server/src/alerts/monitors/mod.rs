@@ -19,13 +19,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use tidewatch_accounts::{
-    ControlError, Lease, MonitorOutcome, MonitorResult, MonitorSlot, MonitorTimings, ScheduledMonitor,
-};
+use tidewatch_accounts::ControlError;
 use tidewatch_alerts::monitors::heartbeat::{Heartbeat, missed_deadline_ns};
 use tidewatch_alerts::monitors::rules::Rules;
-use tidewatch_alerts::monitors::schedule;
 use tidewatch_alerts::monitors::views::CheckType;
+use tidewatch_alerts::monitors::{
+    Lease, MonitorOutcome, MonitorResult, MonitorSlot, MonitorTimings, ScheduledMonitor, schedule,
+};
 use tidewatch_journal::heartbeat::Heartbeat as Liveness;
 use tidewatch_limits as limits;
 use tidewatch_query::time::to_rfc3339;
@@ -82,7 +82,7 @@ impl Scheduler {
     /// Begins the checks that are due.
     async fn look(&mut self) -> Result<(), ControlError> {
         while self.checks.try_join_next().is_some() {}
-        let scheduled = self.app.control.scheduled_monitors().await?;
+        let scheduled = self.app.alerts.monitors.scheduled_monitors().await?;
         let (now_ns, uptime) = self.app.clock.both();
         self.notice_jump(now_ns, uptime);
         if scheduled.is_empty() || !self.lease(now_ns).await? {
@@ -116,9 +116,9 @@ impl Scheduler {
         if (length_ns / 2..=length_ns).contains(&left_ns) {
             return Ok(true);
         }
-        let before_ns = self.app.control.lease_until(LEASE).await?;
+        let before_ns = self.app.control.database().lease_until(LEASE).await?;
         let until_ns = now_ns.saturating_add(length_ns);
-        if !self.app.control.take_lease(LEASE, &self.app.lease_holder, now_ns, until_ns).await? {
+        if !self.app.control.database().take_lease(LEASE, &self.app.lease_holder, now_ns, until_ns).await? {
             self.leased_until_ns = i64::MIN;
             return Ok(false);
         }
@@ -177,7 +177,7 @@ impl Scheduler {
         let result = unmeasured(now_ns, MonitorOutcome::Down, reason);
         let lease = Lease { name: LEASE, holder: &self.app.lease_holder };
         let slot = MonitorSlot { lease, slot_ns: deadline_ns, missed: Vec::new() };
-        self.app.control.record_monitor_result(id, &result, Some(&slot), &Rules).await?;
+        self.app.alerts.monitors.record_monitor_result(id, &result, Some(&slot), &Rules).await?;
         Ok(())
     }
 
@@ -186,7 +186,8 @@ impl Scheduler {
         self.checks.shutdown().await;
         let now_ns = self.app.clock.now_ns();
         if self.leased_until_ns > now_ns
-            && let Err(error) = self.app.control.take_lease(LEASE, &self.app.lease_holder, now_ns, now_ns).await
+            && let Err(error) =
+                self.app.control.database().take_lease(LEASE, &self.app.lease_holder, now_ns, now_ns).await
         {
             tracing::warn!(%error, "the lease of monitors ends by itself: {error}");
         }
@@ -195,9 +196,9 @@ impl Scheduler {
 
 /// Makes a check and stores its result.
 async fn check(app: &App, id: i64, slot: &MonitorSlot<'_>) -> Result<(), ControlError> {
-    let Some(monitor) = app.control.any_monitor(id).await? else { return Ok(()) };
+    let Some(monitor) = app.alerts.monitors.any_monitor(id).await? else { return Ok(()) };
     let result = probe::probe(app, &monitor).await;
-    app.control.record_monitor_result(id, &result, Some(slot), &Rules).await?;
+    app.alerts.monitors.record_monitor_result(id, &result, Some(slot), &Rules).await?;
     Ok(())
 }
 

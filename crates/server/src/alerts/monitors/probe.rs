@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use tidewatch_accounts::{Monitor, MonitorOutcome, MonitorResult};
 use tidewatch_alerts::monitors::config::CheckConfig;
+use tidewatch_alerts::monitors::{Monitor, MonitorOutcome, MonitorResult};
 use tidewatch_alerts::outbound::OutboundPolicy;
 use tidewatch_limits as limits;
 use tidewatch_runtime::redact::plain;

@@ -135,7 +135,7 @@ async fn run(
     access: ProjectAccess<Write>,
     Path(id): Path<String>,
 ) -> Result<Json<CheckResult>, ApiError> {
-    let monitor = app.control.monitor(access.project.number, monitor_id(&id)?).await?;
+    let monitor = app.alerts.monitors.monitor(access.project.number, monitor_id(&id)?).await?;
     if monitor.chosen.period_seconds > 0 {
         return Err(ApiError::unprocessable("a heartbeat is reported, not checked"));
     }
@@ -152,7 +152,7 @@ async fn run(
     }
     let result = probe(&app, &monitor).await;
     drop(browser);
-    app.control.record_monitor_result(monitor.id, &result, None, &Rules).await?;
+    app.alerts.monitors.record_monitor_result(monitor.id, &result, None, &Rules).await?;
     Ok(Json(CheckResult::of(result)))
 }
 

@@ -13,10 +13,10 @@ use crate::error::ApiError;
 use crate::http::gate::auth::{Admin, OrganizationAccess, ProjectAccess, Read};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
-use tidewatch_accounts::oncall::NewPolicy;
+use tidewatch_alerts::oncall::NewPolicy;
 use tidewatch_alerts::oncall::policy::PolicyDefinition;
+use tidewatch_alerts::oncall::views::{Policies, PolicyRequest, PolicyView};
 use tidewatch_query::views::account::Done;
-use tidewatch_query::views::oncall::{Policies, PolicyRequest, PolicyView};
 
 const NO_POLICY: &str = "no such escalation policy";
 
@@ -62,7 +62,7 @@ pub async fn create(
     JsonBody(request): JsonBody<PolicyRequest>,
 ) -> Result<(StatusCode, Json<PolicyView>), ApiError> {
     let organization = access.organization.id;
-    let id = app.control.save_oncall_policy(&access.actor(&app), organization, None, &checked(request)?).await?;
+    let id = app.alerts.oncall.save_oncall_policy(&access.actor(&app), organization, None, &checked(request)?).await?;
     Ok((StatusCode::CREATED, Json(view(&app, organization, id).await?)))
 }
 
@@ -83,7 +83,7 @@ pub async fn change(
     JsonBody(request): JsonBody<PolicyRequest>,
 ) -> Result<Json<PolicyView>, ApiError> {
     let (organization, policy) = (access.organization.id, id(&policy, NO_POLICY)?);
-    app.control.save_oncall_policy(&access.actor(&app), organization, Some(policy), &checked(request)?).await?;
+    app.alerts.oncall.save_oncall_policy(&access.actor(&app), organization, Some(policy), &checked(request)?).await?;
     Ok(Json(view(&app, organization, policy).await?))
 }
 
@@ -102,12 +102,12 @@ pub async fn delete(
     Path((_organization, policy)): Path<(String, String)>,
 ) -> Result<Json<Done>, ApiError> {
     let policy = id(&policy, NO_POLICY)?;
-    app.control.delete_oncall_policy(&access.actor(&app), access.organization.id, policy).await?;
+    app.alerts.oncall.delete_oncall_policy(&access.actor(&app), access.organization.id, policy).await?;
     Ok(Json(Done { message: "the escalation policy was deleted".to_owned() }))
 }
 
 async fn all(app: &App, organization: i64) -> Result<Policies, ApiError> {
-    let policies = app.control.oncall_policies(organization).await?;
+    let policies = app.alerts.oncall.oncall_policies(organization).await?;
     Ok(Policies { policies: policies.into_iter().map(|one| views::policy(organization, one)).collect() })
 }
 

@@ -8,10 +8,10 @@ use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use tidewatch_accounts::{ControlError, NewStatusPage};
-use tidewatch_alerts::status_pages::{PublicPage, first_day_ns, logo as logo_file, settings};
+use tidewatch_accounts::ControlError;
+use tidewatch_alerts::status_pages::views::*;
+use tidewatch_alerts::status_pages::{NewStatusPage, PublicPage, first_day_ns, logo as logo_file, settings};
 use tidewatch_limits as limits;
-use tidewatch_query::views::status_page::*;
 
 use super::{number, public, view};
 use crate::app::App;
@@ -37,11 +37,11 @@ pub async fn list(
 ) -> Result<Json<StatusPagesView>, ApiError> {
     let organization = access.organization.id;
     let mut status_pages = Vec::new();
-    for page in app.control.status_pages(organization).await? {
-        let windows = app.control.maintenance_windows(page.id).await?;
+    for page in app.alerts.status_pages.status_pages(organization).await? {
+        let windows = app.alerts.status_pages.maintenance_windows(page.id).await?;
         status_pages.push(view::page(page, &windows));
     }
-    let monitors = app.status_pages.source().monitors(&app.control, organization).await?;
+    let monitors = app.status_pages.source().monitors(app.control.database(), organization).await?;
     let checks = monitors.into_iter().map(|monitor| StatusCheckChoice {
         id: monitor.id,
         name: monitor.name,
@@ -68,7 +68,8 @@ pub async fn create(
 ) -> Result<(StatusCode, Json<StatusPageView>), ApiError> {
     let organization = access.organization.id;
     let new = checked(&app, organization, &request).await?;
-    let id = app.control.create_status_page(&access.actor(&app), organization, &new).await.map_err(taken)?;
+    let id =
+        app.alerts.status_pages.create_status_page(&access.actor(&app), organization, &new).await.map_err(taken)?;
     app.status_pages.forget();
     Ok((StatusCode::CREATED, Json(stored(&app, organization, id).await?)))
 }
@@ -92,7 +93,7 @@ pub async fn change(
     let (organization, page) = (access.organization.id, number(&page, NO_PAGE)?);
     stored(&app, organization, page).await?;
     let new = checked(&app, organization, &request).await?;
-    app.control.change_status_page(&access.actor(&app), organization, page, &new).await.map_err(taken)?;
+    app.alerts.status_pages.change_status_page(&access.actor(&app), organization, page, &new).await.map_err(taken)?;
     app.status_pages.forget();
     Ok(Json(stored(&app, organization, page).await?))
 }
@@ -112,7 +113,7 @@ pub async fn delete(
     Path((_organization, page)): Path<(String, String)>,
 ) -> Result<Json<StatusPageDone>, ApiError> {
     let page = number(&page, NO_PAGE)?;
-    app.control.delete_status_page(&access.actor(&app), access.organization.id, page).await?;
+    app.alerts.status_pages.delete_status_page(&access.actor(&app), access.organization.id, page).await?;
     app.status_pages.forget();
     let blobs = app.status_logos.clone();
     let removed = tokio::task::spawn_blocking(move || blobs.delete(&public::logo_name(page))).await;
@@ -141,7 +142,7 @@ pub async fn logo(
     let content_type = logo_file::content_type(&file);
     let content_type = content_type.ok_or_else(|| ApiError::unprocessable("a logo is a PNG or JPEG file"))?;
     store_logo(&app, page, file).await?;
-    app.control.set_status_page_logo(&access.actor(&app), organization, page, content_type).await?;
+    app.alerts.status_pages.set_status_page_logo(&access.actor(&app), organization, page, content_type).await?;
     app.status_pages.forget();
     Ok(Json(stored(&app, organization, page).await?))
 }
@@ -167,7 +168,7 @@ pub async fn remove_logo(
     Path((_organization, page)): Path<(String, String)>,
 ) -> Result<Json<StatusPageView>, ApiError> {
     let (organization, page) = (access.organization.id, number(&page, NO_PAGE)?);
-    app.control.set_status_page_logo(&access.actor(&app), organization, page, "").await?;
+    app.alerts.status_pages.set_status_page_logo(&access.actor(&app), organization, page, "").await?;
     app.status_pages.forget();
     let blobs = app.status_logos.clone();
     let removed = tokio::task::spawn_blocking(move || blobs.delete(&public::logo_name(page))).await;
@@ -193,7 +194,7 @@ pub async fn preview(
     let (organization, now_ns) = (access.organization.id, app.clock.now_ns());
     let settings = checked(&app, organization, &request).await?;
     let ids: Vec<i64> = settings.components.iter().map(|component| component.check_id).collect();
-    let page = tidewatch_accounts::StatusPage {
+    let page = tidewatch_alerts::status_pages::StatusPage {
         id: 0,
         organization,
         settings,
@@ -205,16 +206,16 @@ pub async fn preview(
     let source = app.status_pages.source();
     let monitors = source.monitors(&app.control, organization).await?;
     let days = source.days(&app.control, &ids, first_day_ns(now_ns), now_ns).await?;
-    let outages = app.control.outages(organization, first_day_ns(now_ns)).await?;
+    let outages = app.alerts.status_pages.outages(organization, first_day_ns(now_ns)).await?;
     let nothing = (Vec::new(), Vec::new());
     let page = PublicPage::new(&page, (&monitors, &days, &outages), nothing, false, now_ns);
     Ok(Json(view::public(&page)).into_response())
 }
 
 async fn stored(app: &App, organization: i64, id: i64) -> Result<StatusPageView, ApiError> {
-    let page = app.control.status_page(id).await?.filter(|page| page.organization == organization);
+    let page = app.alerts.status_pages.status_page(id).await?.filter(|page| page.organization == organization);
     let page = page.ok_or_else(|| ApiError::not_found(NO_PAGE))?;
-    let windows = app.control.maintenance_windows(id).await?;
+    let windows = app.alerts.status_pages.maintenance_windows(id).await?;
     Ok(view::page(page, &windows))
 }
 
@@ -245,7 +246,7 @@ async fn checked(app: &App, organization: i64, request: &StatusPageRequest) -> R
     if new.custom_domain.is_some() && new.custom_domain == own {
         return Err(ApiError::unprocessable("customDomain is the host of this server"));
     }
-    let monitors = app.status_pages.source().monitors(&app.control, organization).await?;
+    let monitors = app.status_pages.source().monitors(app.control.database(), organization).await?;
     let known: HashSet<i64> = monitors.iter().map(|monitor| monitor.id).collect();
     if new.components.iter().any(|component| !known.contains(&component.check_id)) {
         return Err(ApiError::unprocessable("checkIds has a monitor that this organization does not have"));

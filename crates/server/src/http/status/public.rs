@@ -10,10 +10,10 @@ use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use serde::Deserialize;
+use tidewatch_alerts::status_pages::views::{PublicStatus, ResolvedDomain};
 use tidewatch_alerts::status_pages::{html, settings};
 use tidewatch_limits::Window;
 use tidewatch_limits::per_ip::{StatusDomain, StatusLogo, StatusPage};
-use tidewatch_query::views::status_page::{PublicStatus, ResolvedDomain};
 
 use super::view;
 use crate::alerts::status::announcer;
@@ -22,7 +22,7 @@ use crate::error::ApiError;
 use crate::http::gate::per_ip::{PerIp, client_address};
 use crate::http::openapi::{NotFound, TooMany};
 use crate::http::ui;
-use crate::status_pages::{Document, Rendered};
+use tidewatch_alerts::status_pages::rendered::{Document, Rendered};
 
 /// `Content-Type` of pages.
 pub const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
@@ -42,7 +42,7 @@ pub struct PageQuery {
 
 /// The public page of a slug; 404 for private and unknown ones.
 pub async fn find(app: &App, slug: &str) -> Result<Arc<Rendered>, ApiError> {
-    let found = app.status_pages.page(&app.control, &announcer(app), slug, app.clock.now_ns()).await?;
+    let found = app.status_pages.page(&app.alerts.status_pages, &announcer(app), slug, app.clock.now_ns()).await?;
     found.ok_or_else(|| ApiError::not_found("no such status page"))
 }
 
@@ -117,7 +117,7 @@ async fn slug_of_host(app: &App, headers: &HeaderMap, uri: &Uri) -> Result<Optio
     let header = headers.get(HOST).and_then(|host| host.to_str().ok());
     // HTTP/2 has the host in the URI.
     let Some(host) = header.or_else(|| uri.authority().map(|authority| authority.as_str())) else { return Ok(None) };
-    Ok(app.status_pages.slug_of_domain(&app.control, &settings::host(host), app.clock.now_ns()).await?)
+    Ok(app.status_pages.slug_of_domain(&app.alerts.status_pages, &settings::host(host), app.clock.now_ns()).await?)
 }
 
 /// `/`: the status page of a custom domain, otherwise the UI.

@@ -8,8 +8,7 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
-use tidewatch_accounts::{SubscriberKind, Subscription};
-use tidewatch_alerts::status_pages::{html, settings};
+use tidewatch_alerts::status_pages::{SubscriberKind, Subscription, html, settings};
 use tidewatch_limits::per_ip::StatusSubscription;
 
 use super::public::{self, HTML};
@@ -48,8 +47,13 @@ pub async fn subscribe(
         (Some(_), None) => return Err(ApiError::unprocessable("this server sends no mail")),
         _ => return Err(ApiError::malformed("email or webhook is missing")),
     };
-    let page = app.control.status_page(rendered.id).await?.ok_or_else(|| ApiError::not_found("no such status page"))?;
-    app.control.subscribe_to_status(&announcer, &page, (kind, &address), app.clock.now_ns()).await?;
+    let page = app
+        .alerts
+        .status_pages
+        .status_page(rendered.id)
+        .await?
+        .ok_or_else(|| ApiError::not_found("no such status page"))?;
+    app.alerts.status_pages.subscribe_to_status(&announcer, &page, (kind, &address), app.clock.now_ns()).await?;
     app.mailer.wake();
     let sentence = match kind {
         SubscriberKind::Email => "We have sent a mail to this address. Open its link to confirm the subscription.",
@@ -78,7 +82,7 @@ pub async fn confirm(
     Path((slug, token)): Path<(String, String)>,
 ) -> Result<Response, ApiError> {
     let (rendered, _) = subscription(&app, &slug, &token).await?;
-    app.control.confirm_subscription(&token, app.clock.now_ns()).await?;
+    app.alerts.status_pages.confirm_subscription(&token, app.clock.now_ns()).await?;
     Ok(notice(StatusCode::OK, &rendered, "You are notified of incidents on this page."))
 }
 
@@ -89,7 +93,7 @@ pub async fn unsubscribe(
     Path((slug, token)): Path<(String, String)>,
 ) -> Result<Response, ApiError> {
     let (rendered, _) = subscription(&app, &slug, &token).await?;
-    app.control.end_subscription(&token).await?;
+    app.alerts.status_pages.end_subscription(&token).await?;
     Ok(notice(StatusCode::OK, &rendered, "You are no longer notified, and your address is deleted."))
 }
 
@@ -101,7 +105,7 @@ fn notice(status: StatusCode, rendered: &Rendered, sentence: &str) -> Response {
 /// The subscription of a token to the page of a slug.
 async fn subscription(app: &App, slug: &str, token: &str) -> Result<(Arc<Rendered>, Subscription), ApiError> {
     let rendered = public::find(app, slug).await?;
-    let found = app.control.subscription(token, app.clock.now_ns()).await?;
+    let found = app.alerts.status_pages.subscription(token, app.clock.now_ns()).await?;
     let found = found.filter(|subscription| subscription.page == rendered.id);
     let found =
         found.ok_or_else(|| ApiError::not_found("this subscription has ended, or was not confirmed in time"))?;

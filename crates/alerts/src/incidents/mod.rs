@@ -1,0 +1,31 @@
+//! Incidents: alerts that fire together, or what a person has opened; with updates, a post-mortem and the status pages
+//! that show it.
+//!
+//! - `grouping`: alerts that fire together become one incident.
+//! - `tables`: incidents, their updates and post-mortems. [`views`]: the bodies of the API.
+
+mod grouping;
+mod tables;
+pub mod views;
+
+pub use grouping::{group, is_momentary};
+pub use tables::{
+    AlertFact, Announcer, GroupedAlert, GroupedIncident, Incident, IncidentChange, IncidentFilter, IncidentStatus,
+    IncidentUpdate, NewIncident, PostMortem,
+};
+pub(crate) use tables::{RULE_TYPE, SUBSCRIBER_SEALED_AS, TOKEN_SEALED_AS, direct};
+
+use tidewatch_accounts::ControlDatabase;
+
+/// The incidents of organizations.
+#[derive(Clone)]
+pub struct Incidents {
+    database: ControlDatabase,
+}
+
+impl Incidents {
+    /// The room over this database.
+    pub fn new(database: &ControlDatabase) -> Incidents {
+        Incidents { database: database.clone() }
+    }
+}
