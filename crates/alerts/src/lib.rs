@@ -4,7 +4,6 @@
 //! - [`rules`]: notification rules. [`channels`]: where notifications are sent. [`incidents`]: alerts that fire together.
 //! - [`monitors`]: checks of an address, or of a job that reports, at intervals. [`status_pages`]: public status pages.
 //! - [`oncall`]: who is on call, whom a page reaches and when.
-//! - [`delivery`]: messages in the form of each type of channel, and the conversation with each service.
 //! - [`config_files`]: alerting as files: which files, what differs from a server, what to send.
 //! - [`escape`], [`markdown`]: what users have written, as HTML that runs nothing.
 //! - [`outbound`]: which addresses the server may contact on behalf of a user.
@@ -17,7 +16,6 @@
 
 pub mod channels;
 pub mod config_files;
-pub mod delivery;
 pub mod escape;
 pub mod incidents;
 pub mod markdown;
@@ -25,8 +23,11 @@ pub mod monitors;
 pub mod oncall;
 pub mod rules;
 pub mod status_pages;
+mod tables;
 
 pub use tidewatch_runtime::outbound::policy as outbound;
+
+use tidewatch_accounts::ControlDatabase;
 
 use channels::Channels;
 use incidents::Incidents;
@@ -34,7 +35,6 @@ use monitors::Monitors;
 use oncall::OnCall;
 use rules::Rules;
 use status_pages::StatusPages;
-use tidewatch_accounts::ControlDatabase;
 
 /// The rooms of alerting over one control database.
 #[derive(Clone)]

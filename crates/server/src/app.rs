@@ -16,7 +16,6 @@ use crate::config::Config;
 use crate::demos::Demos;
 use crate::live_tails::LiveTails;
 use crate::missing_accounts;
-use crate::notifier::Notifier;
 use crate::quotas::Quotas;
 use crate::reserve::Reserve;
 use tidewatch_accounts::db::Engine;
@@ -27,6 +26,8 @@ use tidewatch_accounts::secrets::webauthn::RelyingParty;
 use tidewatch_accounts::sso::Sso;
 use tidewatch_accounts::{Actor, Control, secrets};
 use tidewatch_alerts::Alerts;
+use tidewatch_alerts::channels::notifier::Notifier;
+use tidewatch_alerts::outbound::OutboundPolicy;
 use tidewatch_alerts::status_pages::StoredMonitors;
 use tidewatch_alerts::status_pages::rendered::RenderedPages;
 use tidewatch_blobs::BlobStore;
@@ -92,9 +93,9 @@ pub struct App {
     /// Signs and verifies logins.
     pub logins: Logins,
     /// Queues mail.
-    pub mailer: Mailer,
+    pub mailer: Arc<Mailer>,
     /// Sends notifications.
-    pub notifier: Notifier,
+    pub notifier: Arc<Notifier>,
     /// Sign-in with other providers.
     pub sso: Sso,
     /// The relying party for passkeys; `None`: passkeys are disabled.
@@ -149,7 +150,7 @@ pub struct App {
     /// Their logos.
     pub status_logos: Arc<BlobStore>,
     /// Wakes the task that escalates pages.
-    pub oncall: Notify,
+    pub oncall: Arc<Notify>,
     /// Dependencies of queries.
     pub query: Arc<QueryContext>,
     /// Disk space for the control database, when that is a file here.
@@ -164,6 +165,13 @@ fn lease_holder(control: &Control) -> String {
         Engine::Sqlite => "the only node".to_owned(),
         Engine::Postgres => Uuid::new_v4().to_string(),
     }
+}
+
+/// Sends messages to channels. Fails if the file of a secret cannot be read.
+fn notifier(config: &Config, clock: Clock) -> anyhow::Result<Notifier> {
+    let policy = OutboundPolicy { allows_private: config.allow_private_notification_targets };
+    let base_url = config.base_url.as_ref().map(|_| config.base_url());
+    Ok(Notifier::new(policy, clock, config.twilio.account()?, base_url))
 }
 
 impl App {
@@ -276,17 +284,17 @@ impl App {
             logins: Logins::new(&key),
             sso,
             passkeys: config.relying_party(),
-            notifier: Notifier::new(&config, clock.clone())?,
+            notifier: Arc::new(notifier(&config, clock.clone())?),
             hashing: Semaphore::new(limits::PASSWORD_HASHES_MAX),
             hashes_waiting: Semaphore::new(limits::PASSWORD_HASHES_WAITING_MAX),
             hashes_reserved: Semaphore::new(limits::PASSWORD_HASHES_RESERVED),
             guesses: Guesses::default(),
-            oncall: Notify::new(),
+            oncall: Arc::default(),
             query,
             lease_holder: lease_holder(&control),
             alerts: Alerts::new(control.database()),
             control,
-            mailer,
+            mailer: Arc::new(mailer),
             _alive: alive,
             reserve,
             clock,

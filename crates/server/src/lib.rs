@@ -18,14 +18,12 @@
 //! - [`http`]: routes, gates, handlers, the embedded UI. [`listen`]: addresses, TLS, trusted proxies.
 //! - [`retention_changes`], [`resymbolicate`]: background work over store and accounts. [`quotas`]: ingest quotas of
 //!   projects.
-//! - [`alerts`]: background work of alerts. [`notifier`]: sends messages to channels.
 //! - [`admin`]: account recovery from the command line. [`backup`], [`check`]: copies of a data directory, and their
 //!   verification. [`missing_accounts`]: detects a lost control database. [`reserve`]: disk space to open it on a full
 //!   disk.
 //! - [`logging`], [`own_traces`]: log lines and spans of the server itself.
 //! - [`symbols_cli`]: `tidewatch symbols`: uploads, and inspection of symbol files without a server.
-//! - [`alerts`]: background tasks of alerts. [`status_pages`]: public status pages in memory; [`monitor_source`]: their
-//!   monitors.
+//! - [`alerts`]: background tasks of alerts.
 //! - [`browser`]: checks of monitors by a browser, in processes of their own. [`browser_runner`]: makes them for other
 //!   machines. [`http_client`]: one request to one server.
 //! - [`demo`], [`demos`]: demo data that the server loads itself, and its progress. [`live_tails`]: open tails of logs.
@@ -56,7 +54,6 @@ pub mod live_tails;
 pub mod log_throttle;
 pub mod logging;
 pub mod missing_accounts;
-pub mod notifier;
 pub mod own_traces;
 pub mod quotas;
 pub mod reserve;

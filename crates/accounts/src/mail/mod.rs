@@ -28,14 +28,14 @@ use transport::Transport;
 
 pub use transport::SendError;
 
-/// A mail about an alert, which is sent at once.
+/// A mail that is sent at once, without the outbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AlertMail {
+pub struct ImmediateMail {
     /// Recipient, subject and bodies. The HTML refers to the picture as `cid:chart`.
     pub mail: Mail,
     /// The left part of the Message-ID: equal in every attempt.
     pub message_id: String,
-    /// The left part of the id that the mails about one alert refer to.
+    /// The left part of the id that the mails about one subject refer to.
     pub thread_id: String,
     /// A chart, PNG.
     pub picture: Option<Vec<u8>>,
@@ -67,10 +67,10 @@ impl Mailer {
         Ok((mailer, MailSender { transport, woken }))
     }
 
-    /// Delivers the mail of an alert, without the outbox of mails. Blocks.
-    pub fn send_alert(&self, alert: &AlertMail) -> Result<(), SendError> {
+    /// Delivers a mail without the outbox. Blocks.
+    pub fn send_now(&self, mail: &ImmediateMail) -> Result<(), SendError> {
         match &self.transport {
-            Some(transport) => transport.send_alert(alert),
+            Some(transport) => transport.send_now(mail),
             None => Err(SendError::Later("this server has no mail server (docs/accounts.md, Mail)".to_owned())),
         }
     }

@@ -1,11 +1,16 @@
 //! Channels: where the notifications of a project are sent, their messages, and whether that works.
 //!
 //! - [`notification`]: what people are notified of. [`secrets`]: the parts of configurations that answers mask.
+//! - [`delivery`]: messages in the form of each type of channel, and the conversation with each service. [`notifier`]:
+//!   sends them. [`worker`]: sends the notifications in the outbox.
 //! - `tables`: channels, notifications, their history and the outbox.
 
+pub mod delivery;
 pub mod notification;
+pub mod notifier;
 pub mod secrets;
 mod tables;
+pub mod worker;
 
 pub use notification::{AlertStatus, Notification, PRIVATE_LINE, SeriesPoint, Severity, Target};
 pub use secrets::{MaskedSecretError, SECRET_SENTINEL, mask_secrets, unmask_secrets, without_secrets};

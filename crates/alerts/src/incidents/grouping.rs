@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use super::{AlertFact, GroupedAlert, GroupedIncident};
-use crate::channels::{AlertStatus, Severity};
 use tidewatch_limits as limits;
 
+use super::{AlertFact, GroupedAlert, GroupedIncident};
+use crate::channels::{AlertStatus, Severity};
 use crate::rules::config::RuleConfig;
 
 /// Groups `facts` in their order, then resolves the incidents whose last alert ended `grace` before `now_ns`. New

@@ -1,12 +1,14 @@
 //! Incidents: alerts that fire together, or what a person has opened; with updates, a post-mortem and the status pages
 //! that show it.
 //!
-//! - `grouping`: alerts that fire together become one incident.
+//! - `grouping`: alerts that fire together become one incident. [`worker`]: groups new notifications.
 //! - `tables`: incidents, their updates and post-mortems. [`views`]: the bodies of the API.
 
 mod grouping;
+mod mails;
 mod tables;
 pub mod views;
+pub mod worker;
 
 pub use grouping::{group, is_momentary};
 pub use tables::{

@@ -1,6 +1,5 @@
 //! Changes of monitors: `POST`, `PUT` and `DELETE /api/synthetics/checks`.
 
-use crate::monitors::{Monitors, NewMonitor};
 use tidewatch_accounts::{Actor, Project};
 use tidewatch_limits as limits;
 use tidewatch_query::context::QueryContext;
@@ -10,6 +9,7 @@ use super::config::{CheckConfig, ConfigError, in_range};
 use super::rules::Rules;
 use super::secrets;
 use super::views::*;
+use crate::monitors::{Monitors, NewMonitor};
 
 impl From<ConfigError> for QueryError {
     fn from(error: ConfigError) -> QueryError {

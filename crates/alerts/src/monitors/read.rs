@@ -1,6 +1,5 @@
 //! Reads of monitors: lists, the overview, results and series.
 
-use crate::monitors::{Monitor, MonitorDay, MonitorResultsOf, MonitorState, Monitors};
 use tidewatch_accounts::Project;
 use tidewatch_limits as limits;
 use tidewatch_query::context::QueryContext;
@@ -10,6 +9,7 @@ use tidewatch_query::time::{Buckets, DAY, MINUTE, Range, SECOND, to_rfc3339};
 
 use super::overview::*;
 use super::views::*;
+use crate::monitors::{Monitor, MonitorDay, MonitorResultsOf, MonitorState, Monitors};
 
 /// `GET /api/synthetics/checks`. `browser_problem`: why this server makes no checks by a browser.
 pub async fn list(

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
+use tidewatch_accounts::ControlError;
 
 use super::chain::{self, ChainProgress, ChainStep};
 use super::contact;
@@ -14,7 +15,6 @@ use crate::channels::Severity;
 use crate::oncall::{
     ChainInput, ChainOutcome, OncallSchedule, PageProgress, PagingRules, PersonProgress, StepInput, StepOutcome,
 };
-use tidewatch_accounts::ControlError;
 
 /// The rules of this crate.
 #[derive(Debug, Clone, Copy, Default)]

@@ -4,6 +4,7 @@
 //! - [`policy`]: the steps of an escalation. [`escalation`]: which step runs when; [`chain`]: the chain of one person.
 //! - [`engine`]: these rules as the transactions that change pages call them ([`PagingRules`]).
 //! - [`contact`]: contact methods. [`calendar`]: shifts as an iCalendar feed.
+//! - [`mails`]: codes for contact methods. [`worker`]: opens and escalates pages.
 //! - `tables`: teams, schedules, policies, pages and contact methods. [`views`], [`page_views`]: the bodies of the API.
 
 pub mod calendar;
@@ -12,6 +13,7 @@ pub mod contact;
 pub mod engine;
 pub mod escalation;
 pub mod layer;
+pub mod mails;
 pub mod page_views;
 mod paging_rules;
 pub mod policy;
@@ -19,14 +21,15 @@ pub mod schedule;
 mod tables;
 pub mod views;
 pub mod wait;
+pub mod worker;
 pub mod zone;
 
 pub use paging_rules::{ChainInput, ChainOutcome, PageProgress, PagingRules, PersonProgress, StepInput, StepOutcome};
+pub(crate) use tables::page_of_subject;
 pub use tables::{
     AckLink, ContactMethod, NewContactMethod, NewOverride, NewPage, NewPolicy, NewSchedule, NewTeam, OncallOverride,
     OncallPage, OncallPolicy, OncallSchedule, OncallTeam, PageDelivery, PageEvent, PageFilter, UserRule,
 };
-pub(crate) use tables::{is_targeted, page_of_subject};
 
 use tidewatch_accounts::ControlDatabase;
 

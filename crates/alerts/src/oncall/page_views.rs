@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tidewatch_query::views::page::PageRequest;
 use utoipa::ToSchema;
 
 use super::views::{OncallPerson, ShiftView};
-use tidewatch_query::views::page::PageRequest;
 
 /// Body of `POST /api/pages`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize, ToSchema)]

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
+use tidewatch_accounts::ControlError;
+
 use super::OncallSchedule;
 use crate::channels::Severity;
-use tidewatch_accounts::ControlError;
 
 /// Where an open page is in its policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! Escalation policies: whom a page reaches, step by step.
 
 use serde::{Deserialize, Serialize};
+use tidewatch_limits as limits;
 
 use crate::channels::Severity;
-use tidewatch_limits as limits;
 
 /// What a step reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

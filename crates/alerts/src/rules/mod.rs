@@ -6,7 +6,8 @@
 //!
 //! - [`config`]: the types of rules, their keys, defaults and bounds. [`severity`]: how bad a value is. [`state`]: when a
 //!   rule fires and ends. These are pure. `words`: the sentences of notifications.
-//! - [`evaluation`]: reads values with the crate `query`, and applies the changes of states.
+//! - [`evaluation`]: reads values with the crate `query`, and applies the changes of states. [`worker`]: does so
+//!   periodically.
 //! - `tables`: the rules and their states. [`views`]: the bodies of the API.
 
 pub mod config;
@@ -16,6 +17,7 @@ pub mod state;
 mod tables;
 pub mod views;
 mod words;
+pub mod worker;
 
 pub use tables::{
     NewRule, NotificationRule, RuleBatch, RuleChange, RuleChanges, RuleClaim, RuleState, RuleStateKind, alert_key,

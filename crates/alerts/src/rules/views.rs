@@ -1,9 +1,8 @@
 //! Notification rules, their preview, and the history of notifications.
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
 use tidewatch_query::views::page::{PageRequest, ValuePoint};
+use utoipa::ToSchema;
 
 /// How bad an alert is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, ToSchema)]

@@ -10,6 +10,7 @@ pub mod badge;
 pub mod feed;
 pub mod html;
 pub mod logo;
+mod mails;
 pub mod rendered;
 pub mod settings;
 mod stored_monitors;

@@ -6,15 +6,16 @@ use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-use super::html::Shown;
-use super::{MonitorSource, PageAddress, PublicPage, StatusPages, badge, feed, first_day_ns, html};
-use crate::incidents::Announcer;
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use parking_lot::{Mutex, RwLock};
 use tidewatch_accounts::ControlError;
 use tidewatch_limits as limits;
+
+use super::html::Shown;
+use super::{MonitorSource, PageAddress, PublicPage, StatusPages, badge, feed, first_day_ns, html};
+use crate::incidents::Announcer;
 
 /// A page in each of its forms.
 #[derive(Debug)]

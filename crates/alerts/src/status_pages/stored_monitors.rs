@@ -1,8 +1,9 @@
 //! The monitors of status pages, as the control database has them.
 
+use tidewatch_accounts::ControlDatabase;
+
 use crate::monitors::{MonitorState as StoredState, MonitorSummary, Monitors};
 use crate::status_pages::{CheckState, MonitorDay, MonitorSource, MonitorState, Reading};
-use tidewatch_accounts::ControlDatabase;
 
 /// Reads monitors from the control database.
 pub struct StoredMonitors;

@@ -175,7 +175,7 @@ on_both! {
         assert_eq!(incidents.len(), 1, "{incidents:#?}");
         let alerts = desk.detail(&incidents[0]["id"]).await["alerts"].as_array().expect("a list").len();
         assert_eq!(alerts, 9);
-        let announcer = tidewatch_server::alerts::status::announcer(desk.harness.app());
+        let announcer = tidewatch_server::alerts::announcer(desk.harness.app());
         let incidents = &desk.harness.app().alerts.incidents;
         let lease = ("another lease", "nobody");
         let grouped = incidents.group_notifications(lease, &announcer, (NOW, GRACE), |_, _, _| panic!("without the lease")).await;

@@ -1,13 +1,13 @@
 //! Channels: where the notifications of a project are sent, and whether that works.
 
-use crate::channels::{AlertStatus, Channels, NOTIFICATIONS_QUEUED, Notification, Severity, Target};
 use serde_json::{Value, json};
-
-use super::notifications::{TARGET_SEALED_AS, notify};
-use crate::oncall::is_targeted;
 use tidewatch_accounts::audit::Entry;
 use tidewatch_accounts::{Actor, ControlDatabase, ControlError, Project, Write};
 use tidewatch_limits as limits;
+
+use super::notifications::{TARGET_SEALED_AS, notify};
+use crate::channels::{AlertStatus, Channels, NOTIFICATIONS_QUEUED, Notification, Severity, Target};
+use crate::tables::is_targeted;
 
 /// The type of the channels that start an escalation policy. They have no delivery of their own.
 pub const ESCALATION: &str = "escalation";

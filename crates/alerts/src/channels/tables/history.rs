@@ -1,9 +1,9 @@
 //! The history of notifications: what fired, what ended, and whether it was sent.
 
-use crate::channels::{AlertStatus, Channels, Severity};
 use sqlx::{AssertSqlSafe, Row};
-
 use tidewatch_accounts::ControlError;
+
+use crate::channels::{AlertStatus, Channels, Severity};
 
 /// Which notifications of a project a list has.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

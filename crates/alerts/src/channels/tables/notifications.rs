@@ -1,7 +1,8 @@
 //! Notifications and their outbox rows, as their causes write them.
 
-use crate::channels::{Channels, NOTIFICATIONS_QUEUED, Notification, Target};
 use tidewatch_accounts::{ControlError, Write};
+
+use crate::channels::{Channels, NOTIFICATIONS_QUEUED, Notification, Target};
 
 /// The purpose that the configurations of targets are sealed for.
 pub(crate) const TARGET_SEALED_AS: &str = "notification target";

@@ -4,15 +4,15 @@
 //! ([`limits::CHANNEL_MESSAGES_MAX`]). What a message contains is fixed before its first attempt, and so is its id: a
 //! receiver that honours ids takes a message once, however often it is sent.
 
-use crate::channels::{AlertStatus, Channels, Notification, Severity};
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 use sqlx::AnyConnection;
-
-use super::channels::{ESCALATION, Outcome, opened, record_outcome};
 use tidewatch_accounts::{ControlError, Write};
 use tidewatch_limits as limits;
+
+use super::channels::{ESCALATION, Outcome, opened, record_outcome};
+use crate::channels::{AlertStatus, Channels, Notification, Severity};
 
 /// Types of channels whose receivers follow each alert: they take no digests.
 const FOLLOWING_ALERTS: &[&str] = &["pagerduty", "opsgenie"];

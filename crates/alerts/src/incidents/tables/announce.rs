@@ -1,11 +1,11 @@
 //! The subscribers of status pages are notified of updates of incidents, in the transaction of the update: by mail
 //! through the outbox of mails, webhooks through the outbox of notifications.
 
+use tidewatch_accounts::{ControlError, Write};
+
 use super::IncidentUpdate;
 use crate::channels::{AlertStatus, Notification, Severity, Target, notify};
-use crate::incidents::IncidentStatus;
-use tidewatch_accounts::mail::templates;
-use tidewatch_accounts::{ControlError, Write};
+use crate::incidents::{IncidentStatus, mails};
 
 /// The type of rule of these notifications: they are no alerts.
 pub(crate) const RULE_TYPE: &str = "status_page";
@@ -90,7 +90,7 @@ pub(super) async fn announce(
             }
             let about = (title.as_str(), update.status.name(), update.message.as_str());
             let (link, leave) = (announcer.page(&slug), announcer.subscription(&slug, &token, ""));
-            let mail = templates::status_update(&name, about, &target, &link, &leave);
+            let mail = mails::status_update(&name, about, &target, &link, &leave);
             write.insert_list_mail(&mail, &one_click, update.at_ns).await?;
         }
         if webhooks.is_empty() {

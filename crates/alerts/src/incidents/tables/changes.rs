@@ -1,13 +1,13 @@
 //! What people change about incidents: opening them, updates, status pages, post-mortems.
 
-use crate::incidents::Incidents;
 use serde_json::json;
+use tidewatch_accounts::{Actor, ControlError, Write};
+use tidewatch_limits as limits;
 
 use super::announce::{Announcer, announce};
 use super::{Incident, IncidentStatus, IncidentUpdate, NO_INCIDENT};
 use crate::channels::Severity;
-use tidewatch_accounts::{Actor, ControlError, Write};
-use tidewatch_limits as limits;
+use crate::incidents::Incidents;
 
 /// An incident that a person opens.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,17 +1,18 @@
 //! Notifications become incidents: the new notifications, the incidents that they may change and the cursor are read
 //! and written in one transaction under a lease, so that none counts twice and none is lost.
 
-use crate::incidents::Incidents;
 use std::collections::BTreeSet;
 use std::time::Duration;
+
+use tidewatch_accounts::{ControlError, Write};
+use tidewatch_limits as limits;
 
 use super::announce::{Announcer, RULE_TYPE};
 use super::rows::{self, AlertColumns, COLUMNS, Columns};
 use super::{GroupedAlert, Incident, IncidentStatus, IncidentUpdate};
 use crate::channels::{AlertStatus, CHANNEL_FAILED, Severity};
+use crate::incidents::Incidents;
 use crate::oncall::page_of_subject;
-use tidewatch_accounts::{ControlError, Write};
-use tidewatch_limits as limits;
 
 /// The types of notifications that are no alerts: those of status pages, tests of targets, and channels that do not work.
 const NO_ALERTS: [&str; 3] = [RULE_TYPE, "test", CHANNEL_FAILED];

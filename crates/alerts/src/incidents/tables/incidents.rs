@@ -1,10 +1,11 @@
 //! Incidents and their reads.
 
+use tidewatch_accounts::ControlError;
+use tidewatch_limits as limits;
+
 use super::rows::{self, AlertColumns, COLUMNS, Columns, UpdateColumns};
 use crate::channels::Severity;
 use crate::incidents::Incidents;
-use tidewatch_accounts::ControlError;
-use tidewatch_limits as limits;
 
 /// What is known about an incident.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

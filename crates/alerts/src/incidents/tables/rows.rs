@@ -1,8 +1,9 @@
 //! Rows of the tables of incidents.
 
+use tidewatch_accounts::ControlError;
+
 use super::{GroupedAlert, Incident, IncidentStatus, IncidentUpdate};
 use crate::channels::Severity;
-use tidewatch_accounts::ControlError;
 
 pub(super) const COLUMNS: &str = "id, organization_id, project, title, severity, status, automatic, started_ns, \
      resolved_ns, updated_ns";

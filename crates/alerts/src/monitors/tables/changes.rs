@@ -1,9 +1,10 @@
 //! Changes and deletions of monitors by users.
 
+use tidewatch_accounts::{Actor, ControlError, Project};
+
 use super::monitors::{MonitorStanding, MonitorState, NO_MONITOR, NewMonitor, SEALED_AS, audit};
 use super::results::{MonitorRules, read, settle};
 use crate::monitors::Monitors;
-use tidewatch_accounts::{Actor, ControlError, Project};
 
 impl Monitors {
     /// Changes what a user chooses. The schedule begins again, and consecutive failures are counted from 0. The state

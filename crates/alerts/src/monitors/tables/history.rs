@@ -1,11 +1,12 @@
 //! What pages and status pages read of monitors: days, states, changes of states, results, and sums over time.
 
-use crate::monitors::Monitors;
 use std::collections::HashMap;
 
-use super::monitors::{MonitorOutcome, MonitorResult, MonitorState, MonitorTimings, from_row};
 use tidewatch_accounts::ControlError;
 use tidewatch_limits as limits;
+
+use super::monitors::{MonitorOutcome, MonitorResult, MonitorState, MonitorTimings, from_row};
+use crate::monitors::Monitors;
 
 /// The results of a monitor on one UTC day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

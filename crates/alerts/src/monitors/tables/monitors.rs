@@ -3,12 +3,12 @@
 //! What follows from their results is in `results`, their sums in `sums`, changes by users in `changes`; what others
 //! read of them in `history`.
 
-use crate::monitors::Monitors;
 use serde_json::{Value, json};
-
 use tidewatch_accounts::tokens::{hash, prefixed_token};
 use tidewatch_accounts::{Actor, ControlDatabase, ControlError, Project, Write};
 use tidewatch_limits as limits;
+
+use crate::monitors::Monitors;
 
 /// The purpose that the configurations of monitors are sealed for.
 pub(super) const SEALED_AS: &str = "monitor";

@@ -1,15 +1,15 @@
 //! Results of monitors, and what follows from them in the same transaction: sums, the state, its changes, and the
 //! notifications about these.
 
-use crate::monitors::Monitors;
 use sqlx::AssertSqlSafe;
+use tidewatch_accounts::tokens::hash;
+use tidewatch_accounts::{ControlError, Write};
+use tidewatch_limits as limits;
 
 use super::monitors::{COLUMNS, Monitor, MonitorOutcome, MonitorResult, MonitorStanding, MonitorState, Row, from_row};
 use super::sums::{add_missed, insert, keep_newest, sum};
 use crate::channels::{AlertStatus, Notification, SeriesPoint, Severity, Target, notify};
-use tidewatch_accounts::tokens::hash;
-use tidewatch_accounts::{ControlError, Write};
-use tidewatch_limits as limits;
+use crate::monitors::Monitors;
 
 /// A lease and its holder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! Stored results of monitors and their sums by hour and day, with their bounds.
 
 use sqlx::AssertSqlSafe;
-
-use super::monitors::{MonitorOutcome, MonitorResult, MonitorTimings};
 use tidewatch_accounts::{ControlError, Write};
 use tidewatch_limits as limits;
+
+use super::monitors::{MonitorOutcome, MonitorResult, MonitorTimings};
 
 const HOUR_NS: i64 = 3_600_000_000_000;
 const DAY_NS: i64 = 24 * HOUR_NS;

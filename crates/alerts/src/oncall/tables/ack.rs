@@ -1,8 +1,9 @@
 //! Links that acknowledge an alert: `twk_` and 256 random bits, stored as a hash. WIRE 5.7.
 
-use crate::oncall::OnCall;
 use tidewatch_accounts::tokens::{hash, prefixed_token};
 use tidewatch_accounts::{Actor, ControlError, Write};
+
+use crate::oncall::OnCall;
 
 /// A stored link.
 #[derive(Debug, Clone, PartialEq, Eq)]

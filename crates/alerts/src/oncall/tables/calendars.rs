@@ -1,8 +1,9 @@
 //! Secret addresses of iCalendar feeds: `twc_` and 256 random bits, stored as a hash.
 
-use crate::oncall::OnCall;
 use tidewatch_accounts::tokens::{hash, prefixed_token};
 use tidewatch_accounts::{Actor, ControlError};
+
+use crate::oncall::OnCall;
 
 impl OnCall {
     /// Creates the address of the actor's feed and returns its token. An earlier one ends.

@@ -1,13 +1,13 @@
 //! Contact methods of people, their verification by code, and the chains in which they are used.
 
-use crate::oncall::OnCall;
 use serde_json::{Value, json};
-
-use crate::channels::{AlertStatus, Notification, PRIVATE_LINE, Severity, Target, notify};
-use crate::oncall::paging_rules::PagingRules;
 use tidewatch_accounts::tokens::hash;
 use tidewatch_accounts::{Actor, ControlDatabase, ControlError, Mail, Write};
 use tidewatch_limits as limits;
+
+use crate::channels::{AlertStatus, Notification, PRIVATE_LINE, Severity, Target, notify};
+use crate::oncall::OnCall;
+use crate::oncall::paging_rules::PagingRules;
 
 /// The purpose that configurations are sealed for.
 const SEALED_AS: &str = "contact method";

@@ -3,8 +3,10 @@
 //! Each change is one transaction that checks the lease and reads its row again, so that two nodes, or one that is
 //! killed, neither repeat nor lose it.
 
-use crate::oncall::{LEASE, OnCall};
 use std::collections::HashMap;
+
+use tidewatch_accounts::{ControlError, Write};
+use tidewatch_limits as limits;
 
 use super::contacts::{ContactMethod, chain_of, usable_of};
 use super::opening::apply;
@@ -15,8 +17,7 @@ use super::schedules::schedules_at;
 use super::teams::members_of_teams;
 use crate::channels::{AlertStatus, Notification, Severity};
 use crate::oncall::paging_rules::{ChainInput, PageProgress, PagingRules, PersonProgress, StepInput};
-use tidewatch_accounts::{ControlError, Write};
-use tidewatch_limits as limits;
+use crate::oncall::{LEASE, OnCall};
 
 /// Outbox rows of channels that open pages. The time of the next try does not count: it is of another clock.
 const WAITING: &str = "SELECT o.id FROM notification_outbox o JOIN notification_channels c ON c.id = o.channel_id \

@@ -1,11 +1,11 @@
 //! Acknowledge links: what a link shows, and acknowledging with it. WIRE 5.7.
 
-use crate::oncall::OnCall;
 use sqlx::AnyConnection;
+use tidewatch_accounts::{Actor, ControlError};
 
 use super::ack::{find_link, mark_used};
 use super::pages::{COLUMNS, OncallPage, acknowledge, page, page_of_subject};
-use tidewatch_accounts::{Actor, ControlError};
+use crate::oncall::OnCall;
 
 /// The alert that a link acknowledges.
 #[derive(Debug, Clone, PartialEq, Eq)]

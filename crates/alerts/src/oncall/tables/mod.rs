@@ -19,5 +19,4 @@ pub(crate) use pages::page_of_subject;
 pub use pages::{OncallPage, PageDelivery, PageFilter};
 pub use policies::{NewPolicy, OncallPolicy};
 pub use schedules::{NewOverride, NewSchedule, OncallOverride, OncallSchedule};
-pub(crate) use teams::is_targeted;
 pub use teams::{NewTeam, OncallTeam};

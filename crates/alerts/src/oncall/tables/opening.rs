@@ -1,13 +1,14 @@
 //! What a notification to a channel of type `escalation` does: it opens a page, counts one up, or resolves it.
 
+use tidewatch_accounts::tokens::random_uuid;
+use tidewatch_accounts::{Actor, ControlError, Project, Write};
+use tidewatch_limits as limits;
+
 use super::pages::resolve;
 use super::policies::policy_of;
 use crate::channels::{AlertStatus, Notification, Severity};
 use crate::oncall::OnCall;
 use crate::oncall::paging_rules::PagingRules;
-use tidewatch_accounts::tokens::random_uuid;
-use tidewatch_accounts::{Actor, ControlError, Project, Write};
-use tidewatch_limits as limits;
 
 /// What happened to a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,14 +1,14 @@
 //! Pages: lists, acknowledgement, resolution.
 
-use crate::oncall::OnCall;
 use serde_json::json;
 use sqlx::Row;
 use sqlx::any::AnyRow;
-
-use crate::channels::Severity;
-use crate::oncall::paging_rules::PageProgress;
 use tidewatch_accounts::{Actor, ControlError, Project, Write};
 use tidewatch_limits as limits;
+
+use crate::channels::Severity;
+use crate::oncall::OnCall;
+use crate::oncall::paging_rules::PageProgress;
 
 /// A page: an alert that somebody must acknowledge.
 #[derive(Debug, Clone, PartialEq, Eq)]

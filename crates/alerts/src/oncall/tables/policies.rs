@@ -1,12 +1,13 @@
 //! Escalation policies.
 
-use crate::oncall::OnCall;
 use serde_json::json;
-
-use super::teams::{check_members, check_name, targets};
-use crate::channels::TARGET_SEALED_AS;
 use tidewatch_accounts::{Actor, ControlDatabase, ControlError, Write};
 use tidewatch_limits as limits;
+
+use super::teams::{check_members, check_name};
+use crate::channels::TARGET_SEALED_AS;
+use crate::oncall::OnCall;
+use crate::tables::targets;
 
 /// A policy.
 #[derive(Debug, Clone, PartialEq, Eq)]

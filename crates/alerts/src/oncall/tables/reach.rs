@@ -1,12 +1,12 @@
 //! Deliveries of pages to people and channels.
 
 use serde_json::{Value, json};
+use tidewatch_accounts::{ControlError, Write};
 
 use super::ack::insert_ack_link;
 use super::pages::OncallPage;
 use crate::channels::{AlertStatus, Notification, PRIVATE_LINE, Target, notify};
 use crate::oncall::paging_rules::PagingRules;
-use tidewatch_accounts::{ControlError, Write};
 
 /// The step that reaches somebody.
 #[derive(Debug, Clone, Copy)]

@@ -1,11 +1,12 @@
 //! Schedules and their overrides.
 
-use crate::oncall::OnCall;
 use serde_json::json;
-
-use super::teams::{check_members, check_name, is_targeted, team_of};
 use tidewatch_accounts::{Actor, ControlError, Write};
 use tidewatch_limits as limits;
+
+use super::teams::{check_members, check_name, team_of};
+use crate::oncall::OnCall;
+use crate::tables::is_targeted;
 
 /// A schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,13 +1,14 @@
 //! Teams: people who own projects. A project has at most one team.
 
-use crate::oncall::OnCall;
 use std::collections::HashMap;
 
 use serde_json::json;
-use uuid::Uuid;
-
 use tidewatch_accounts::{Actor, ControlError, Write};
 use tidewatch_limits as limits;
+use uuid::Uuid;
+
+use crate::oncall::OnCall;
+use crate::tables::is_targeted;
 
 /// A team.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -238,28 +239,6 @@ pub(super) async fn check_members(write: &mut Write<'_>, organization: i64, user
         true => Ok(()),
         false => Err(ControlError::Unacceptable("everybody must be a member of the organization")),
     }
-}
-
-/// Whether a policy of the organization reaches a target.
-pub(crate) async fn is_targeted(
-    write: &mut Write<'_>,
-    organization: i64,
-    kind: &str,
-    id: i64,
-) -> Result<bool, ControlError> {
-    let policies: Vec<String> = sqlx::query_scalar("SELECT definition FROM oncall_policies WHERE organization_id = $1")
-        .bind(organization)
-        .fetch_all(write.on())
-        .await?;
-    Ok(policies.iter().any(|policy| targets(policy, kind).contains(&id)))
-}
-
-/// The ids of the targets of a kind in a policy.
-pub(super) fn targets(policy: &str, kind: &str) -> Vec<i64> {
-    let policy: serde_json::Value = serde_json::from_str(policy).unwrap_or_default();
-    let steps = policy["steps"].as_array().into_iter().flatten();
-    let all = steps.flat_map(|step| step["targets"].as_array().into_iter().flatten());
-    all.filter(|target| target["type"] == kind).filter_map(|target| target["id"].as_i64()).collect()
 }
 
 /// Makes a team the owner of exactly these projects.

@@ -7,8 +7,6 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::channels::AlertStatus;
-use crate::rules::{RuleBatch, RuleChange, RuleChanges, RuleClaim, RuleState, RuleStateKind, Rules};
 use tidewatch_domain::rules::issue_state::Decision;
 use tidewatch_limits as limits;
 use tidewatch_query::context::QueryContext;
@@ -19,9 +17,11 @@ use tidewatch_query::rule_windows::{self, AiRow};
 use tidewatch_query::time::{HOUR, MINUTE, Range};
 
 use super::{Measured, Parsed, SharedProject, subject_key};
+use crate::channels::AlertStatus;
 use crate::rules::config::{RuleConfig, matches};
 use crate::rules::state::{Outcome, Seen, may_fire, step};
 use crate::rules::words::{escaped, number, with_unit};
+use crate::rules::{RuleBatch, RuleChange, RuleChanges, RuleClaim, RuleState, RuleStateKind, Rules};
 
 /// After a start, rows of AI Traces of this time are evaluated again, nanoseconds.
 const CATCH_UP: i64 = HOUR;

@@ -12,8 +12,6 @@ pub mod preview;
 
 use std::sync::Arc;
 
-use crate::channels::{AlertStatus, Notification, SeriesPoint, Severity};
-use crate::rules::{NotificationRule, alert_key};
 use tidewatch_accounts::Project;
 use tidewatch_query::rule_windows::Windows;
 use tidewatch_query::time::MINUTE;
@@ -22,6 +20,8 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::config::RuleConfig;
 use super::state::Terms;
 use super::words::line;
+use crate::channels::{AlertStatus, Notification, SeriesPoint, Severity};
+use crate::rules::{NotificationRule, alert_key};
 
 /// What a rule found about a subject.
 #[derive(Debug, Clone, PartialEq)]

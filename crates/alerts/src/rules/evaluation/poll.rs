@@ -4,8 +4,6 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::channels::{AlertStatus, SeriesPoint};
-use crate::rules::{RuleBatch, RuleChange, RuleChanges, RuleState, RuleStateKind, Rules};
 use tidewatch_limits as limits;
 use tidewatch_query::context::QueryContext;
 use tidewatch_query::error::QueryError;
@@ -15,9 +13,11 @@ use tidewatch_query::time::{DAY, MINUTE, SECOND};
 
 use super::measure::Source;
 use super::{Measured, Parsed, SharedProject, absent, now_window, subject_key};
+use crate::channels::{AlertStatus, SeriesPoint};
 use crate::rules::config::{RuleConfig, Trigger};
 use crate::rules::state::{Outcome, Seen, step};
 use crate::rules::words::line;
+use crate::rules::{RuleBatch, RuleChange, RuleChanges, RuleState, RuleStateKind, Rules};
 
 /// The lease of the node that evaluates.
 pub const LEASE: &str = "notification rules";

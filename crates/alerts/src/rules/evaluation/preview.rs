@@ -2,9 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::channels::Severity;
-use crate::rules::views::{RuleFiring, RulePreview, RuleSeverity};
-use crate::rules::{RuleState, severity};
 use serde_json::Number;
 use tidewatch_limits as limits;
 use tidewatch_query::error::QueryError;
@@ -15,9 +12,12 @@ use tidewatch_query::views::page::ValuePoint;
 
 use super::measure::Source;
 use super::{Measured, SharedProject, absent};
+use crate::channels::Severity;
 use crate::rules::config::{RuleConfig, Trigger, matches};
 use crate::rules::state::{Outcome, Seen, Terms, step};
+use crate::rules::views::{RuleFiring, RulePreview, RuleSeverity};
 use crate::rules::words::{line, with_unit};
+use crate::rules::{RuleState, severity};
 
 /// What a preview looks at, nanoseconds.
 const SPAN: i64 = 7 * DAY;

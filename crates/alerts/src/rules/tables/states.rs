@@ -4,13 +4,14 @@
 //! the state is not the one that was evaluated: another node, or a run before a crash, has made the change already. So
 //! a change is applied once, however often it is repeated.
 
-use super::rules::rule;
-use crate::channels::{Notification, Severity, Target, notify};
-use crate::rules::Rules;
 use std::collections::{HashMap, HashSet};
 
 use tidewatch_accounts::{ControlError, Write};
 use tidewatch_limits as limits;
+
+use super::rows::rule;
+use crate::channels::{Notification, Severity, Target, notify};
+use crate::rules::Rules;
 
 /// Where a rule stands for a subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

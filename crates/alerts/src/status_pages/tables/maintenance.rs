@@ -1,11 +1,11 @@
 //! Maintenance windows of status pages.
 
-use crate::status_pages::StatusPages;
 use serde_json::json;
-
-use super::check_owner;
 use tidewatch_accounts::{Actor, ControlError};
 use tidewatch_limits as limits;
+
+use super::check_owner;
+use crate::status_pages::StatusPages;
 
 /// Planned work.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! Status pages: what they show of which monitors, at which address.
 
-use crate::status_pages::StatusPages;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
 use tidewatch_accounts::{Actor, ControlError, Write};
 use tidewatch_limits as limits;
+
+use crate::status_pages::StatusPages;
 
 /// A monitor on a status page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

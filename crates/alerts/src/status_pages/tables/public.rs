@@ -1,9 +1,10 @@
 //! What visitors of status pages read.
 
-use crate::incidents::{Incident, IncidentUpdate, Incidents};
-use crate::status_pages::StatusPages;
 use tidewatch_accounts::ControlError;
 use tidewatch_limits as limits;
+
+use crate::incidents::{Incident, IncidentUpdate, Incidents};
+use crate::status_pages::StatusPages;
 
 /// At which address a status page is.
 #[derive(Debug, Clone, PartialEq, Eq)]

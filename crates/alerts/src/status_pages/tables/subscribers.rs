@@ -1,14 +1,14 @@
 //! Subscribers of status pages: mailboxes and webhooks. A subscription begins after it was confirmed with the token
 //! that only its address has received.
 
+use tidewatch_accounts::ControlError;
+use tidewatch_accounts::tokens::{hash, prefixed_token};
+use tidewatch_limits as limits;
+
 use super::StatusPage;
 use crate::channels::{AlertStatus, Notification, Severity, notify};
 use crate::incidents::{Announcer, RULE_TYPE, SUBSCRIBER_SEALED_AS, TOKEN_SEALED_AS, direct};
-use crate::status_pages::StatusPages;
-use tidewatch_accounts::ControlError;
-use tidewatch_accounts::mail::templates;
-use tidewatch_accounts::tokens::{hash, prefixed_token};
-use tidewatch_limits as limits;
+use crate::status_pages::{StatusPages, mails};
 
 /// How a subscriber is notified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl StatusPages {
         let link = announcer.subscription(&page.settings.slug, &token, "");
         match kind {
             SubscriberKind::Email => {
-                let mail = templates::status_confirmation(&page.settings.name, address, &link);
+                let mail = mails::status_confirmation(&page.settings.name, address, &link);
                 write.insert_mail(&mail, now_ns).await?;
             }
             SubscriberKind::Webhook => {

@@ -16,11 +16,11 @@ use crate::http::gate::auth::{ProjectAccess, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
 use tidewatch_accounts::Project;
+use tidewatch_alerts::channels::delivery::config;
+use tidewatch_alerts::channels::delivery::message::Message;
 use tidewatch_alerts::channels::{
     AlertStatus, Channel, ESCALATION, Notification, SeriesPoint, Severity, mask_secrets, unmask_secrets,
 };
-use tidewatch_alerts::delivery::config;
-use tidewatch_alerts::delivery::message::Message;
 use tidewatch_limits as limits;
 use tidewatch_query::time;
 

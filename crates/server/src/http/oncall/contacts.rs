@@ -14,10 +14,9 @@ use crate::http::gate::auth::{LoginUser, SignedIn};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound};
 use tidewatch_accounts::User;
-use tidewatch_accounts::mail::templates;
 use tidewatch_alerts::oncall::engine::Rules;
 use tidewatch_alerts::oncall::page_views::*;
-use tidewatch_alerts::oncall::{ContactMethod, NewContactMethod, UserRule, contact};
+use tidewatch_alerts::oncall::{ContactMethod, NewContactMethod, UserRule, contact, mails};
 use tidewatch_limits as limits;
 use tidewatch_query::time::to_rfc3339;
 use tidewatch_query::views::account::Done;
@@ -226,7 +225,7 @@ fn checked(app: &App, user: &User, kind: &str, config: &Value) -> Result<NewCont
 
 async fn send_code<N>(app: &App, caller: &SignedIn<N>, method: i64) -> Result<(), ApiError> {
     let base_url = app.config.base_url();
-    let mail = move |address: &str, code: &str| templates::contact_code(&base_url, address, code);
+    let mail = move |address: &str, code: &str| mails::contact_code(&base_url, address, code);
     app.alerts.oncall.send_contact_code(&caller.actor(app), &Rules, method, &mail).await?;
     app.mailer.wake();
     Ok(())

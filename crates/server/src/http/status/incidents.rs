@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use super::timeline::{self, Timeline};
 use super::{find, post_mortems, sees, view};
-use crate::alerts::status::announcer;
+use crate::alerts::announcer;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::{OrganizationAccess, Read, Write};

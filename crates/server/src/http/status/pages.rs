@@ -204,8 +204,8 @@ pub async fn preview(
         updated_ns: now_ns,
     };
     let source = app.status_pages.source();
-    let monitors = source.monitors(&app.control, organization).await?;
-    let days = source.days(&app.control, &ids, first_day_ns(now_ns), now_ns).await?;
+    let monitors = source.monitors(app.control.database(), organization).await?;
+    let days = source.days(app.control.database(), &ids, first_day_ns(now_ns), now_ns).await?;
     let outages = app.alerts.status_pages.outages(organization, first_day_ns(now_ns)).await?;
     let nothing = (Vec::new(), Vec::new());
     let page = PublicPage::new(&page, (&monitors, &days, &outages), nothing, false, now_ns);

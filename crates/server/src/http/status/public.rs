@@ -16,7 +16,7 @@ use tidewatch_limits::Window;
 use tidewatch_limits::per_ip::{StatusDomain, StatusLogo, StatusPage};
 
 use super::view;
-use crate::alerts::status::announcer;
+use crate::alerts::announcer;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::per_ip::{PerIp, client_address};

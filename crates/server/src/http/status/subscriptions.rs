@@ -12,13 +12,13 @@ use tidewatch_alerts::status_pages::{SubscriberKind, Subscription, html, setting
 use tidewatch_limits::per_ip::StatusSubscription;
 
 use super::public::{self, HTML};
-use crate::alerts::status::announcer;
+use crate::alerts::announcer;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::http::account::check_email;
 use crate::http::gate::body::FormOrJson;
 use crate::http::gate::per_ip::PerIp;
-use crate::status_pages::Rendered;
+use tidewatch_alerts::status_pages::rendered::Rendered;
 
 /// Fields of the forms: one of the two.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]

@@ -2,19 +2,19 @@
 
 use std::collections::VecDeque;
 
-use crate::channels::{AlertStatus, Notification, SeriesPoint, Severity};
 use serde_json::Value;
-use tidewatch_accounts::mail::{AlertMail, SendError};
+use tidewatch_accounts::mail::{ImmediateMail, SendError};
 use tidewatch_runtime::outbound::guarded::{CallError, OutboundRequest, OutboundResponse};
 
 use super::Courier;
 use super::message::Message;
 use super::twilio::Account;
+use crate::channels::{AlertStatus, Notification, SeriesPoint, Severity};
 
 #[derive(Default)]
 pub struct Recorder {
     pub requests: Vec<OutboundRequest>,
-    pub mails: Vec<AlertMail>,
+    pub mails: Vec<ImmediateMail>,
     pub answers: VecDeque<(u16, String)>,
     pub mail_answers: VecDeque<Result<(), SendError>>,
     pub twilio: Option<Account>,
@@ -39,7 +39,7 @@ impl Courier for Recorder {
         Ok(OutboundResponse { status, body, retry_after_seconds: None })
     }
 
-    fn mail(&mut self, mail: &AlertMail) -> Result<(), SendError> {
+    fn mail(&mut self, mail: &ImmediateMail) -> Result<(), SendError> {
         self.mails.push(mail.clone());
         self.mail_answers.pop_front().unwrap_or(Ok(()))
     }

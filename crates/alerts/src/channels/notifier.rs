@@ -4,17 +4,16 @@ use std::collections::{HashMap, VecDeque};
 
 use parking_lot::Mutex;
 use serde_json::Value;
-use tidewatch_accounts::mail::{AlertMail, Mailer, SendError};
-use tidewatch_alerts::delivery::message::Message;
-use tidewatch_alerts::delivery::{self, Courier, Failed, twilio};
-use tidewatch_alerts::outbound::OutboundPolicy;
+use tidewatch_accounts::mail::{ImmediateMail, Mailer, SendError};
 use tidewatch_limits as limits;
 use tidewatch_limits::admission::TooMany;
 use tidewatch_limits::clock::Clock;
 use tidewatch_runtime::outbound::guarded::{CallError, GuardedClient, OutboundRequest, OutboundResponse};
 use tokio::sync::Semaphore;
 
-use crate::config::Config;
+use super::delivery::message::Message;
+use super::delivery::{self, Courier, Failed, twilio};
+use crate::outbound::OutboundPolicy;
 
 /// Sends messages, and limits the tests of channels.
 pub struct Notifier {
@@ -30,18 +29,22 @@ pub struct Notifier {
 }
 
 impl Notifier {
-    /// Prepares the HTTP client. Fails if the file of a secret cannot be read.
-    pub fn new(config: &Config, clock: Clock) -> anyhow::Result<Notifier> {
-        let policy = OutboundPolicy { allows_private: config.allow_private_notification_targets };
+    /// Prepares the HTTP client. `twilio`: the account that sends SMS. `base_url`: see [`Notifier::base_url`].
+    pub fn new(
+        policy: OutboundPolicy,
+        clock: Clock,
+        twilio: Option<twilio::Account>,
+        base_url: Option<String>,
+    ) -> Notifier {
         let (call_max, bytes_max) = (limits::NOTIFICATION_CALL_MAX, limits::NOTIFICATION_ANSWER_BYTES_MAX);
-        Ok(Notifier {
+        Notifier {
             client: GuardedClient::new(policy, call_max, bytes_max),
             clock,
-            twilio: config.twilio.account()?,
-            base_url: config.base_url.as_ref().map(|_| config.base_url()),
+            twilio,
+            base_url,
             tests: Semaphore::new(limits::CHANNEL_TESTS_MAX),
             tested: Mutex::default(),
-        })
+        }
     }
 
     /// Whether an account that sends SMS is set up.
@@ -89,8 +92,8 @@ impl Courier for Sender<'_> {
         self.notifier.client.send(request)
     }
 
-    fn mail(&mut self, mail: &AlertMail) -> Result<(), SendError> {
-        self.mailer.send_alert(mail)
+    fn mail(&mut self, mail: &ImmediateMail) -> Result<(), SendError> {
+        self.mailer.send_now(mail)
     }
 
     fn twilio(&self) -> Option<&twilio::Account> {

@@ -1,6 +1,5 @@
 //! Pushover: a message with all of its options, and the picture.
 
-use crate::channels::AlertStatus;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
@@ -9,6 +8,7 @@ use super::config::Pushover;
 use super::message::{Message, truncated};
 use super::reply::{Failure, accepted};
 use super::{Courier, chat, escape};
+use crate::channels::AlertStatus;
 
 const API: &str = "https://api.pushover.net";
 /// Lengths that the service accepts, characters.

@@ -4,12 +4,13 @@ mod checks;
 
 use std::collections::BTreeMap;
 
-use crate::channels::ESCALATION;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::de::{DeserializeOwned, Deserializer};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::channels::ESCALATION;
 
 /// The types of channels.
 pub const CHANNEL_TYPES: &[&str] = &[

@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::channels::{AlertStatus, Notification, SeriesPoint, Severity};
 use tidewatch_limits as limits;
+
+use crate::channels::{AlertStatus, Notification, SeriesPoint, Severity};
 
 /// The rule type of a digest.
 pub const DIGEST: &str = "digest";

@@ -1,7 +1,6 @@
 //! Chats: Slack, Discord, Microsoft Teams, Telegram. Names and messages of users are sent as plain strings, or escaped:
 //! they can neither mention people nor hide where a link leads.
 
-use crate::channels::{AlertStatus, Severity};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
@@ -11,6 +10,7 @@ use super::config::{Discord, Slack, Teams, Telegram};
 use super::message::{Message, truncated};
 use super::reply::{Failure, accepted};
 use super::{Courier, escape, multipart};
+use crate::channels::{AlertStatus, Severity};
 
 /// Lengths that the services accept, characters.
 const SLACK_HEADER_CHARS: usize = 150;

@@ -1,7 +1,6 @@
 //! SMS by the REST API of Twilio, `POST /2010-04-01/Accounts/{sid}/Messages.json`. Contact methods use it; it is no type
 //! of channel (wire, 7).
 
-use crate::channels::SECRET_SENTINEL;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
@@ -12,6 +11,7 @@ use url::form_urlencoded::Serializer;
 use super::message::Message;
 use super::reply::{Failure, accepted};
 use super::{Courier, Failed, chat, escape};
+use crate::channels::SECRET_SENTINEL;
 
 /// The API of Twilio.
 pub const API: &str = "https://api.twilio.com";

@@ -21,11 +21,11 @@ mod reply;
 pub mod twilio;
 mod webhook;
 
-use crate::channels::PRIVATE_LINE;
 use serde_json::Value;
-use tidewatch_accounts::mail::{AlertMail, SendError};
+use tidewatch_accounts::mail::{ImmediateMail, SendError};
 use tidewatch_runtime::outbound::guarded::{CallError, OutboundRequest, OutboundResponse};
 
+use crate::channels::PRIVATE_LINE;
 use config::Config;
 use message::Message;
 use reply::Failure;
@@ -36,7 +36,7 @@ pub trait Courier {
     fn request(&mut self, request: &OutboundRequest) -> Result<OutboundResponse, CallError>;
 
     /// Sends a mail.
-    fn mail(&mut self, mail: &AlertMail) -> Result<(), SendError>;
+    fn mail(&mut self, mail: &ImmediateMail) -> Result<(), SendError>;
 
     /// The account that sends SMS. `None`: it is not set up.
     fn twilio(&self) -> Option<&twilio::Account>;

@@ -3,7 +3,6 @@
 //! The body of an issue has two hidden markers: of its alert and of its message. They are how an issue is found again,
 //! and how a repeated attempt finds that it is already there.
 
-use crate::channels::AlertStatus;
 use ring::digest;
 use serde_json::{Value, json};
 use tidewatch_runtime::outbound::guarded::{OutboundRequest, OutboundResponse};
@@ -14,6 +13,7 @@ use super::message::{Message, truncated};
 use super::reply::{Failure, accepted};
 use super::webhook::hex;
 use super::{Courier, chat, escape};
+use crate::channels::AlertStatus;
 
 const API: &str = "https://api.github.com";
 const TITLE_CHARS: usize = 256;

@@ -1,7 +1,7 @@
 //! Mail: plain and HTML, with the picture in it. Each recipient gets a mail of their own.
 
 use tidewatch_accounts::Mail;
-use tidewatch_accounts::mail::{AlertMail, SendError};
+use tidewatch_accounts::mail::{ImmediateMail, SendError};
 
 use super::config::Email;
 use super::message::Message;
@@ -38,7 +38,7 @@ pub fn send(
     if delivered.is_empty() { Err(Failed { error: warning, ..Failed::default() }) } else { Ok(warning) }
 }
 
-fn mail(message: &Message, recipient: &str, picture: Option<Vec<u8>>) -> AlertMail {
+fn mail(message: &Message, recipient: &str, picture: Option<Vec<u8>>) -> ImmediateMail {
     let Message { body, url, .. } = message;
     let title = escape::one_line(&message.title());
     let caption = chart::caption(&message.series).filter(|_| picture.is_some());
@@ -71,7 +71,7 @@ fn mail(message: &Message, recipient: &str, picture: Option<Vec<u8>>) -> AlertMa
         escape::html(&escape::one_line(&message.rule_name)),
     );
     let subject = super::message::truncated(&title, SUBJECT_CHARS);
-    AlertMail {
+    ImmediateMail {
         mail: Mail { recipient: recipient.to_owned(), subject, text: plain, html },
         message_id: message.id.clone(),
         thread_id: format!("alert-{}", github::digest_of(&message.alert_key)),
@@ -102,7 +102,7 @@ mod tests {
         };
         assert_eq!(send(&to(&["a@b.c", "d@e.f"]), &hostile, &[], &mut recorder), Ok(String::new()));
         assert_eq!(recorder.mails.len(), 2);
-        let AlertMail { mail, message_id, thread_id, picture } = &recorder.mails[1];
+        let ImmediateMail { mail, message_id, thread_id, picture } = &recorder.mails[1];
         assert_eq!((mail.recipient.as_str(), message_id.as_str()), ("d@e.f", "ntf_1_a"));
         assert_eq!(mail.subject, "Critical: <script> Bcc: x@y.z");
         assert!(mail.html.contains("&lt;script&gt;") && !mail.html.contains("<script>") && !mail.html.contains("<b>"));

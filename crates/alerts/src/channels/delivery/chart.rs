@@ -4,9 +4,10 @@
 
 use std::io::Write;
 
-use crate::channels::SeriesPoint;
 use flate2::write::ZlibEncoder;
 use flate2::{Compression, Crc};
+
+use crate::channels::SeriesPoint;
 
 const WIDTH: usize = 600;
 const HEIGHT: usize = 160;

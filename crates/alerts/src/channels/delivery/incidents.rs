@@ -1,12 +1,12 @@
 //! Services that follow each alert from its begin to its end: PagerDuty and Opsgenie.
 
-use crate::channels::{AlertStatus, Severity};
 use serde_json::json;
 
 use super::config::{Opsgenie, Pagerduty};
 use super::message::{Message, truncated};
 use super::reply::{Failure, accepted};
 use super::{Courier, chat, escape, github};
+use crate::channels::{AlertStatus, Severity};
 
 const PAGERDUTY_API: &str = "https://events.pagerduty.com";
 const OPSGENIE_API: &str = "https://api.opsgenie.com";
