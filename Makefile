@@ -40,7 +40,7 @@ check: web/node_modules/.installed
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cd web && npm run --silent check
 
-## Regenerate what tests compare: docs/openapi.json, docs/limits.md, docs/configuration.md, the typed client.
+## Regenerate what tests compare: docs/openapi.json, docs/operate/limits.md, docs/operate/configuration.md, the typed client.
 snapshots:
 	# A rewritten snapshot fails its test, so that nobody forgets to look at the change.
 	-UPDATE_SNAPSHOTS=1 cargo test --locked --workspace snapshot

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures every goal on the release binary and prints a table. docs/benchmarks.md documents the variables.
+# Measures every goal on the release binary and prints a table. docs/develop/benchmarks.md documents the variables.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/setup.sh

@@ -1,4 +1,4 @@
-//! What users decided about Issues: states, assignees, merged hashes. An Issue is named by its hash.
+//! Decisions of users about Issues: states, assignees, merged hashes. An Issue is named by its hash.
 
 use std::collections::HashMap;
 

@@ -1,9 +1,9 @@
 //! Leases: which node does a piece of work that one node at a time may do.
 
 use super::db::Write;
-use super::{ControlDatabase, ControlError};
+use super::{ControlError, Database};
 
-impl ControlDatabase {
+impl Database {
     /// Takes the lease `name` until `until_ns`, or extends it. `false`: another holder has it at `now_ns`.
     pub async fn take_lease(&self, name: &str, holder: &str, now_ns: i64, until_ns: i64) -> Result<bool, ControlError> {
         let mut write = self.write().await?;

@@ -15,7 +15,7 @@
 //! - [`tokens`], [`users`], [`people`], [`organizations`], [`members`] (rules: [`member_rules`]), [`invitations`],
 //!   [`resets`], [`projects`], `demo`, [`preferences`], `deploys`, `issues`, `issue_activity`,
 //!   `saved_views`, `leases`, [`outbox`]: one or a few tables each.
-//! - `seam`: [`ControlDatabase`], over which rooms of other crates have tables of their own.
+//! - `seam`: [`Database`], over which rooms of other crates have tables of their own.
 //!
 //! Every change has this form:
 //!
@@ -114,7 +114,7 @@ pub use quota::Quota;
 pub use role::{Permission, Role};
 pub use saved_views::{NewView, SavedView, ViewChange, ViewRights};
 pub use scope::{Scope, ScopeLevel};
-pub use seam::ControlDatabase;
+pub use seam::Database;
 pub use second_factor::{SecondFactorOutcome, SecondFactorResponse, SecondFactors};
 pub use sessions::{ActiveSession, NewSession, Session};
 pub use setup::{PlannedProject, SetupSession, SetupStatus};
@@ -122,12 +122,12 @@ pub use tokens::TokenKind;
 pub use users::{NewUser, StoredUser};
 
 use crate::secrets::seal::{SealError, Sealer};
-use db::Database;
+use db::Connections;
 use directory::Directory;
 
 /// The open control database.
 pub struct Control {
-    database: ControlDatabase,
+    database: Database,
 }
 
 /// An error of the control database, or a rule that a change violates. Its message is for the user.
@@ -179,7 +179,7 @@ pub enum ControlError {
     #[error("{0}")]
     TooOften(&'static str, u64),
     /// The database file is damaged. Holds a description.
-    #[error("{0}; nothing was changed; restore a backup (docs/operations.md, Damaged accounts)")]
+    #[error("{0}; nothing was changed; restore a backup (docs/operate/operations.md, Damaged accounts)")]
     Damaged(String),
     /// A stored value cannot be decoded. Holds its name.
     #[error("the control database holds {0} that cannot be read")]
@@ -201,14 +201,14 @@ pub enum ControlError {
 impl Control {
     /// Opens or creates the database, migrates it to the newest schema version, and loads the directory.
     pub async fn open(location: &Location, sealer: Sealer) -> Result<Control, ControlError> {
-        let database = Database::connect(location).await?;
+        let database = Connections::connect(location).await?;
         migrations::run(&database, &sealer).await?;
         check_key(&database, &sealer).await?;
-        Ok(Control { database: ControlDatabase::load(database, sealer).await? })
+        Ok(Control { database: Database::load(database, sealer).await? })
     }
 
     /// The seam for rooms that have tables of their own.
-    pub fn database(&self) -> &ControlDatabase {
+    pub fn database(&self) -> &Database {
         &self.database
     }
 
@@ -251,7 +251,7 @@ impl Control {
 const SEALED_FACT: &str = "sealing key";
 
 /// Checks that all nodes have the same key: the first node seals a known string, which the others open.
-async fn check_key(database: &Database, sealer: &Sealer) -> Result<(), ControlError> {
+async fn check_key(database: &Connections, sealer: &Sealer) -> Result<(), ControlError> {
     let mut transaction = database.begin().await?;
     let known: Option<String> = sqlx::query_scalar("SELECT value FROM facts WHERE name = $1")
         .bind(SEALED_FACT)

@@ -7,7 +7,7 @@
 
 use sqlx::{AnyConnection, AssertSqlSafe, Executor, Row};
 
-use super::db::{Database, Engine};
+use super::db::{Connections, Engine};
 use super::{ControlError, tokens};
 use crate::secrets::seal::Sealer;
 
@@ -42,7 +42,7 @@ const LATER: &[&str] = &[
 ];
 
 /// Runs the missing migrations. [`ControlError::TooNew`] if the database is of a newer version than the program.
-pub async fn run(database: &Database, sealer: &Sealer) -> Result<(), ControlError> {
+pub async fn run(database: &Connections, sealer: &Sealer) -> Result<(), ControlError> {
     let mut transaction = database.begin().await?;
     let engine = database.engine;
     let done = version(&mut transaction, engine).await?;

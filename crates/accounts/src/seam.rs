@@ -1,7 +1,7 @@
 //! The seam of the control database: everything that a room with tables of its own needs from this crate.
 //!
-//! A room is a struct over a [`ControlDatabase`]. It reads from [`ControlDatabase::pool`], changes with
-//! [`ControlDatabase::write`], seals its secrets with [`ControlDatabase::sealer`] and divides work between nodes with
+//! A room is a struct over a [`Database`]. It reads from [`Database::pool`], changes with
+//! [`Database::write`], seals its secrets with [`Database::sealer`] and divides work between nodes with
 //! leases. Its audit entries and mails are written in the transaction of the change ([`Write::audit`],
 //! [`Write::insert_mail`]).
 //!
@@ -15,33 +15,33 @@ use parking_lot::{Mutex, RwLock};
 use sqlx::AnyPool;
 use tokio::sync::Notify;
 
-use super::db::{Database, Engine, Write};
+use super::db::{Connections, Engine, Write};
 use super::directory::Directory;
 use super::secrets::seal::Sealer;
 use super::{ControlError, Membership, Project, User, notices};
 
 /// The open control database. Clones share it.
 #[derive(Clone)]
-pub struct ControlDatabase {
+pub struct Database {
     shared: Arc<Shared>,
 }
 
 struct Shared {
-    connections: Database,
+    connections: Connections,
     sealer: Sealer,
     directory: RwLock<Directory>,
     /// Renders the mails about security events, if mail can be sent.
     notice_template: OnceLock<notices::NoticeTemplate>,
-    /// By name. See [`ControlDatabase::signal`].
+    /// By name. See [`Database::signal`].
     signals: Mutex<BTreeMap<&'static str, Arc<Notify>>>,
 }
 
-impl ControlDatabase {
+impl Database {
     /// Loads the directory of a migrated database.
-    pub(super) async fn load(connections: Database, sealer: Sealer) -> Result<ControlDatabase, ControlError> {
+    pub(super) async fn load(connections: Connections, sealer: Sealer) -> Result<Database, ControlError> {
         let directory = RwLock::new(Directory::load(&connections.pool, &sealer, &HashMap::new()).await?);
         let (notice_template, signals) = (OnceLock::new(), Mutex::default());
-        Ok(ControlDatabase { shared: Arc::new(Shared { connections, sealer, directory, notice_template, signals }) })
+        Ok(Database { shared: Arc::new(Shared { connections, sealer, directory, notice_template, signals }) })
     }
 
     /// Returns the pool, for single reads.
@@ -92,7 +92,7 @@ impl ControlDatabase {
         Ok(())
     }
 
-    pub(super) fn connections(&self) -> &Database {
+    pub(super) fn connections(&self) -> &Connections {
         &self.shared.connections
     }
 

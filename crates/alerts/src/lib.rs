@@ -27,7 +27,7 @@ mod tables;
 
 pub use tidewatch_runtime::outbound::policy as outbound;
 
-use tidewatch_accounts::ControlDatabase;
+use tidewatch_accounts::Database;
 
 use channels::Channels;
 use incidents::Incidents;
@@ -55,7 +55,7 @@ pub struct Alerts {
 
 impl Alerts {
     /// The rooms over this database.
-    pub fn new(database: &ControlDatabase) -> Alerts {
+    pub fn new(database: &Database) -> Alerts {
         Alerts {
             rules: Rules::new(database),
             channels: Channels::new(database),

@@ -1,5 +1,7 @@
 //! Markdown as a tree without HTML, and its rendering. Raw HTML stays what was typed; images become links; links have
 //! the schemes of [`escape::safe_link`]. Both renderers, this one and the UI's, work from the tree.
+//!
+//! Invariants: no string of a user becomes HTML; no link runs a script.
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use serde::Serialize;

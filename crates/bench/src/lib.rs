@@ -8,7 +8,9 @@
 //!
 //! - [`demo`]: the traffic of a fictional shop. Its command is `tidewatch demo`.
 //!
-//! docs/benchmarks.md describes how to use it and what its numbers mean.
+//! docs/develop/benchmarks.md describes how to use it and what its numbers mean.
+//!
+//! Only `fill` calls the ingest pipeline directly; everything else can measure other servers too.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

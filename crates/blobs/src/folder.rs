@@ -1,4 +1,4 @@
-//! What is specific to a folder.
+//! The parts of the storage that are specific to a folder.
 
 use std::fs::{self, File};
 use std::io;

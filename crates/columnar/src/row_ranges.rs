@@ -1,5 +1,7 @@
 //! Ranges of consecutive rows. Sorted rows consist mostly of them: the points of a series, the spans of a trace, rows
 //! received while one part was collected. Copying or numbering rows range by range is much cheaper than row by row.
+//!
+//! Long ranges are copied as a whole and short ones row by row, with the same result.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Why an export is not accepted.
+//! Reasons for not accepting an export.
 
 /// The refusal of an export, without the status: the server chooses it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -3,7 +3,7 @@
 //! Known versions are in memory, so that a request whose versions are known costs one look-up each and writes nothing.
 //! A sight is stored after its request is acknowledged, by a task outside the ingest path ([`FirstVersions::store`]).
 //! After a crash in between, the replay of the journal sees it again; a request that parts already cover is found in
-//! the store's counts by sender (`server/first_versions.rs`).
+//! the store's counts by sender (`server/jobs/first_versions.rs`).
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -1,3 +1,5 @@
+//! Takes an accepted request to the store: decoding, rules, journal, rows. Symbol files and symbolication.
+//!
 //! - [`accept`], [`pipeline`]: the steps of one export. [`durable_store`]: the journal and the lake behind it.
 //!   [`replay`]: the replay of the journal at start; [`set_aside`]: records that a replay cannot use.
 //! - [`origins`]: web pages that may send with a project's token. [`refusals`], [`rejection_log`], [`hints`],
@@ -6,6 +8,8 @@
 //! - [`enrichment`]: inputs of the rules besides the request; [`prices`]: of AI calls; [`symbols`]: of stack traces.
 //!   [`record`], [`request_attributes`]: the format of a journal record. [`coding`]: content encodings. [`outcome`],
 //!   [`error`]: why something is not stored.
+//!
+//! Invariant: every request and every record is counted once, as stored or under a drop reason.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

@@ -1,5 +1,7 @@
 //! The web pages that may send with a project's token. Browsers send the origin of a page (`Origin`, RFC 6454).
 //! Requests without the header are not checked.
+//!
+//! A request from another page is refused before its body is read, and counted under a named reason.
 
 use url::{Origin, Url};
 

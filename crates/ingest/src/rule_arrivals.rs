@@ -1,4 +1,4 @@
-//! What arrived that notification rules are about: the Issues of stored exceptions, and rows of AI Traces.
+//! Arrivals that notification rules watch: the Issues of stored exceptions, and rows of AI Traces.
 //!
 //! Collecting it costs a request without such rows nothing, and storing never waits for a rule. What is collected is
 //! lost in a crash; after the next start the replay of the journal collects it again, and the evaluation catches up

@@ -6,14 +6,14 @@
 //! ```
 //!
 //! - [`Lake`] is the whole interface. [`Lake::apply`] is called in journal order by one thread, live and during replay.
-//! - In: [`memtable`] holds new rows, [`dedup`] drops records that were received before, [`names`] limits the names per
-//!   day, [`calls`] pairs the sides of calls between services.
+//! - In: [`memtable`] holds new rows, [`dedup`] drops records that were received before, [`ingest`] limits names and pairs
+//!   the sides of calls.
 //! - Down: [`write`] writes a memtable as parts, [`merge`] merges small parts into large ones, [`catalog`] lists the
-//!   parts, [`rollup`] and [`index`] add sections to a part. [`replacement`] applies changes of the catalog.
+//!   parts, [`rollup`] and [`index`] add sections to a part.
 //! - Out: [`Lake::sources`] lists the sources of a plan, [`scan`] executes it. [`part`] uses positioned reads.
-//! - Later: [`retention`] removes rows and days, [`rewrite`] changes rows, [`lost`] keeps files that must not be
-//!   unlinked.
-//! - Threads: [`workers`] flush, merge and expire rows; [`schedule`] sets their priorities.
+//! - Later: [`retention`] removes rows and days, [`lost`] keeps files that must not be unlinked.
+//! - [`lifecycle`] opens the store, holds its state, and runs the threads that flush, merge and expire rows; [`schedule`]
+//!   sets their priorities.
 //!
 //! Invariants: a part is registered only after its file, its temporary name and its folder are synced, and gets its
 //! final name after that; parts appear and the journal position advances in the same transaction; a reader sees a row
@@ -21,38 +21,25 @@
 
 #![warn(missing_docs)]
 
-mod added_columns;
 pub mod attr_columns;
-mod calls;
 mod catalog;
-pub mod check;
 mod clock;
 mod dedup;
 mod engine;
 mod error;
 pub mod index;
+mod ingest;
+mod lifecycle;
 mod lost;
-mod maintenance;
 mod memtable;
 mod merge;
-mod names;
-mod open;
 mod options;
 pub mod part;
-mod replacement;
 mod retention;
-mod rewrite;
 mod rollup;
 pub mod scan;
 mod schedule;
-mod set_aside;
 mod sort;
-pub mod source;
-mod stacks;
-mod state;
-mod trusted_time;
-mod warm;
-mod workers;
 mod write;
 
 mod batch;
@@ -80,19 +67,20 @@ pub use crate::retention::disk_budget::DISK_BUDGET;
 pub use crate::schedule::thread_priority::{background, latency_sensitive};
 pub use clock::Clock;
 pub use dedup::{UNTIMED_WINDOW_NS, WINDOW_NS};
+pub use ingest::names::OTHER_NAME;
+pub use lifecycle::check;
+pub use lifecycle::set_aside::set_part_aside;
+pub use lifecycle::trusted_time::{CONFIRMED_AFTER, DAYS_PER_HOUR};
 pub use lost::{LOST_DAYS, Lost, LostStats};
-pub use names::OTHER_NAME;
 pub use options::{DiskBudget, FreeBytes, KeepRecords, LakeOptions, MergeOptions, OnFatal, RollupOptions};
 pub use part::{Part, PartFacts, PartFile};
 pub use scan::RowCursor;
-pub use set_aside::set_part_aside;
-pub use source::Source;
-pub use trusted_time::{CONFIRMED_AFTER, DAYS_PER_HOUR};
+pub use scan::source::Source;
 
 use dedup::DedupSet;
-use names::{Day, NamedDay};
-use state::Shared;
-use workers::Workers;
+use ingest::names::{Day, NamedDay};
+use lifecycle::state::Shared;
+use lifecycle::workers::Workers;
 
 /// The store of one data directory. Dropping it stops its threads and flushes nothing, because the journal has every
 /// row.
@@ -149,7 +137,7 @@ impl Lake {
     /// The caller must replay the journal from [`Lake::covered`] before it applies new requests.
     pub fn open(options: LakeOptions) -> Result<Lake, StoreError> {
         let background = options.background;
-        let shared = Arc::new(open::open(options)?);
+        let shared = Arc::new(lifecycle::open::open(options)?);
         let workers = if background { Workers::start(&shared) } else { Workers::none() };
         Ok(Lake { workers, shared })
     }

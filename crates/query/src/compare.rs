@@ -1,4 +1,6 @@
 //! `POST /api/compare`: statistics of given names in another period, for comparisons with it.
+//!
+//! Fewer than 20 samples give no percentage.
 
 use tidewatch_store::plan::{Filter, Function, Key};
 use tidewatch_store::tables::Table;

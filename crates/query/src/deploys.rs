@@ -1,4 +1,6 @@
 //! Deploys: reported ones, and first sights of versions.
+//!
+//! The first record of each version of a service counts as a deploy.
 
 use tidewatch_accounts::{Actor, Deploy, FirstVersion, Project};
 use tidewatch_limits as limits;

@@ -3,6 +3,8 @@
 //! [`Executor`](crate::executor::Executor) adds it to every plan, so that no query can omit it. A query that must also
 //! read other rows, such as that of the states of Issues, says so with
 //! [`Executor::unfiltered`](crate::executor::Executor::unfiltered).
+//!
+//! Every read of records takes the filter, or is listed with its reason (`tests/it/global_filter.rs`).
 
 use tidewatch_limits as limits;
 use tidewatch_store::plan::{AttributeScope, Filter, Op, Plan};

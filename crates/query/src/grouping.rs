@@ -1,4 +1,6 @@
 //! Groups of rows by a column or an attribute, under names that are strings.
+//!
+//! A row without a value is in the group without a name.
 
 use tidewatch_store::plan::{Filter, Key, KeySource, Op};
 use tidewatch_store::tables::{Kind, Table};

@@ -1,4 +1,6 @@
 //! Counts of rows by time and duration: `POST /api/heatmap`.
+//!
+//! Invariant: a selection has as many rows as the cells of its box.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -2,7 +2,7 @@
 //!
 //! Rows that an operator set aside, or that could not be written, are missing from answers over their range (see
 //! [`TelemetryStore::is_incomplete`](tidewatch_store::TelemetryStore::is_incomplete)). A condition on spans below rows
-//! looks at a limited number of spans (`child.` in docs/query-language.md). Queries of a request record both here.
+//! looks at a limited number of spans (`child.` in docs/use/query-language.md). Queries of a request record both here.
 
 use std::cell::Cell;
 

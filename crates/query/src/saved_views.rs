@@ -1,4 +1,6 @@
 //! Saved views: named query strings of pages.
+//!
+//! Invariant: a view belongs to a known page, so that opening one never follows an address.
 
 use tidewatch_accounts::{Actor, NewView, Permission, Project, Role, SavedView, ViewChange, ViewRights};
 use tidewatch_limits as limits;

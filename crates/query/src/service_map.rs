@@ -1,4 +1,4 @@
-//! The map of services, and the page of one service. docs/services.md.
+//! The map of services, and the page of one service. docs/use/services.md.
 //!
 //! Three plans over the peers of spans, which roll-ups answer: calls by caller and address, calls whose both sides are
 //! known, and calls by the service that serves them. [`tidewatch_domain::service_map`] joins them.

@@ -4,6 +4,8 @@
 //! spans without attributes ─waterfall─> order, parents ─own times─> shares by service and operation, calls
 //!                                        └─ a window of rows ─> columns
 //! ```
+//!
+//! A large trace is read in windows. Own times and shares are of the whole trace.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Traces by conditions on any span: `POST /api/traces/search`. `docs/query-language.md`, "Traces".
+//! Traces by conditions on any span: `POST /api/traces/search`. `docs/use/query-language.md`, "Traces".
 
 use std::cmp::Ordering;
 use std::ops::RangeInclusive;

@@ -1,4 +1,6 @@
-//! What a version changed: `POST /api/deploys/version`; and the first version of a name: `POST /api/first-version`.
+//! Changes by a version: `POST /api/deploys/version`. The first version of a name: `POST /api/first-version`.
+//!
+//! Only certain differences are reported.
 
 use std::collections::HashMap;
 

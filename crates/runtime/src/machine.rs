@@ -1,4 +1,6 @@
 //! The memory that this process may use: that of the machine, or the limit of its control groups.
+//!
+//! The smallest limit of the nested groups counts.
 
 use std::fs;
 use std::path::Path;

@@ -2,6 +2,8 @@
 //!
 //! - this module: servers that the operator configures.
 //! - [`guarded`]: servers that users configure. [`policy`]: which addresses of these are contacted.
+//!
+//! Invariant: the address that was checked is the address of the connection.
 
 pub mod guarded;
 pub mod policy;

@@ -3,6 +3,8 @@
 //! - [`path`]: the path of a request in a span: the route's template with the values of [`SHOWN_PARAMETERS`] only.
 //! - [`text`]: any other text. Credentials are recognized by their shape. Applied to every log line ([`Redacted`]).
 //! - [`is_hidden`]: characters that names and log lines must not contain.
+//!
+//! A path parameter that is not listed shows its name (`tests/process/secrets.rs` requests every route).
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

@@ -13,11 +13,11 @@ use uuid::Uuid;
 
 use crate::browser::checks::BrowserChecks;
 use crate::config::Config;
-use crate::demos::Demos;
-use crate::live_tails::LiveTails;
-use crate::missing_accounts;
-use crate::quotas::Quotas;
-use crate::reserve::Reserve;
+use crate::process::missing_accounts;
+use crate::process::reserve::Reserve;
+use crate::state::demos::Demos;
+use crate::state::live_tails::LiveTails;
+use crate::state::quotas::Quotas;
 use tidewatch_accounts::db::Engine;
 use tidewatch_accounts::logins::Logins;
 use tidewatch_accounts::mail::{Mailer, templates};

@@ -2,8 +2,6 @@
 
 #![forbid(unsafe_code)]
 
-mod memory;
-
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -14,10 +12,12 @@ use tidewatch_runtime::files;
 use tidewatch_server::app::Environment;
 use tidewatch_server::browser::{sandbox, worker};
 use tidewatch_server::browser_runner as runner;
+use tidewatch_server::cli::{admin, export, symbols};
 use tidewatch_server::config::{self, Config, Loaded};
 use tidewatch_server::http::setup_code;
 use tidewatch_server::listen::ListenAddress;
-use tidewatch_server::{admin, backup, check, config_cli, export_cli, http, logging, serve, symbols_cli};
+use tidewatch_server::process::{logging, memory};
+use tidewatch_server::{backup, cli, http, serve};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -51,12 +51,12 @@ enum Command {
     Check(Config),
     /// Writes a table's rows as Parquet, NDJSON or CSV, from a running server (--url) or a data directory that none
     /// uses.
-    Export(export_cli::ExportArgs),
+    Export(export::ExportArgs),
     /// Sends a fictional shop's traffic to a running server.
     Demo(demo::DemoArgs),
     /// Debug files, mappings and source maps: sends them, looks into them, resolves stack traces with them.
     #[command(subcommand)]
-    Symbols(symbols_cli::SymbolsCommand),
+    Symbols(symbols::SymbolsCommand),
     /// Measures servers: exports and reads at any OTLP/HTTP server, and data to read.
     #[command(subcommand)]
     Bench(bench::BenchCommand),
@@ -80,11 +80,11 @@ enum ConfigCommand {
     Docs,
     /// Writes channels, rules, monitors, status pages, teams, schedules, escalation policies and saved views of a
     /// project as YAML files.
-    Export(config_cli::ExportArgs),
+    Export(cli::config::ExportArgs),
     /// Prints what `apply` would do. The exit code is 2 if that is anything, 0 if it is nothing, 1 after an error.
-    Plan(config_cli::ApplyArgs),
+    Plan(cli::config::ApplyArgs),
     /// Changes a server so that it is as YAML files say.
-    Apply(config_cli::ApplyArgs),
+    Apply(cli::config::ApplyArgs),
 }
 
 /// The exit code of a plan that is not empty.
@@ -113,24 +113,26 @@ fn main() -> ExitCode {
             print_line(config::show::documentation(&Config::augment_args(clap::Command::new("serve"))).trim_end());
             Ok(())
         }
-        Command::Config(ConfigCommand::Export(arguments)) => config_cli::export(&arguments, print_line),
-        Command::Config(ConfigCommand::Plan(arguments)) => match config_cli::plan(&arguments, print_line) {
+        Command::Config(ConfigCommand::Export(arguments)) => cli::config::export(&arguments, print_line),
+        Command::Config(ConfigCommand::Plan(arguments)) => match cli::config::plan(&arguments, print_line) {
             Ok(true) => return ExitCode::from(CHANGES),
             done => done.map(drop),
         },
-        Command::Config(ConfigCommand::Apply(arguments)) => config_cli::apply(&arguments, print_line),
+        Command::Config(ConfigCommand::Apply(arguments)) => cli::config::apply(&arguments, print_line),
         Command::Openapi => print_openapi(),
         Command::Admin(command) => administer(&command),
         Command::Backup(arguments) => load(&["backup"], arguments.config.clone())
             .and_then(|loaded| backup::backup(&arguments, &loaded.config, print_line)),
         Command::Restore(arguments) => load(&["restore"], arguments.config.clone())
             .and_then(|loaded| backup::restore(&arguments, &loaded.config, print_line)),
-        Command::Check(config) => load(&["check"], config).and_then(|loaded| check::run(&loaded.config, print_line)),
+        Command::Check(config) => {
+            load(&["check"], config).and_then(|loaded| backup::check::run(&loaded.config, print_line))
+        }
         Command::Export(arguments) => {
-            load(&["export"], arguments.config.clone()).and_then(|loaded| export_cli::run(&arguments, &loaded.config))
+            load(&["export"], arguments.config.clone()).and_then(|loaded| export::run(&arguments, &loaded.config))
         }
         Command::Demo(arguments) => demo::run(&arguments, print_line),
-        Command::Symbols(command) => symbols_cli::run(&command, print_line),
+        Command::Symbols(command) => symbols::run(&command, print_line),
         Command::Bench(command) => bench::run(&command, print_line),
         Command::BrowserRunner(arguments) => run_browsers(arguments),
         Command::BrowserWorker => worker::run(),

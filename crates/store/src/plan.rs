@@ -2,6 +2,8 @@
 //!
 //! Every engine gives the same answer to a Plan: the lake runs it over pruned parts and the memtable, and the
 //! conformance suite compares the answers with those of a naive in-memory model.
+//!
+//! A plan names every column of its answer, each once.
 
 use crate::tables::Table;
 use tidewatch_domain::query_language::Pattern;

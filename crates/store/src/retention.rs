@@ -1,6 +1,8 @@
 //! Retention by table and by project, and the removal of deleted projects.
 //!
 //! The unit is a UTC day, and a part has rows of one day: which of its rows are expired depends on their projects only.
+//!
+//! Invariant: rows are hidden from queries before they are removed.
 
 use std::collections::{BTreeMap, BTreeSet};
 

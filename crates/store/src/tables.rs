@@ -5,7 +5,7 @@
 //! library can read. `project` is the number of the project in the control database.
 //!
 //! A column that is added to a table is nullable and comes last: it is null in the rows of earlier parts
-//! (`lake/added_columns.rs`).
+//! (`lake/part/added_columns.rs`).
 
 mod column;
 

@@ -1,4 +1,6 @@
 //! Detects the format of an upload.
+//!
+//! A file that is refused gets one sentence that names the reason.
 
 use std::borrow::Cow;
 

@@ -5429,7 +5429,7 @@ export interface components {
              *     `escalation`.
              */
             channelType: string;
-            /** @description The keys of the type (docs/notifications.md). */
+            /** @description The keys of the type (docs/use/notifications.md). */
             config: Record<string, never>;
             /** @description 1 to 100 characters. */
             name: string;
@@ -10089,7 +10089,7 @@ export interface components {
         };
         /** @description Body of the routes that create and change a policy. */
         PolicyRequest: {
-            /** @description `{steps: [{targets: [{type, id}], delayMinutes}], repeat, urgency}`, see docs/on-call.md. */
+            /** @description `{steps: [{targets: [{type, id}], delayMinutes}], repeat, urgency}`, see docs/use/on-call.md. */
             definition: Record<string, never>;
             /** @description 1 to 100 characters, unique in the organization. */
             name: string;
@@ -11136,7 +11136,7 @@ export interface components {
             cooldownMinutes: number;
             /** @description 1 to 100 characters. */
             name: string;
-            /** @description Type of the rule (docs/alerts.md). */
+            /** @description Type of the rule (docs/use/alerts.md). */
             ruleType: string;
             /** @description `critical`, `warning` or `info`; empty: by the type and the value. */
             severity?: string;
@@ -11327,7 +11327,7 @@ export interface components {
         ScheduleRequest: {
             /**
              * @description `{layers: [{name, rotationType, handoffTime, handoffDay, intervalDays, intervalHours, rotationStart, userIds,
-             *     restrictions}]}`, see docs/on-call.md.
+             *     restrictions}]}`, see docs/use/on-call.md.
              */
             definition: Record<string, never>;
             /** @description At most 1000 characters. */

@@ -1,4 +1,4 @@
-// Step-up: repeated verification before changes of credentials and roles and before deletion (docs/accounts.md,
+// Step-up: repeated verification before changes of credentials and roles and before deletion (docs/operate/accounts.md,
 // "Step-up").
 import type { Challenge } from "./account-types";
 import { request } from "./client";

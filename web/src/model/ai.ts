@@ -39,7 +39,7 @@ export function queryOf(grouping: Grouping, name: string): string {
   return name ? termOf(grouping.field, name) : `-has:${grouping.field}`;
 }
 
-/** Words of each flag. docs/ai-traces.md has the rules. */
+/** Words of each flag. docs/use/ai-traces.md has the rules. */
 export const FLAGS: Record<AiFlag, { word: string; tip: string; tone: "warn" | "error" }> = {
   truncated: { word: "cut off", tip: "A limit of tokens ended the answer.", tone: "warn" },
   content_filter: { word: "filtered", tip: "A filter of the provider removed or blocked content.", tone: "warn" },

@@ -1,4 +1,4 @@
-// The types of channels with the fields of their forms (docs/notifications.md).
+// The types of channels with the fields of their forms (docs/use/notifications.md).
 
 /** A configuration as the API has it. */
 export type ChannelConfig = Record<string, unknown>;

@@ -1,4 +1,4 @@
-// Columns of the list of logs: attributes, and fields of bodies that are JSON objects (docs/query-language.md).
+// Columns of the list of logs: attributes, and fields of bodies that are JSON objects (docs/use/query-language.md).
 import type { LogRow } from "../api/types";
 
 /** Columns that a list shows at most; further ones in an address are ignored. */

@@ -1,5 +1,5 @@
 // The text of a query while it is edited: its terms, the word at the caret, quoting. The server parses queries; see
-// docs/query-language.md.
+// docs/use/query-language.md.
 
 /** A term of a query: `level>=error`, `-path:/health`, `"card declined"` or a group in parentheses. */
 export interface Term {

@@ -1,4 +1,4 @@
-// Scopes of tokens (docs/accounts.md, "Scopes"). Each scope contains the scopes before it.
+// Scopes of tokens (docs/operate/accounts.md, "Scopes"). Each scope contains the scopes before it.
 
 export const SCOPES = ["read", "write", "admin"] as const;
 export type Scope = (typeof SCOPES)[number];

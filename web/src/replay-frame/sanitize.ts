@@ -2,7 +2,7 @@
 // handlers, no addresses outside the recording, no focus, and a bound on size and depth.
 //
 // This is the second of three walls. The first is the frame (no scripts, an origin of its own), the third the policy
-// (no network). See docs/replay.md.
+// (no network). See docs/use/replay.md.
 import { cleanCss, isInside } from "./css";
 import type { NotLoaded } from "./protocol";
 

@@ -5,6 +5,8 @@
 //! - [`templates`]: the content of the mails.
 //! - [`transport`]: delivery of one mail.
 //! - this module: the thread.
+//!
+//! A mail stays in the database until the mail server has accepted it.
 
 pub mod settings;
 pub mod templates;
@@ -71,7 +73,7 @@ impl Mailer {
     pub fn send_now(&self, mail: &ImmediateMail) -> Result<(), SendError> {
         match &self.transport {
             Some(transport) => transport.send_now(mail),
-            None => Err(SendError::Later("this server has no mail server (docs/accounts.md, Mail)".to_owned())),
+            None => Err(SendError::Later("this server has no mail server (docs/operate/accounts.md, Mail)".to_owned())),
         }
     }
 

@@ -2,6 +2,8 @@
 //!
 //! [`seal`]: encryption of secrets. [`password`]: password hashes. [`totp`]: codes of authenticators. [`webauthn`]:
 //! passkeys. [`secret_settings`]: secrets of the configuration.
+//!
+//! Invariants: files of keys have mode 0600; a sealed value opens only for the purpose it was sealed for.
 
 pub mod password;
 pub mod seal;

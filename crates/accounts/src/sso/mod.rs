@@ -3,6 +3,8 @@
 //! - [`provider`]: the configured providers. [`oidc`]: discovery, codes, claims. [`id_token`]: validation of ID tokens.
 //! - [`github`]: GitHub, which has no OpenID Connect. [`pending_sign_in`]: the cookie between start and callback.
 //! - [`factors`]: whether the provider verified several factors. [`settings`]: the configuration.
+//!
+//! Nothing here depends on routes. Invariant: every claim of a provider is verified before it is used.
 
 mod endpoints;
 mod factors;

@@ -1,4 +1,4 @@
-//! Settings of sign-in with Google, GitHub or any OpenID Connect provider. WIRE 5.5; docs/accounts.md.
+//! Settings of sign-in with Google, GitHub or any OpenID Connect provider. WIRE 5.5; docs/operate/accounts.md.
 
 use std::path::PathBuf;
 

@@ -19,7 +19,7 @@ pub use tables::{
     CHANNEL_FAILED, Channel, ClaimedMessage, ESCALATION, FailedAttempt, NotificationFilter, StoredNotification, notify,
 };
 
-use tidewatch_accounts::ControlDatabase;
+use tidewatch_accounts::Database;
 
 /// The signal of the control database after a node has queued notifications.
 const NOTIFICATIONS_QUEUED: &str = "notifications queued";
@@ -27,12 +27,12 @@ const NOTIFICATIONS_QUEUED: &str = "notifications queued";
 /// The channels of projects, their notifications and the outbox.
 #[derive(Clone)]
 pub struct Channels {
-    database: ControlDatabase,
+    database: Database,
 }
 
 impl Channels {
     /// The room over this database.
-    pub fn new(database: &ControlDatabase) -> Channels {
+    pub fn new(database: &Database) -> Channels {
         Channels { database: database.clone() }
     }
 

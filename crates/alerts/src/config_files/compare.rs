@@ -1,4 +1,4 @@
-//! What a file says that is not so on the server.
+//! Differences between files and the server.
 //!
 //! A key that the file does not have is left as it is, except in maps whose keys users choose. Null, an empty string and
 //! an empty list are the same as no value. A secret cannot be compared.

@@ -5,6 +5,8 @@
 //! - [`server`]: the objects of a server, through its HTTP API. [`names`]: ids of the API, names of files.
 //! - [`compare`]: what differs; [`plan`]: what to send, and in which order; [`apply`] sends it; [`export`] makes files.
 //! - [`reference`](mod@reference): secrets, which are never in a file.
+//!
+//! Invariants: an applied export changes nothing; no value of the server is replaced by a variable.
 
 mod apply;
 mod compare;

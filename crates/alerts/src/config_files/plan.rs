@@ -1,4 +1,4 @@
-//! What to send to a server so that it is as files say.
+//! Plans the requests after which a server equals the files.
 
 use std::collections::BTreeSet;
 

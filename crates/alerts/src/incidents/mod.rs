@@ -3,6 +3,8 @@
 //!
 //! - `grouping`: alerts that fire together become one incident. [`worker`]: groups new notifications.
 //! - `tables`: incidents, their updates and post-mortems. [`views`]: the bodies of the API.
+//!
+//! Invariant: each notification counts once, because incidents and cursor change in one transaction under a lease.
 
 mod grouping;
 mod mails;
@@ -17,17 +19,17 @@ pub use tables::{
 };
 pub(crate) use tables::{RULE_TYPE, SUBSCRIBER_SEALED_AS, TOKEN_SEALED_AS, direct};
 
-use tidewatch_accounts::ControlDatabase;
+use tidewatch_accounts::Database;
 
 /// The incidents of organizations.
 #[derive(Clone)]
 pub struct Incidents {
-    database: ControlDatabase,
+    database: Database,
 }
 
 impl Incidents {
     /// The room over this database.
-    pub fn new(database: &ControlDatabase) -> Incidents {
+    pub fn new(database: &Database) -> Incidents {
         Incidents { database: database.clone() }
     }
 }

@@ -27,18 +27,18 @@ pub use tables::{
     NewMonitor, ScheduledMonitor,
 };
 
-use tidewatch_accounts::ControlDatabase;
+use tidewatch_accounts::Database;
 use tidewatch_query::context::QueryContext;
 
 /// The monitors of projects and their results.
 #[derive(Clone)]
 pub struct Monitors {
-    database: ControlDatabase,
+    database: Database,
 }
 
 impl Monitors {
     /// The room over this database.
-    pub fn new(database: &ControlDatabase) -> Monitors {
+    pub fn new(database: &Database) -> Monitors {
         Monitors { database: database.clone() }
     }
 

@@ -6,6 +6,8 @@
 //! - [`contact`]: contact methods. [`calendar`]: shifts as an iCalendar feed.
 //! - [`mails`]: codes for contact methods. [`worker`]: opens and escalates pages.
 //! - `tables`: teams, schedules, policies, pages and contact methods. [`views`], [`page_views`]: the bodies of the API.
+//!
+//! Invariants: a notification becomes one page, and a step runs once, whichever node ends at whatever time.
 
 pub mod calendar;
 pub mod chain;
@@ -31,7 +33,7 @@ pub use tables::{
     OncallPage, OncallPolicy, OncallSchedule, OncallTeam, PageDelivery, PageEvent, PageFilter, UserRule,
 };
 
-use tidewatch_accounts::ControlDatabase;
+use tidewatch_accounts::Database;
 
 /// Nanoseconds of a minute.
 pub const MINUTE_NS: i64 = 60_000_000_000;
@@ -42,12 +44,12 @@ pub const LEASE: &str = "oncall";
 /// The teams, schedules, policies and pages of organizations, and the contact methods of people.
 #[derive(Clone)]
 pub struct OnCall {
-    database: ControlDatabase,
+    database: Database,
 }
 
 impl OnCall {
     /// The room over this database.
-    pub fn new(database: &ControlDatabase) -> OnCall {
+    pub fn new(database: &Database) -> OnCall {
         OnCall { database: database.clone() }
     }
 }

@@ -96,7 +96,7 @@ pub struct ScheduleRequest {
     /// IANA name.
     pub timezone: String,
     /// `{layers: [{name, rotationType, handoffTime, handoffDay, intervalDays, intervalHours, rotationStart, userIds,
-    /// restrictions}]}`, see docs/on-call.md.
+    /// restrictions}]}`, see docs/use/on-call.md.
     #[schema(value_type = Object)]
     pub definition: Value,
 }
@@ -284,7 +284,7 @@ pub struct OncallNow {
 pub struct PolicyRequest {
     /// 1 to 100 characters, unique in the organization.
     pub name: String,
-    /// `{steps: [{targets: [{type, id}], delayMinutes}], repeat, urgency}`, see docs/on-call.md.
+    /// `{steps: [{targets: [{type, id}], delayMinutes}], repeat, urgency}`, see docs/use/on-call.md.
     #[schema(value_type = Object)]
     pub definition: Value,
 }

@@ -23,18 +23,18 @@ pub use tables::{
     NewRule, NotificationRule, RuleBatch, RuleChange, RuleChanges, RuleClaim, RuleState, RuleStateKind, alert_key,
 };
 
-use tidewatch_accounts::ControlDatabase;
+use tidewatch_accounts::Database;
 use tidewatch_query::context::QueryContext;
 
 /// The notification rules of projects and their states.
 #[derive(Clone)]
 pub struct Rules {
-    database: ControlDatabase,
+    database: Database,
 }
 
 impl Rules {
     /// The room over this database.
-    pub fn new(database: &ControlDatabase) -> Rules {
+    pub fn new(database: &Database) -> Rules {
         Rules { database: database.clone() }
     }
 

@@ -34,7 +34,7 @@ pub struct RuleRequest {
     pub channel_id: i64,
     /// 1 to 100 characters.
     pub name: String,
-    /// Type of the rule (docs/alerts.md).
+    /// Type of the rule (docs/use/alerts.md).
     pub rule_type: String,
     /// Keys of the type; absent ones have their default.
     #[serde(default)]

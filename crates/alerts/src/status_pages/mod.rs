@@ -5,6 +5,8 @@
 //! - [`html`], [`feed`], [`badge`]: the model as a page, an Atom feed and a picture.
 //! - [`rendered`]: pages in memory, in each of their forms.
 //! - `tables`: pages, maintenance windows and subscribers. [`views`]: the bodies of the API.
+//!
+//! Invariants: nothing of a private page is public; nobody is notified without a confirmation of the address.
 
 pub mod badge;
 pub mod feed;
@@ -28,18 +30,18 @@ pub use times::rfc3339;
 use std::future::Future;
 use std::pin::Pin;
 
-use tidewatch_accounts::{ControlDatabase, ControlError};
+use tidewatch_accounts::{ControlError, Database};
 use tidewatch_limits as limits;
 
 /// The status pages of organizations, their maintenance windows and subscribers.
 #[derive(Clone)]
 pub struct StatusPages {
-    database: ControlDatabase,
+    database: Database,
 }
 
 impl StatusPages {
     /// The room over this database.
-    pub fn new(database: &ControlDatabase) -> StatusPages {
+    pub fn new(database: &Database) -> StatusPages {
         StatusPages { database: database.clone() }
     }
 }
@@ -103,12 +105,12 @@ pub type Reading<'a, T> = Pin<Box<dyn Future<Output = Result<T, ControlError>> +
 /// Where status pages read monitors.
 pub trait MonitorSource: Send + Sync {
     /// The monitors of an organization, by name.
-    fn monitors<'a>(&'a self, database: &'a ControlDatabase, organization: i64) -> Reading<'a, Vec<MonitorState>>;
+    fn monitors<'a>(&'a self, database: &'a Database, organization: i64) -> Reading<'a, Vec<MonitorState>>;
 
     /// The results of monitors by UTC day, from `from_ns` to `to_ns`.
     fn days<'a>(
         &'a self,
-        database: &'a ControlDatabase,
+        database: &'a Database,
         ids: &'a [i64],
         from_ns: i64,
         to_ns: i64,

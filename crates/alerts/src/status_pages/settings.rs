@@ -1,4 +1,4 @@
-//! What the owner of a status page may choose. WIRE 6. A message is one sentence for the owner.
+//! Settings of a status page. WIRE 6. A message is one sentence for the owner.
 
 use std::collections::HashSet;
 

@@ -1,6 +1,6 @@
 //! The monitors of status pages, as the control database has them.
 
-use tidewatch_accounts::ControlDatabase;
+use tidewatch_accounts::Database;
 
 use crate::monitors::{MonitorState as StoredState, MonitorSummary, Monitors};
 use crate::status_pages::{CheckState, MonitorDay, MonitorSource, MonitorState, Reading};
@@ -9,7 +9,7 @@ use crate::status_pages::{CheckState, MonitorDay, MonitorSource, MonitorState, R
 pub struct StoredMonitors;
 
 impl MonitorSource for StoredMonitors {
-    fn monitors<'a>(&'a self, database: &'a ControlDatabase, organization: i64) -> Reading<'a, Vec<MonitorState>> {
+    fn monitors<'a>(&'a self, database: &'a Database, organization: i64) -> Reading<'a, Vec<MonitorState>> {
         Box::pin(async move {
             let monitors = Monitors::new(database).monitors_of_organization(organization).await?;
             Ok(monitors.into_iter().map(component).collect())
@@ -18,7 +18,7 @@ impl MonitorSource for StoredMonitors {
 
     fn days<'a>(
         &'a self,
-        database: &'a ControlDatabase,
+        database: &'a Database,
         ids: &'a [i64],
         from_ns: i64,
         to_ns: i64,

@@ -1,4 +1,4 @@
-//! What goes wrong in the shop, from when, and how strongly.
+//! Incidents of the shop: their kind, start and strength.
 
 mod expected;
 

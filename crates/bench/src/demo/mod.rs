@@ -1,5 +1,7 @@
 //! Realistic traffic of a fictional shop. `tidewatch demo` sends it through the public OTLP routes with a project
 //! token, like any exporter. The server can also load an hour of it into a project of its own.
+//!
+//! Loaded traffic passes admission, quota and journal like any export. An organization has one demo project.
 
 pub mod incident;
 mod instance;

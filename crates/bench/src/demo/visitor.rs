@@ -1,5 +1,5 @@
-//! Who sends a request: tenant, user, client and flags. They correlate as in real traffic: a user has one tenant, device
-//! and region; a tenant has one plan and shard.
+//! The sender of a request: tenant, user, client, flags. They correlate as in real traffic: a user has one tenant,
+//! device and region; a tenant has one plan and shard.
 
 use serde_json::{Value, json};
 

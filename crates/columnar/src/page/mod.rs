@@ -1,5 +1,7 @@
 //! Code shared by dictionary and plain columns: the pages of a chunk, compression, the RLE and bit-packing hybrid,
 //! levels, strings.
+//!
+//! Nothing here depends on the type of the values. All columns of a part share one compressor.
 
 mod chunk;
 mod compressor;

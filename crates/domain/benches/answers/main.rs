@@ -1,5 +1,5 @@
-//! What Explain and Changes find in generated incidents, and what they claim where nothing happened: the tables of
-//! docs/answers.md. Everything is drawn from seeds: the same code prints the same tables.
+//! Measures the findings of Explain and Changes in generated incidents and in quiet days: the tables of
+//! docs/develop/answers.md. Everything is drawn from seeds: the same code prints the same tables.
 //!
 //! `--only explain`, `--only incidents` or `--only quiet` prints one part. `--seeds N`: runs of each kind of incident.
 //! `--days N`: quiet days.

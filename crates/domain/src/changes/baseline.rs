@@ -1,4 +1,4 @@
-//! What is usual for a subject at a time: the last day, and the same time of other days.
+//! Baselines of a subject at a time: the last day, and the same time of other days.
 
 use super::series::{Metric, Series, Value, median};
 

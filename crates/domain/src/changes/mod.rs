@@ -1,4 +1,4 @@
-//! What got worse: minutes of a subject in, changes out.
+//! Changes for the worse: minutes of a subject in, changes out.
 //!
 //! A subject is an Endpoint, a Task or an AI name. [`changes`] reads a [`Series`] of its minutes in steps of five
 //! minutes: windows without their worst minutes are compared with two baselines, the last day and the same time of

@@ -2,7 +2,7 @@
 //!
 //! A change of [`super::changes`] shows in a quarter or in an hour too, but weaker: its window is not aligned with
 //! quarters, and leaves out its worst minutes. A hiccup of a few minutes shows as well. The thresholds are tuned by the
-//! tables of docs/answers.md: every incident that the minutes show is above them.
+//! tables of docs/develop/answers.md: every incident that the minutes show is above them.
 
 use super::detect::STEPS;
 use super::series::median;

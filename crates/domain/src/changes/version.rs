@@ -1,4 +1,4 @@
-//! How a version of a service relates to a change.
+//! The relation of a version of a service to a change.
 
 /// Requests of each side that a comparison needs.
 const REQUESTS: f64 = 20.0;

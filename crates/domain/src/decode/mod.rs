@@ -5,6 +5,9 @@
 //!
 //! A malformed body is refused as a whole, with one sentence that names the problem and the byte offset. A readable
 //! but invalid record does not refuse the body: a span with invalid ids is refused alone ([`TraceBatch::refused`]).
+//!
+//! Invariant: no bytes make a decoder panic, and both encodings of one message give equal views (property tests,
+//! `fuzz/`).
 
 mod batch;
 pub(crate) mod fault;

@@ -4,6 +4,8 @@
 //! a record to a block. They take the structs of [`crate::model`] and leave out what these hold by range: attributes,
 //! events and links are appended afterwards, attributes by [`Message::attribute`] with the number of their field, such as
 //! [`SPAN_ATTRIBUTES`].
+//!
+//! Nothing else in the workspace encodes OTLP; responses to exporters use it too.
 
 mod message;
 

@@ -1,9 +1,11 @@
-//! What distinguishes some requests from others: attributes ranked by how much of the difference they explain.
+//! Ranks the attributes that distinguish some requests from others by the part of the difference that they explain.
 //!
 //! A selection in some minutes divides requests into four sets: in the band of the selection or not, in its minutes or
 //! before. A [`Table`] holds their attributes, dictionary-encoded; [`explain`] ranks conditions on them, and
 //! [`own_time`] says in which operations the added time was spent. Everything is deterministic: the same rows give the
 //! same answer in any order.
+//!
+//! Invariant: a row is in at most one of the four sets.
 
 mod cause_order;
 mod conjunction;

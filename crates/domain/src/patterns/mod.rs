@@ -3,6 +3,8 @@
 //!
 //! - [`token`]: the words of a line; numbers, addresses and ids in them are variables. [`template`]: a list of tokens,
 //!   the lines that it matches, and a query for them. [`tree`]: assigns lines to templates.
+//!
+//! Invariant: a line belongs to at most one pattern, and that pattern matches it.
 
 mod template;
 mod token;

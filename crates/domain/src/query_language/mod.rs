@@ -4,8 +4,10 @@
 //! text ──parse──> Query ──print──> text        parse(print(query)) == query
 //! ```
 //!
-//! One grammar serves every kind of row; `docs/query-language.md` is its reference. The rows give fields their types:
+//! One grammar serves every kind of row: `docs/use/query-language.md` is its reference. Rows give fields their types:
 //! [`evaluate`] defines the meaning of a query on one row, and every engine gives the same answer.
+//!
+//! An error names its position in the query.
 
 mod ast;
 mod evaluate;

@@ -1,4 +1,4 @@
-//! The tables of `docs/query-language.md`, and properties over random queries and rows.
+//! The tables of `docs/use/query-language.md`, and properties over random queries and rows.
 
 use std::borrow::Cow;
 

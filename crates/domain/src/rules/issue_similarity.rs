@@ -1,4 +1,4 @@
-//! How similar two Issues are. Issues: similar issues.
+//! The similarity of two Issues. Issues: similar issues.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
 //! The peer of a span: the database, the messaging destination or the host at the other end of a call, by old and new
-//! semantic conventions. docs/services.md.
+//! semantic conventions. docs/use/services.md.
 
 use bumpalo::Bump;
 
@@ -223,7 +223,7 @@ mod tests {
         peer(kind, &attributes, arena).map(|peer| (peer.kind, peer.name))
     }
 
-    // docs/services.md, "What a span says about its peer".
+    // docs/use/services.md, "What a span says about its peer".
     #[test]
     fn peer_table() {
         use AnyValue::{Int, Str};

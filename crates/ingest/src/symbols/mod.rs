@@ -16,6 +16,9 @@
 //! ```
 //!
 //! An artifact is a cache: code that finds it missing or stale requests it from [`build`].
+//!
+//! Invariants: an original and the request to resolve traces again are durable before the 200; a resolved frame is
+//! never replaced by one of another build; ingest waits for no artifact and writes no file.
 
 pub mod build;
 pub mod build_hints;

@@ -4,6 +4,8 @@
 //! - [`places`]: the columns that may hold an attribute; [`projection`]: the columns and attributes to read.
 //! - [`attribute`]: an attribute of every row; [`search`]: a substring search in all rows at once.
 //! - [`keys`]: groups of rows.
+//!
+//! Nothing here depends on parts or plans.
 
 pub(crate) mod attribute;
 pub(crate) mod cells;

@@ -341,7 +341,9 @@ impl Catalog {
     }
 
     fn damaged(&self, why: &str) -> StoreError {
-        let why = format!("{why}; nothing was changed; restore it from a backup (docs/operations.md, Damaged catalog)");
+        let why = format!(
+            "{why}; nothing was changed; restore it from a backup (docs/operate/operations.md, Damaged catalog)"
+        );
         StoreError::Corrupt { path: self.path.clone(), why }
     }
 
@@ -349,7 +351,7 @@ impl Catalog {
         let path = self.path.display();
         StoreError::Refused(format!(
             "{path} is missing or empty, but there are parts that it should list: put the catalog that belongs to them \
-             back (docs/operations.md, Damaged catalog), or move parts/ and seen/ away to start without them"
+             back (docs/operate/operations.md, Damaged catalog), or move parts/ and seen/ away to start without them"
         ))
     }
 

@@ -8,6 +8,8 @@
 //!
 //! The tables of a part are a section of its file between the rows and the footer, located by the metadata key
 //! [`TRIGRAMS`]. Parts without the section, or with another version of it, are searched entirely.
+//!
+//! Invariant: no block that contains the string is ruled out (decision 0007).
 
 use bytes::Bytes;
 

@@ -3,6 +3,8 @@
 //! Rows in memory and pooled buffers together take no more memory than rows alone: a pooled buffer is used before new
 //! memory, and when a table has none, the same amount of other buffers is freed. All buffers are freed when none was
 //! used for a while.
+//!
+//! Invariant: only buffers that nothing refers to are used again.
 
 use std::time::{Duration, Instant};
 

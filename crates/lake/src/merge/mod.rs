@@ -22,13 +22,13 @@ use parquet::basic::Encoding;
 use tidewatch_domain::model::SpanKind;
 use xxhash_rust::xxh3::Xxh3;
 
-use super::added_columns;
 use super::attr_columns::{self, AttrColumns};
 use super::dedup::{self, KeyHasher};
 use super::part::{Part, PartFacts};
 use super::sort::{BATCH_ROWS, SortKeys};
 use crate::memtable::counts::Counts;
 use crate::merge::schema_alignment::SchemaAlignment;
+use crate::part::added_columns;
 use crate::part::pages;
 use crate::part::pages::Decompressor;
 use crate::write::flush::Layout;

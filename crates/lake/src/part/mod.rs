@@ -4,6 +4,7 @@
 //! checksummed and positioned ([`PartFile`] has no shared offset: `File::try_clone` would share one between threads). A
 //! part that the catalog no longer lists is unlinked when its last reader drops it.
 
+pub(crate) mod added_columns;
 pub(crate) mod checksums;
 mod file;
 pub(crate) mod footers;

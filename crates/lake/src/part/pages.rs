@@ -1,5 +1,7 @@
 //! Reads all rows of several parts for a merge, with one decompressor for all columns of all parts. The `parquet`
 //! crate's readers of eight parts have six hundred decompressors of a hundred kilobytes each.
+//!
+//! Invariant: the rows equal those that the reader of the `parquet` crate gives.
 
 use std::sync::Arc;
 

@@ -2,6 +2,8 @@
 //!
 //! The catalog keeps the ids of removed files until their unlinking is durable, so that a file that reappears after a
 //! power failure is recognized as removable.
+//!
+//! Invariant: a file is unlinked only after its removal is durable in the catalog.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

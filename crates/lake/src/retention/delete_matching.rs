@@ -13,12 +13,12 @@ use arrow::datatypes::{DataType, UInt32Type};
 use parquet::arrow::ProjectionMask;
 
 use crate::attr_columns::AttrColumns;
-use crate::maintenance;
+use crate::lifecycle::maintenance;
+use crate::lifecycle::rewrite::{level, rows};
+use crate::lifecycle::state::Shared;
 use crate::merge;
 use crate::part::{Part, PartFacts};
-use crate::rewrite::{level, rows};
 use crate::sort::BATCH_ROWS;
-use crate::state::Shared;
 use tidewatch_store::{Deletion, StoreError};
 
 impl Shared {

@@ -14,12 +14,12 @@ use arrow::datatypes::UInt32Type;
 use parquet::arrow::ProjectionMask;
 
 use crate::attr_columns::AttrColumns;
-use crate::maintenance;
+use crate::lifecycle::maintenance;
+use crate::lifecycle::rewrite::{level, rows};
+use crate::lifecycle::state::Shared;
 use crate::merge;
 use crate::part::Part;
-use crate::rewrite::{level, rows};
 use crate::sort::BATCH_ROWS;
-use crate::state::Shared;
 use tidewatch_store::Gap;
 use tidewatch_store::StoreError;
 use tidewatch_store::retention::{Expired, ProjectRetention};

@@ -15,12 +15,12 @@ use parquet::arrow::ProjectionMask;
 use tidewatch_domain::model::{RequestKind, Signal};
 
 use super::delete_rows::Removed;
+use crate::lifecycle::state::Shared;
 use crate::memtable::counts;
 use crate::merge;
 use crate::options::DiskBudget;
 use crate::part::Part;
 use crate::sort::BATCH_ROWS;
-use crate::state::Shared;
 use tidewatch_store::Outcome;
 use tidewatch_store::StoreError;
 use tidewatch_store::days::{day_name, day_of};

@@ -1,9 +1,11 @@
 //! The time of retention and of the expiry of retry keys: [`TrustedTime`] over the lake's clock, stored in the catalog.
+//!
+//! Invariant: a clock that jumps ahead expires nothing for one day, then at most two days of data per hour.
 
 use std::sync::atomic::Ordering;
 
-use crate::state::Shared;
-use crate::trusted_time::{NOTE_INTERVAL_NS, TIME_NOTE, TrustedTime};
+use crate::lifecycle::state::Shared;
+use crate::lifecycle::trusted_time::{NOTE_INTERVAL_NS, TIME_NOTE, TrustedTime};
 use tidewatch_store::StoreError;
 use tidewatch_store::days::DAY_NS;
 

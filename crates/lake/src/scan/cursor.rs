@@ -21,7 +21,7 @@ use super::read::part_reader::ReadOptions;
 use super::rows::{answer_schema, in_order};
 use crate::batch::projection::Projection;
 use crate::part::Part;
-use crate::source::Source;
+use crate::scan::source::Source;
 use tidewatch_columnar::materialize;
 use tidewatch_store::plan::{Plan, Shape};
 use tidewatch_store::query_memory::{Budget, RequestMemory};

@@ -14,6 +14,8 @@
 //!
 //! The answer does not depend on the order of the sources or on how rows are divided among them, except for the order
 //! of rows that the plan leaves open.
+//!
+//! Invariant: an answer equals that of the naive model (`tidewatch_store::conformance`).
 
 mod aggregate;
 pub(crate) mod aggregators;
@@ -27,6 +29,7 @@ mod pool;
 mod prune;
 mod read;
 mod rows;
+pub(crate) mod source;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -37,7 +40,7 @@ use arrow::datatypes::UInt64Type;
 
 use crate::scan::plan_check::CheckedPlan;
 use crate::scan::read::sources::OpenSources;
-use crate::source::Source;
+use crate::scan::source::Source;
 use tidewatch_store::StoreError;
 use tidewatch_store::plan;
 use tidewatch_store::plan::{Plan, Shape};

@@ -3,6 +3,8 @@
 //! A client waits for a query, and rarely for a flush or a merge. While queries run, a merge pauses most of the time,
 //! and a flush pauses while it is ahead of the incoming rows: continuous slow work delays queries less than occasional
 //! bursts.
+//!
+//! A flush takes at most the time in which the next memtable fills. Merges pause until four are pending.
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 

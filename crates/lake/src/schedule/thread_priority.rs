@@ -1,6 +1,8 @@
 //! Thread priorities. See decision 0009.
 //!
 //! The only unsafe code of the project: no crate has a safe function for the system call.
+//!
+//! Threads that serve exporters get short slices, queries and merges a lower priority.
 
 use std::time::Duration;
 

@@ -7,6 +7,8 @@
 //! [`yield_point`] also updates the thread's heartbeat.
 //!
 //! A flush also pauses while its [`BackgroundThrottle`] allows it.
+//!
+//! Invariant: an acknowledgement never waits for a full slice of the scheduler.
 
 use std::cell::{Cell, OnceCell};
 use std::sync::Arc;

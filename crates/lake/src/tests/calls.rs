@@ -1,4 +1,4 @@
-//! Calls between services: the row of the side that arrives second has the service of the other. docs/services.md.
+//! Calls between services: the row of the side that arrives second has the service of the other. docs/use/services.md.
 
 use arrow::array::AsArray;
 use arrow::datatypes::{DataType, UInt8Type};
@@ -79,7 +79,7 @@ const HOST: Option<(PeerKind, &str)> = Some((PeerKind::Host, "api"));
 const CALLER: Sent = ("web", SpanKind::Client, 1, 2, 1, HOST);
 const CALLEE: Sent = ("cart", SpanKind::Server, 1, 3, 2, None);
 
-// docs/services.md, "Pairs".
+// docs/use/services.md, "Pairs".
 #[test]
 fn the_second_side_has_the_service_of_the_first() {
     let database = Some((PeerKind::Database, "pg shop"));

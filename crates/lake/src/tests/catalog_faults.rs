@@ -291,8 +291,8 @@ fn an_older_catalog_removes_nothing() {
     assert!(lake.sources(&everything(Table::Spans)).len() == 2);
     drop(lake);
 
-    // The steps of docs/operations.md: restore the newer catalog, and move files that were set aside back to their
-    // places.
+    // The steps of docs/operate/operations.md: restore the newer catalog, and move files that were set aside back to
+    // their places.
     fs::write(&path, &newer).unwrap();
     for day in bench.disk.list_dirs(Path::new("/data/lost")).unwrap() {
         for from in bench.files().into_iter().filter(|path| path.starts_with(&day)) {

@@ -9,8 +9,8 @@ use tidewatch_journal::Position;
 use tidewatch_journal::disk::Disk;
 
 use super::support::*;
-use crate::check;
-use crate::check::Checked;
+use crate::lifecycle::check;
+use crate::lifecycle::check::Checked;
 use crate::rollup::builder::Builder;
 use crate::write::part_writer::PartWriter;
 use crate::{PartFacts, RollupOptions, Source};

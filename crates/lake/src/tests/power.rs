@@ -15,7 +15,7 @@ use tidewatch_journal::disk::Disk;
 use tidewatch_journal::{Journal, Opened, Options, Position};
 
 use super::support::*;
-use crate::check;
+use crate::lifecycle::check;
 use crate::{Lake, LostStats};
 use tidewatch_store::Outcome;
 use tidewatch_store::retention::ProjectRetention;

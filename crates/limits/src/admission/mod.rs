@@ -1,6 +1,8 @@
 //! Admission control: concurrent requests ([`slots`]), the memory of their bodies ([`budget`]) and the transfer rate of
 //! a body ([`slow_client`]); a [`body_permit`] combines the three for one body. Also limits on the requests of one
 //! client address ([`per_ip`]) and on failed sign-ins ([`guesses`]).
+//!
+//! Nothing here depends on routes or handlers. Invariant: memory is bounded, whatever length a client declares.
 
 pub mod body_permit;
 pub mod budget;

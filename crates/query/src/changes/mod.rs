@@ -1,4 +1,4 @@
-//! What changed for the worse: minutes of the subjects that may have changed, read from roll-ups, and the rules of
+//! Changes for the worse: minutes of the subjects that may have changed, read from roll-ups, and the rules of
 //! [`tidewatch_domain::changes`]. Nothing is kept between requests: the same minutes give the same answer.
 
 mod callers;

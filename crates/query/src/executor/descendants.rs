@@ -8,6 +8,8 @@
 //!
 //! The latest [`limits::TRACE_MATCHES_MAX`] spans that pass are considered, and at most [`limits::EXPLAIN_SPANS_MAX`]
 //! spans of their traces are read. Answers that looked at fewer than all say so ([`incomplete::mark_spans`]).
+//!
+//! Invariant: the result equals that of a walk over the trees (`tests/it/child_conditions.rs`).
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -188,7 +190,7 @@ mod tests {
         [byte; 8]
     }
 
-    // docs/query-language.md: `child.` is any span below.
+    // docs/use/query-language.md: `child.` is any span below.
     #[test]
     fn rows_above_a_span_are_found_in_circles_and_with_shared_ids() {
         let trace = [1; 16];

@@ -1,4 +1,4 @@
-//! What distinguishes some rows from others: `POST /api/explain`.
+//! Explains the difference between some rows and others: `POST /api/explain`.
 //!
 //! ```text
 //! request ─> sets (four filters) ─> sample (rows) ─> spans (those below each row) ─> columns ─> domain::explain ─> view

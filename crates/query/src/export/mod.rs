@@ -4,6 +4,8 @@
 //! - [`encode`]: the file formats.
 //!
 //! An [`Export`] reads one snapshot of the store, piece by piece, and buffers at most one row group of output.
+//!
+//! Invariant: every stored row of the range is in the file once.
 
 pub mod columns;
 pub mod encode;

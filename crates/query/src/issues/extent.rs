@@ -1,4 +1,4 @@
-//! How far Issues reach: users affected, versions, the first occurrence of all time.
+//! The extent of Issues: users affected, versions, the first occurrence of all time.
 
 use std::collections::{HashMap, HashSet};
 

@@ -5,6 +5,9 @@
 //! - [`extent`]: users and versions. [`tags`]: distributions of attributes. [`activity`]: changes and comments.
 //!
 //! Without states in the request, a list has the open and regressed Issues.
+//!
+//! A decision of a user is stored by hash and time. A state is computed on read, from the decision and the occurrences
+//! since.
 
 pub mod activity;
 mod extent;

@@ -1,4 +1,4 @@
-//! Queries in the language of `docs/query-language.md` as filters of plans.
+//! Queries in the language of `docs/use/query-language.md` as filters of plans.
 //!
 //! ```text
 //! text ──parse──> Expr ──fields of the kind of row──> Filter

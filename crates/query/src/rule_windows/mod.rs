@@ -1,4 +1,4 @@
-//! What notification rules measure: values of consecutive windows of time, from roll-ups where there are some.
+//! The measurements of notification rules: values of consecutive windows of time, from roll-ups where there are some.
 //!
 //! An evaluation reads one window, a preview many; both run the same plans. The rules are in the crate `alerts`.
 

@@ -1,4 +1,4 @@
-//! What is always bad, what is new, and what AI costs.
+//! Permanent problems, new subjects, and costs of AI.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -1,4 +1,4 @@
-//! What changed for the worse.
+//! Changes for the worse.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

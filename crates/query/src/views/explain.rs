@@ -1,4 +1,4 @@
-//! What distinguishes some rows from others.
+//! Explanations of the difference between some rows and others.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -1,7 +1,7 @@
 //! Request and response bodies of the dashboard API: plain structs, one file per resource, without computation.
 //!
-//! Conventions of every struct (docs/api.md): camelCase; times are RFC 3339 strings in UTC with nanoseconds where
-//! present; durations are integer nanoseconds; ids are lower-case hexadecimal (trace 32, span 16) or dashed UUIDs
+//! Conventions of every struct (docs/integrate/api.md): camelCase; times are RFC 3339 strings in UTC with nanoseconds
+//! where present; durations are integer nanoseconds; ids are lower-case hexadecimal (trace 32, span 16) or dashed UUIDs
 //! (rows, projects); attribute maps have string values, with other values as JSON. A field is always present: `null`
 //! means "absent", an empty string means "none".
 

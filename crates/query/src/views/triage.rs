@@ -1,4 +1,4 @@
-//! What users decide about Issues: states, assignees, merges, comments.
+//! Decisions of users about Issues: states, assignees, merges, comments.
 
 use serde::{Deserialize, Serialize};
 use tidewatch_domain::rules::issue_state::State;

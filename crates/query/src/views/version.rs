@@ -1,4 +1,4 @@
-//! What a version changed, and the first version of a name.
+//! Changes by a version, and the first version of a name.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

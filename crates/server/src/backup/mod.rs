@@ -1,13 +1,17 @@
 //! `tidewatch backup` and `tidewatch restore`: a consistent copy of a data directory, also while the server runs.
 //!
-//! - [`crate::backup_manifest`]: the files of a backup with sizes and checksums. [`source`]: a running server, or a
+//! - [`manifest`]: the files of a backup with sizes and checksums. [`source`]: a running server, or a
 //!   directory that no process uses. [`write`]: makes the copy. [`socket`]: connects the command to the server.
-//!   [`restore`]: copies a backup back.
+//!   [`restore`]: copies a backup back. [`check`]: verifies a data directory or a backup.
 //!
 //! The order of steps makes the copy consistent: journal segments are pinned, then the catalog is copied, then the
 //! parts that this copy lists, and the journal last. Everything acknowledged before the backup began is in its parts or
 //! its journal. The copy is a data directory: `tidewatch check` reads it.
+//!
+//! A backup without a manifest is incomplete.
 
+pub mod check;
+pub mod manifest;
 pub mod restore;
 pub mod socket;
 pub mod source;
@@ -17,9 +21,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
 
-use crate::backup_manifest::{self, Manifest};
-use crate::check;
 use crate::config::Config;
+use manifest::Manifest;
 use socket::{Answer, Request};
 use source::Idle;
 use tidewatch_limits::clock::Clock;
@@ -76,7 +79,7 @@ pub fn backup(arguments: &BackupArgs, config: &Config, print_line: fn(&str)) -> 
             "secrets/ is not in it: keep SECRETS_KEY or secrets/sealing.key elsewhere, a restored server needs it",
         );
     }
-    if manifest.control_database != backup_manifest::SQLITE {
+    if manifest.control_database != manifest::SQLITE {
         print_line("the control database is in PostgreSQL and not in it: make a copy with pg_dump at the same time");
     }
     Ok(())
@@ -94,7 +97,7 @@ pub fn restore(arguments: &RestoreArgs, config: &Config, print_line: fn(&str)) -
             "secrets/ is not in it: put secrets/ back, or give SECRETS_KEY and JWT_SECRET, before the server starts",
         );
     }
-    if manifest.control_database != backup_manifest::SQLITE {
+    if manifest.control_database != manifest::SQLITE {
         print_line("the control database was in PostgreSQL: restore it there, with pg_restore or psql");
     }
     Ok(())

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, ensure};
 
 use super::write::{copy_bytes, make_parent, sync_folders};
-use crate::backup_manifest::{Manifest, NAME};
+use crate::backup::manifest::{Manifest, NAME};
 use tidewatch_runtime::files;
 
 const LAST: &str = "catalog.sqlite";

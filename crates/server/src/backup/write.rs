@@ -11,7 +11,7 @@ use tidewatch_journal::DurableSegment;
 use tidewatch_lake::check::{ListedFile, listed_files};
 
 use super::source::Source;
-use crate::backup_manifest::{self as manifest, Entry, Manifest};
+use crate::backup::manifest::{self, Entry, Manifest};
 use tidewatch_ingest::symbols::check::is_upload;
 use tidewatch_ingest::symbols::info::Info;
 use tidewatch_runtime::files::copy_hashed;
@@ -104,7 +104,10 @@ impl Copy<'_> {
                 done => return done.with_context(|| format!("cannot copy {}", self.data.join(name).display())),
             }
         }
-        bail!("{} is listed, but missing; see docs/operations.md, Missing part", self.data.join(&file.path).display())
+        bail!(
+            "{} is listed, but missing; see docs/operate/operations.md, Missing part",
+            self.data.join(&file.path).display()
+        )
     }
 
     fn link_or_copy(&self, from: &Path, to: &Path) -> io::Result<Entry> {

@@ -1,4 +1,4 @@
-//! What a script may send to the browser: messages of the Chrome DevTools Protocol.
+//! The messages of the Chrome DevTools Protocol that a script may send to the browser.
 //!
 //! The protocol can read files of the machine, open sockets beside the proxy, and pass messages on unseen. Such methods
 //! are refused. What passes is written anew from what was parsed, so that the browser reads nothing else.

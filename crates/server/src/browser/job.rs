@@ -1,4 +1,4 @@
-//! What a worker receives and what it reports, each one line of JSON. A browser runner receives the job without the
+//! The job and the report of a worker, each one line of JSON. A browser runner receives the job without the
 //! programs.
 
 use std::collections::BTreeMap;

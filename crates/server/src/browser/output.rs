@@ -1,4 +1,4 @@
-//! What a script prints, bounded.
+//! The output of a script, bounded.
 
 use tidewatch_limits as limits;
 use tidewatch_runtime::redact::is_hidden;

@@ -1,5 +1,5 @@
-//! What a process gives up before it becomes Chromium or Node: the second stage of a start, as a command of this binary,
-//! because everything here can then be done without unsafe code between `fork` and `exec`.
+//! The rights that a process gives up before it becomes Chromium or Node: the second stage of a start, as a
+//! command of this binary, because everything here can then be done without unsafe code between `fork` and `exec`.
 
 use std::ffi::OsString;
 use std::io;

@@ -1,4 +1,4 @@
-//! What is wrong with settings, and what is probably not as intended.
+//! Errors of settings, and settings that are probably not as intended.
 
 use anyhow::ensure;
 

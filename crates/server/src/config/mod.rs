@@ -2,6 +2,8 @@
 //!
 //! [`file`]: the configuration file below flags and environment. [`Loaded`]: parsing and validation. [`show`]: settings
 //! as shown to people. `checks`: what is wrong with settings. `twilio`: the settings of SMS.
+//!
+//! Every setting is in `docs/operate/configuration.md`, which a test generates.
 
 mod checks;
 pub mod file;
@@ -24,7 +26,7 @@ use crate::browser::settings::BrowserSettings;
 use crate::listen::ListenAddress;
 use crate::listen::client_ip::{Trust, TrustError};
 use crate::listen::tls::Tls;
-use crate::own_traces::target::Target;
+use crate::process::own_traces::target::Target;
 use tidewatch_accounts::Location;
 use tidewatch_accounts::Quota;
 use tidewatch_accounts::mail::settings::MailSettings;

@@ -1,5 +1,5 @@
 //! Settings as shown to people: effective values with their sources (`config show`), and the list of all settings
-//! (`docs/configuration.md`).
+//! (`docs/operate/configuration.md`).
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
@@ -43,7 +43,7 @@ pub fn changed(command: &Command, before: &ArgMatches, now: &ArgMatches) -> Vec<
     ids.filter(|id| values(before, id) != values(now, id)).map(str::to_owned).collect()
 }
 
-/// The content of `docs/configuration.md`.
+/// The content of `docs/operate/configuration.md`.
 pub fn documentation(command: &Command) -> String {
     let mut text = String::from(
         "# Configuration\n\nGenerated from `crates/server/src/config` by a test (`make snapshots`); `tidewatch \

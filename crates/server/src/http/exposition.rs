@@ -1,5 +1,5 @@
 //! `GET /metrics`: the server's own metrics for Prometheus, only on the listener of `--metrics-listen`, never on the
-//! public one. `docs/metrics.md` lists them.
+//! public one. `docs/operate/metrics.md` lists them.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -22,8 +22,8 @@ use super::connection::connections::ConnectionCounts;
 use super::routes;
 use crate::app::App;
 use crate::error::ApiError;
-use crate::logging::log_writer;
-use crate::own_traces::Tracer;
+use crate::process::logging::log_writer;
+use crate::process::own_traces::Tracer;
 use tidewatch_ingest::metrics::{Durations, Families, Histogram};
 use tidewatch_limits::{BACKGROUND_SILENCE_MAX, HEARTBEAT_SILENCE_MAX};
 use tidewatch_runtime::files;

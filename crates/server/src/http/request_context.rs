@@ -23,7 +23,7 @@ use super::gate::per_ip::ClientAddress;
 use super::gate::session_cookie::CookieJar;
 use super::security_headers;
 use crate::listen::client_ip::{self, Trust};
-use crate::own_traces::Tracer;
+use crate::process::own_traces::Tracer;
 use tidewatch_limits as limits;
 use tidewatch_limits::clock::Clock;
 

@@ -50,7 +50,7 @@ const INDEX: &str = "/index.html";
 pub const REPLAY_FRAME: &str = "/replay-frame.html";
 
 /// The policy of [`REPLAY_FRAME`]. It permits the script of that file by hash, inline styles, and `data:` images, fonts
-/// and frames; no address of any server. The recording's own frames inherit it. docs/replay.md.
+/// and frames; no address of any server. The recording's own frames inherit it. docs/use/replay.md.
 pub static REPLAY_POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
     let page = BY_PATH.get(REPLAY_FRAME).and_then(|file| file.plain().ok());
     let script = page.as_deref().and_then(inline_script).map(|script| BASE64_STANDARD.encode(Sha256::digest(script)));

@@ -1,4 +1,6 @@
 //! Listen addresses, the certificate for TLS ([`tls`]), and the addresses of clients behind proxies ([`client_ip`]).
+//!
+//! Nothing here depends on HTTP.
 
 pub mod client_ip;
 pub mod tls;

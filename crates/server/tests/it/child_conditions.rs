@@ -1,4 +1,4 @@
-//! `child.` conditions of queries: rows with a span below that meets them (docs/query-language.md).
+//! `child.` conditions of queries: rows with a span below that meets them (docs/use/query-language.md).
 
 use std::collections::{BTreeMap, BTreeSet};
 

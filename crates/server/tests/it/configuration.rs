@@ -1,4 +1,4 @@
-//! Settings as operators use them: the binary's `config` commands, and `docs/configuration.md`.
+//! Settings as operators use them: the binary's `config` commands, and `docs/operate/configuration.md`.
 
 use std::fs;
 use std::path::Path;
@@ -11,12 +11,12 @@ use tidewatch_server::config::{Config, show};
 #[test]
 fn snapshot_of_the_settings() {
     let text = show::documentation(&Config::augment_args(clap::Command::new("serve")));
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/configuration.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/operate/configuration.md");
     if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
         fs::write(&path, &text).expect("docs can be written");
     }
     let written = fs::read_to_string(&path).unwrap_or_default();
-    assert!(written == text, "docs/configuration.md is old: run `make snapshots`");
+    assert!(written == text, "docs/operate/configuration.md is old: run `make snapshots`");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What the pages of Endpoints, Tasks and AI Traces show besides statistics: where the time goes, log records and
+//! Pages of Endpoints, Tasks and AI Traces besides statistics: where the time goes, log records and
 //! issues.
 
 use serde_json::{Value, json};

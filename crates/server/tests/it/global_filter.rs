@@ -336,7 +336,7 @@ async fn the_environments_of_a_project_are_listed() {
     assert_eq!(services["environments"], json!(["production", "staging"]), "{services}");
 }
 
-// docs/limits.md: at most 50 services and 50 environments.
+// docs/operate/limits.md: at most 50 services and 50 environments.
 #[tokio::test]
 async fn the_number_of_values_is_limited() {
     let (harness, project) = Harness::with_project().await;

@@ -1,4 +1,4 @@
-//! Every limit of `limits.rs`: `docs/limits.md` lists it (`UPDATE_SNAPSHOTS=1` rewrites the file), and the server
+//! Every limit of `limits.rs`: `docs/operate/limits.md` lists it (`UPDATE_SNAPSHOTS=1` rewrites it), and the server
 //! enforces it.
 //!
 //! Upload limits are in `uploads.rs`, timeouts in `slow.rs`, per-IP windows in `per_ip.rs`.
@@ -16,19 +16,20 @@ use crate::otlp::{PROTOBUF, gzip, span, traces, traces_of_bytes, zlib, zstd};
 #[test]
 fn snapshot_of_the_limits() {
     let mut text = String::from(
-        "# Limits\n\nGenerated from `crates/limits/src/lib.rs` by a test (`make snapshots`). Rows in quotes are those of \
-         [spec.md](spec.md), \"Limits\".\nWhat an operator may change is in [configuration.md](configuration.md).\n\n\
+        "# Limits\n\nGenerated from `crates/limits` by a test (`make snapshots`). Rows in quotes are those of the \
+         [specification](../spec/specification.md), \"Limits\".\n\
+         What an operator may change is in [configuration.md](configuration.md).\n\n\
          | Limit | Value | Source |\n|---|---|---|\n",
     );
-    for [name, value, source] in tidewatch_server::limits_table::table() {
+    for [name, value, source] in tidewatch_server::process::limits_table::table() {
         writeln!(text, "| {name} | {value} | {source} |").expect("writing to a string");
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/limits.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/operate/limits.md");
     if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
         fs::write(&path, &text).expect("docs can be written");
     }
     let written = fs::read_to_string(&path).unwrap_or_default();
-    assert!(written == text, "docs/limits.md is old: run `make snapshots`");
+    assert!(written == text, "docs/operate/limits.md is old: run `make snapshots`");
 }
 
 /// An empty native report of this size.

@@ -1,4 +1,4 @@
-//! The live tail of logs over HTTP. Limits: `docs/limits.md`.
+//! The live tail of logs over HTTP. Limits: `docs/operate/limits.md`.
 
 use serde_json::{Value, json};
 use tidewatch_limits as limits;

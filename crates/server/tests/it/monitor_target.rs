@@ -1,4 +1,4 @@
-//! What monitors of tests check: an HTTP server whose response a test changes, and a world with a clock.
+//! The target of monitors in tests: an HTTP server whose response a test changes, and a world with a clock.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicI64, Ordering};

@@ -351,7 +351,7 @@ async fn sessions_are_filtered_and_sorted() {
         (json!({ "attributeFilters": [{ "key": "plan", "value": "free", "operator": "contains" }] }), &[OTHER]),
         (json!({ "attributeFilters": [{ "key": "path", "value": "free", "operator": "contains" }] }), &[]),
         (json!({ "toDate": "2026-06-01T12:00:00Z" }), &[]),
-        // docs/query-language.md: duration and errors are computed.
+        // docs/use/query-language.md: duration and errors are computed.
         (json!({ "query": "duration>=4m" }), &[SESSION]),
         (json!({ "query": "-duration>=4m errors>0" }), &[OTHER]),
         (json!({ "query": "plan:\"Free Trial\" duration<4m" }), &[OTHER]),

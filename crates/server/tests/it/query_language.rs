@@ -1,4 +1,4 @@
-//! The query language in lists: what it finds, and its errors. docs/query-language.md.
+//! The query language in lists: what it finds, and its errors. docs/use/query-language.md.
 
 use serde_json::{Value, json};
 

@@ -6,7 +6,7 @@ use tidewatch_store::TelemetryStore;
 
 use serde_json::{Value, json};
 use tidewatch_domain::encode::Message;
-use tidewatch_server::retention_changes::{self, TidiedFor};
+use tidewatch_server::jobs::retention_changes::{self, TidiedFor};
 use tidewatch_store::tables::Table;
 
 use crate::client;

@@ -1,4 +1,4 @@
-//! `POST /api/services/map` and `/api/services/detail`: who calls whom, counted by the caller. docs/services.md.
+//! `POST /api/services/map` and `/api/services/detail`: who calls whom, counted by the caller. docs/use/services.md.
 
 use serde_json::{Value, json};
 
@@ -86,7 +86,7 @@ const EDGES: [&str; 5] = [
     "service:cart > host:api.stripe.com 1/0",
 ];
 
-// docs/services.md: the caller counts; pairs only say which service is behind the address.
+// docs/use/services.md: the caller counts; pairs only say which service is behind the address.
 #[tokio::test]
 async fn calls_are_edges_whichever_side_arrives_first() {
     for callee_first in [false, true] {

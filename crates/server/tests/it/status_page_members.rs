@@ -1,4 +1,4 @@
-//! What members of an organization do with its status pages: `/api/organizations/{id}/status-pages`. WIRE 6.
+//! Status pages for members of an organization: `/api/organizations/{id}/status-pages`. WIRE 6.
 
 use serde_json::{Value, json};
 

@@ -1,11 +1,11 @@
-//! What visitors of status pages see: `/api/status/{slug}`, `/status/{slug}`. WIRE 6, issue 22 item 5.
+//! Status pages for visitors: `/api/status/{slug}`, `/status/{slug}`. WIRE 6, issue 22 item 5.
 
 use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
-use tidewatch_accounts::ControlDatabase;
+use tidewatch_accounts::Database;
 use tidewatch_alerts::status_pages::{CheckState, MonitorDay, MonitorSource, MonitorState, Reading};
 
 use crate::client::{self, Answer};
@@ -28,7 +28,7 @@ struct Monitors {
 }
 
 impl MonitorSource for Monitors {
-    fn monitors<'a>(&'a self, _: &'a ControlDatabase, _: i64) -> Reading<'a, Vec<MonitorState>> {
+    fn monitors<'a>(&'a self, _: &'a Database, _: i64) -> Reading<'a, Vec<MonitorState>> {
         let monitor = |id, name: &str, state| MonitorState {
             id,
             name: format!("{name}{}", self.name),
@@ -38,13 +38,7 @@ impl MonitorSource for Monitors {
         Box::pin(async move { Ok(vec![monitor(1, "Shop", CheckState::Up), monitor(2, "Search", CheckState::Down)]) })
     }
 
-    fn days<'a>(
-        &'a self,
-        _: &'a ControlDatabase,
-        ids: &'a [i64],
-        from_ns: i64,
-        to_ns: i64,
-    ) -> Reading<'a, Vec<MonitorDay>> {
+    fn days<'a>(&'a self, _: &'a Database, ids: &'a [i64], from_ns: i64, to_ns: i64) -> Reading<'a, Vec<MonitorDay>> {
         self.reads.fetch_add(1, Ordering::SeqCst);
         let day = |monitor, age: i64| MonitorDay {
             monitor,

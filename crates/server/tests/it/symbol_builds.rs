@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
-use tidewatch_server::resymbolicate::resolve_again;
+use tidewatch_server::jobs::resymbolicate::resolve_again;
 
 use crate::harness::text;
 use crate::symbol_uploads::{SOURCE_MAPS, SYMBOLS, Uploads, fixture};

@@ -1,4 +1,4 @@
-//! `POST /api/traces/search`: conditions on any span of a trace. docs/query-language.md, "Traces".
+//! `POST /api/traces/search`: conditions on any span of a trace. docs/use/query-language.md, "Traces".
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
 //! `tidewatch config export`, `plan` and `apply` on every kind: between a server and its files, and to another server
-//! (docs/config-as-code.md).
+//! (docs/integrate/config-as-code.md).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,4 +1,4 @@
-//! `tidewatch config export|plan|apply` against a server (docs/config-as-code.md).
+//! `tidewatch config export|plan|apply` against a server (docs/integrate/config-as-code.md).
 
 use std::fs;
 use std::path::Path;

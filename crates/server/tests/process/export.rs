@@ -178,7 +178,7 @@ fn tables() -> impl Iterator<Item = &'static str> {
 }
 
 /// Guarantee: an export holds every acknowledged row once, from memory, journal and parts, and other tools can read it
-/// (docs/export.md).
+/// (docs/integrate/export.md).
 #[test]
 fn every_row_is_exported_from_memory_journal_and_parts() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -231,7 +231,7 @@ fn every_row_is_exported_from_memory_journal_and_parts() {
     let counts: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert!(from_server.iter().all(|(table, lines)| counts[table] == lines.len()), "{counts}");
 
-    let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/export.md");
+    let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/integrate/export.md");
     let output = program("examples.py").arg(document).current_dir(&files).output().expect("Python runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let answers: Value = serde_json::from_slice(&output.stdout).expect("JSON");

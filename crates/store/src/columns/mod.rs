@@ -2,6 +2,8 @@
 //!
 //! [`Rows`] also has the record of the request that each row came from, the dedup key of every record and its fate: the
 //! store drops the rows of duplicates and counts every record.
+//!
+//! Invariants: each row refers to its record; no row allocates (`crates/server/tests/ingest_cost.rs`).
 
 mod attributes;
 mod block;

@@ -1,5 +1,7 @@
 //! The processes that sent the records of a request. Records are counted by sender and minute with the request, so that
 //! a query of senders reads no telemetry rows.
+//!
+//! The number of senders of one minute is bounded.
 
 use std::ops::Range;
 

@@ -117,7 +117,7 @@ const ISSUES: Spec = Spec {
 };
 
 /// Calls between services, and to databases, messaging destinations and hosts. Spans are sorted by five minutes, then by
-/// trace. docs/services.md.
+/// trace. docs/use/services.md.
 const CALLS: Spec = Spec {
     dims: &[
         Dim::Column("server_name"),

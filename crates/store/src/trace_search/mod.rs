@@ -10,6 +10,8 @@
 //! - A search reads a bounded number of spans. [`Found::complete_after`] tells from when on it has found every trace.
 //!
 //! An engine needs no code for it: [`find`] asks only plans. `conformance::traces` has the model.
+//!
+//! A search that did not look at everything says so.
 
 mod condition;
 mod cover;

@@ -2,6 +2,8 @@
 //!
 //! `layout.rs` defines the header, `write.rs` builds, `read.rs` opens, `strings.rs` interns. `native`, `r8` and `js`
 //! define the sections; the crate's documentation describes them.
+//!
+//! An artifact of another version is rebuilt from its original, never migrated.
 
 mod layout;
 mod read;

@@ -3,6 +3,8 @@
 //! `json.rs` reads the file, `mappings.rs` its segments; `scanner.rs` finds functions in a script, `functions.rs` maps
 //! positions to them, `names.rs` finds their original names; `ram_bundle.rs` unpacks React Native's binary bundles;
 //! `build.rs` writes the artifact, `read.rs` looks up positions in it.
+//!
+//! Invariant: nothing recurses, and every loop over untrusted data is charged to a work budget.
 
 mod build;
 mod functions;

@@ -3,6 +3,8 @@
 //! `image.rs` reads the object file, `units.rs` and `names.rs` the debug information, `lines.rs` the line tables;
 //! `scopes.rs` defines the scopes of functions and inlined calls; `build.rs` writes the artifact, `read.rs` looks up
 //! addresses in it.
+//!
+//! Invariant: nothing recurses, and every loop over untrusted data is charged to a work budget.
 
 mod build;
 mod image;

@@ -1,6 +1,8 @@
 //! R8 and ProGuard: `mapping.txt`, which maps obfuscated names and lines to original ones.
 //!
 //! `parse.rs` reads the text, `build.rs` writes the artifact, `read.rs` looks up frames in it.
+//!
+//! Invariant: every loop over untrusted data is charged to a work budget.
 
 mod build;
 mod parse;

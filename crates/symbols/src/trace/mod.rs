@@ -3,6 +3,8 @@
 //! [`Trace::read`] parses a trace, [`Trace::requests`] lists the artifacts to which it refers, [`Trace::resolve`] prints
 //! it with the frames that the available artifacts resolve. `ios.rs`, `dart.rs`, `java.rs` and `script.rs` parse one
 //! format each; `out.rs` writes resolved frames, `context.rs` returns the source around them.
+//!
+//! Invariants: an unresolved frame keeps its raw form; a name never contains a line break.
 
 mod artifact_set;
 mod context;

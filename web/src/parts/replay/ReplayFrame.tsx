@@ -1,5 +1,5 @@
 // The frame that plays an rrweb recording. The page gives it segments and commands over a port; the frame cannot reach
-// the page. docs/replay.md.
+// the page. docs/use/replay.md.
 import { useEffect, useRef } from "react";
 import { FRAME_READY, type HostMessage, readFrameMessage } from "../../replay-frame/protocol";
 import type { Engine, Replay } from "./replay";

@@ -1,4 +1,4 @@
-//! What is sent: one notification, or the digest of several.
+//! The content of a message: one notification, or the digest of several.
 
 use std::fmt::Write as _;
 

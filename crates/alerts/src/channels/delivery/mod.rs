@@ -4,6 +4,8 @@
 //! - [`config`]: configurations, and what is wrong with one. [`message`]: what is sent, digests included.
 //! - [`chart`]: the picture of a chart. `escape`: names of users in HTML and Markdown.
 //! - `chat`, `email`, `github`, `incidents`, `pushover`, `webhook`: the services. [`twilio`]: SMS to people.
+//!
+//! Invariant: no response and no log line contains a secret of a channel.
 
 pub mod chart;
 mod chat;

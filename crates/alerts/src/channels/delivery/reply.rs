@@ -1,4 +1,4 @@
-//! What a service answered.
+//! The answer of a service.
 
 use tidewatch_limits as limits;
 use tidewatch_runtime::outbound::guarded::{CallError, OutboundResponse};

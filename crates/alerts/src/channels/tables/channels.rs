@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tidewatch_accounts::audit::Entry;
-use tidewatch_accounts::{Actor, ControlDatabase, ControlError, Project, Write};
+use tidewatch_accounts::{Actor, ControlError, Database, Project, Write};
 use tidewatch_limits as limits;
 
 use super::notifications::{TARGET_SEALED_AS, notify};
@@ -206,7 +206,7 @@ impl Channels {
 }
 
 /// The content of a sealed target. `None`: it was sealed with another key.
-pub(super) fn opened(database: &ControlDatabase, sealed: &str) -> Option<Value> {
+pub(super) fn opened(database: &Database, sealed: &str) -> Option<Value> {
     let opened = database.sealer().open(TARGET_SEALED_AS, sealed).ok()?;
     serde_json::from_str(&opened).ok()
 }

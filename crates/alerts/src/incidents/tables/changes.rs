@@ -1,4 +1,4 @@
-//! What people change about incidents: opening them, updates, status pages, post-mortems.
+//! Changes of incidents by people: opening them, updates, status pages, post-mortems.
 
 use serde_json::json;
 use tidewatch_accounts::{Actor, ControlError, Write};

@@ -1,4 +1,4 @@
-//! What pages and status pages read of monitors: days, states, changes of states, results, and sums over time.
+//! Reads of monitors for pages and status pages: days, states, changes of states, results, and sums over time.
 
 use std::collections::HashMap;
 

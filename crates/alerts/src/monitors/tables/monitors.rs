@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 use tidewatch_accounts::tokens::{hash, prefixed_token};
-use tidewatch_accounts::{Actor, ControlDatabase, ControlError, Project, Write};
+use tidewatch_accounts::{Actor, ControlError, Database, Project, Write};
 use tidewatch_limits as limits;
 
 use crate::monitors::Monitors;
@@ -236,7 +236,7 @@ impl Row {
         MonitorStanding { state: MonitorState::of_name(&self.state), failures: self.failures, since_ns: self.since_ns }
     }
 
-    pub(super) fn monitor(self, database: &ControlDatabase) -> Result<Monitor, ControlError> {
+    pub(super) fn monitor(self, database: &Database) -> Result<Monitor, ControlError> {
         let opened = database.sealer().open(SEALED_AS, &self.config_sealed)?;
         let config = serde_json::from_str(&opened).map_err(|_| ControlError::Unreadable("a monitor"))?;
         let standing = self.standing();

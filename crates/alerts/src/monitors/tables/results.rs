@@ -1,5 +1,7 @@
 //! Results of monitors, and what follows from them in the same transaction: sums, the state, its changes, and the
 //! notifications about these.
+//!
+//! The transaction checks the lease of the node that made the check.
 
 use sqlx::AssertSqlSafe;
 use tidewatch_accounts::tokens::hash;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tidewatch_accounts::tokens::hash;
-use tidewatch_accounts::{Actor, ControlDatabase, ControlError, Mail, Write};
+use tidewatch_accounts::{Actor, ControlError, Database, Mail, Write};
 use tidewatch_limits as limits;
 
 use crate::channels::{AlertStatus, Notification, PRIVATE_LINE, Severity, Target, notify};
@@ -310,7 +310,7 @@ async fn methods_of(write: &mut Write<'_>, user: i64) -> Result<Vec<ContactMetho
 }
 
 /// `None`: sealed with another key.
-fn method(database: &ControlDatabase, row: Columns) -> Option<ContactMethod> {
+fn method(database: &Database, row: Columns) -> Option<ContactMethod> {
     let (id, method_type, sealed, summary, enabled, verified_ns, created_ns) = row;
     let config = serde_json::from_str(&database.sealer().open(SEALED_AS, &sealed).ok()?).ok()?;
     let (is_enabled, is_verified) = (enabled != 0, verified_ns.is_some());

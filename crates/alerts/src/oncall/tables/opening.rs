@@ -1,4 +1,4 @@
-//! What a notification to a channel of type `escalation` does: it opens a page, counts one up, or resolves it.
+//! Applies a notification to a channel of type `escalation`: it opens a page, counts one up, or resolves it.
 
 use tidewatch_accounts::tokens::random_uuid;
 use tidewatch_accounts::{Actor, ControlError, Project, Write};

@@ -1,7 +1,7 @@
 //! Escalation policies.
 
 use serde_json::json;
-use tidewatch_accounts::{Actor, ControlDatabase, ControlError, Write};
+use tidewatch_accounts::{Actor, ControlError, Database, Write};
 use tidewatch_limits as limits;
 
 use super::teams::{check_members, check_name};
@@ -131,7 +131,7 @@ impl OnCall {
 }
 
 /// The policy of a channel of type `escalation`.
-pub(super) fn policy_of_channel(database: &ControlDatabase, sealed: &str) -> Option<i64> {
+pub(super) fn policy_of_channel(database: &Database, sealed: &str) -> Option<i64> {
     let config = database.sealer().open(TARGET_SEALED_AS, sealed).ok()?;
     let config: serde_json::Value = serde_json::from_str(&config).ok()?;
     let id = &config["policyId"];

@@ -3,6 +3,8 @@
 //! - [`measure`]: the values of polled rules. [`absent`]: subjects without one. [`poll`]: evaluates them.
 //! - [`arrivals`]: evaluates the rules of data that has just arrived.
 //! - [`preview`]: a rule over the last seven days.
+//!
+//! Rules that measure the same share one query. Storing data never waits for a rule.
 
 mod absent;
 pub mod arrivals;

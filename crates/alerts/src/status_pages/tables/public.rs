@@ -1,4 +1,4 @@
-//! What visitors of status pages read.
+//! Reads for visitors of status pages.
 
 use tidewatch_accounts::ControlError;
 use tidewatch_limits as limits;

@@ -1,4 +1,4 @@
-//! What the product is expected to say about an incident.
+//! The expected answers of the product about an incident.
 
 use std::fmt;
 

@@ -9,6 +9,8 @@
 //! | `invalid_tool_call` | a finish reason says that the model called a tool in a malformed way |
 //! | `tool_error` | a run of a tool failed |
 //! | `flagged_content` | the conversation has a term of the project's word lists (`rules/content_terms`) |
+//!
+//! Flags are stored as bits of a number. Invariant: a bit keeps its meaning.
 
 use super::conversation::OUTPUTS;
 use super::messages::messages_of;

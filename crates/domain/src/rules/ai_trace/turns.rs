@@ -7,6 +7,8 @@
 //! 2. A run below a model call belongs to that turn.
 //! 3. Any other run belongs to the latest turn of its trace that started before it; one with the same parent comes first.
 //! 4. A run without any such turn is a turn of its own.
+//!
+//! Invariant: every call and every run of a tool is a turn or in the tree of one.
 
 use std::collections::HashMap;
 

@@ -11,6 +11,8 @@
 //! The index is a section of the part's file between the rows and the footer, located by the metadata key [`IDS`]. It
 //! replaces the column's bloom filters. Parts without the section, or with another version of it, are searched by their
 //! bloom filters.
+//!
+//! Invariant: no block that contains the trace is ruled out (decision 0008).
 
 mod builder;
 mod codes;

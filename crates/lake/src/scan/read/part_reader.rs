@@ -19,10 +19,10 @@ use parquet::arrow::arrow_reader::{
 };
 
 use super::dictionary;
-use crate::added_columns;
 use crate::attr_columns::AttrColumns;
 use crate::batch::projection::Projection;
 use crate::part::Part;
+use crate::part::added_columns;
 use crate::scan::filter::passes_all;
 use crate::scan::open_part::{BATCH_ROWS, OpenPart};
 use crate::scan::plan_check::{CheckedPlan, Test};

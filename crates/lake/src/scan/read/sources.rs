@@ -16,7 +16,7 @@ use crate::scan::open_part::OpenPart;
 use crate::scan::plan_check::CheckedPlan;
 use crate::scan::pool::{check_deadline, for_each_parallel_io, threads};
 use crate::scan::prune::{RowGroupSlice, pieces, row_group_slices};
-use crate::source::Source;
+use crate::scan::source::Source;
 use tidewatch_columnar::materialize;
 use tidewatch_store::StoreError;
 use tidewatch_store::query_memory::Budget;

@@ -7,11 +7,11 @@ use axum::extract::State;
 use axum::http::StatusCode;
 
 use crate::app::App;
-use crate::demo::{load, state};
 use crate::error::ApiError;
 use crate::http::gate::auth::{Admin, OrganizationAccess, Read};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::Failures;
+use crate::jobs::demo::{load, state};
 use tidewatch_limits as limits;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::views::demo::{DemoRequest, DemoView};

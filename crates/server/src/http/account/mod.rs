@@ -1,4 +1,6 @@
 //! Accounts, organizations and projects: registration, login, members, settings. WIRE 5.
+//!
+//! Invariant: every change is in the audit log, in the transaction of the change.
 
 mod accept;
 mod audit;

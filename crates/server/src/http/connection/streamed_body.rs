@@ -2,6 +2,8 @@
 //!
 //! A body whose sender is dropped without [`BodySender::end`] is an error: the connection is closed before the last
 //! chunk (HTTP/1.1), or the stream is reset (HTTP/2).
+//!
+//! The request of a client that stops reading is given up.
 
 use std::io;
 use std::pin::Pin;

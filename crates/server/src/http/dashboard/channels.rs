@@ -37,7 +37,7 @@ pub struct ChannelRequest {
     /// `email`, `webhook`, `slack`, `teams`, `discord`, `telegram`, `github`, `pushover`, `pagerduty`, `opsgenie` or
     /// `escalation`.
     pub channel_type: String,
-    /// The keys of the type (docs/notifications.md).
+    /// The keys of the type (docs/use/notifications.md).
     #[schema(value_type = Object)]
     pub config: Value,
 }

@@ -20,7 +20,7 @@ use crate::http::connection::streamed_body::{self, BodySender, SendError, Stream
 use crate::http::gate::auth::StreamAccess;
 use crate::http::gate::global_filter::{GlobalFilterQuery, SelectedRecords};
 use crate::http::openapi::{Failures, ProjectQuery};
-use crate::live_tails::LiveTailPermit;
+use crate::state::live_tails::LiveTailPermit;
 use tidewatch_ingest::live_logs::{Arrived, Tail};
 use tidewatch_limits as limits;
 use tidewatch_query::executor::Executor;

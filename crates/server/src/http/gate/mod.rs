@@ -1,5 +1,7 @@
 //! Extractors in front of the handlers: authentication, rate limits per address, limits of request bodies. All numbers
 //! are in `limits`.
+//!
+//! Invariant: memory is bounded, whatever length a client declares.
 
 pub mod auth;
 pub mod body;

@@ -1,4 +1,4 @@
-//! Errors for visitors of status pages: a page for browsers, JSON for other clients (docs/spec-decisions.md, 19b).
+//! Errors for visitors of status pages: a page for browsers, JSON for other clients (docs/spec/decisions.md, 19b).
 
 use axum::body::Body;
 use axum::extract::Request;

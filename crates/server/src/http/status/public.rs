@@ -1,4 +1,4 @@
-//! What visitors of status pages read: without an account, from memory, at most 30 requests a minute.
+//! Routes for visitors of status pages: without an account, from memory, at most 30 requests a minute.
 
 use std::sync::Arc;
 

@@ -1,4 +1,6 @@
 //! The timeline of an incident: its alerts and updates, and the deploys and Issues of its project.
+//!
+//! The timeline is bounded. An incident is shown also when Issues cannot be read.
 
 use tidewatch_alerts::incidents::views::TimelineEntry;
 use tidewatch_alerts::incidents::{GroupedAlert, Incident, is_momentary};

@@ -2,7 +2,7 @@
 //! rules 3 to 5.
 //!
 //! `TRUSTED_PROXY_HEADER` takes precedence, from every peer, or from trusted ones where `TRUSTED_PROXIES` names them
-//! (docs/spec-decisions.md); then, from a trusted peer, `X-Forwarded-For` (the right-most address that is not a trusted
+//! (docs/spec/decisions.md); then, from a trusted peer, `X-Forwarded-For` (the right-most address that is not a trusted
 //! proxy; where all peers are trusted, the right-most) and `X-Real-IP`; else the peer itself.
 
 use std::net::{IpAddr, Ipv4Addr};

@@ -1,4 +1,4 @@
-//! What is wrong with a configuration.
+//! Errors of a configuration.
 
 use tidewatch_limits as limits;
 use url::Url;

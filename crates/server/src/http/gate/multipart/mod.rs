@@ -1,6 +1,10 @@
 //! An incremental parser of `multipart/form-data`: RFC 7578, and the subset of RFC 2046 that clients use.
 //!
 //! It buffers at most the bytes of one push, a boundary and the headers of one part.
+//!
+//! multer (3.1) is not used: it reads all available data, and the size of its part headers has no limit (100 MiB of
+//! headers take 107 MB; this parser refuses after 8 KiB). It finds a `filename` inside the quoted name of a field, and
+//! keeps a backslash in a file name.
 
 use bytes::{Bytes, BytesMut};
 use memchr::memmem::{self, Finder};

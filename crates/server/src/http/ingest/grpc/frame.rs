@@ -1,4 +1,7 @@
 //! Messages of gRPC over HTTP/2: a flag, a length and the message; and the percent encoding of `grpc-message`.
+//!
+//! tonic is not used: it reads and inflates a message before a service sees it, and its types copy every string. Here a
+//! message is admitted, limited, journaled and decoded like an OTLP/HTTP body, as received and borrowed.
 
 use std::fmt::Write;
 
