@@ -6,13 +6,13 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteRow};
 use sqlx::{Connection, Row, SqliteConnection};
 use uuid::Uuid;
 
-use super::db::{Database, Engine, Location};
+use super::db::{Connections, Engine, Location};
 use super::{Control, ControlError};
 
 impl Control {
     /// Writes a consistent copy to a new file. Returns false, and writes nothing, when the database is PostgreSQL.
     pub async fn copy_to(&self, to: &Path) -> Result<bool, ControlError> {
-        copy(&self.database, to).await
+        copy(self.database.connections(), to).await
     }
 }
 
@@ -21,13 +21,13 @@ pub async fn copy_database(location: &Location, to: &Path) -> Result<bool, Contr
     if location.engine == Engine::Postgres {
         return Ok(false);
     }
-    let database = Database::connect(location).await?;
+    let database = Connections::connect(location).await?;
     let copied = copy(&database, to).await;
     database.close().await;
     copied
 }
 
-async fn copy(database: &Database, to: &Path) -> Result<bool, ControlError> {
+async fn copy(database: &Connections, to: &Path) -> Result<bool, ControlError> {
     if database.engine == Engine::Postgres {
         return Ok(false);
     }
@@ -39,7 +39,7 @@ async fn copy(database: &Database, to: &Path) -> Result<bool, ControlError> {
 /// Blocks; not for async threads.
 pub fn integrity(file: &Path) -> anyhow::Result<Vec<String>> {
     blocking(async {
-        let database = Database::connect(&Location::file(file)).await?;
+        let database = Connections::connect(&Location::file(file)).await?;
         let rows = sqlx::query("PRAGMA integrity_check").fetch_all(&database.pool).await;
         database.close().await;
         let lines: Vec<String> = rows?.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;

@@ -1,9 +1,10 @@
 //! The database, SQLite or PostgreSQL: connections, the single writer, and the version of the directory.
 //!
-//! Both engines run the same statements (`docs/decisions/0006-control-database.md`). Reads use [`Database::pool`];
+//! Both engines run the same statements (`docs/decisions/0006-control-database.md`). Reads use [`Connections::pool`];
 //! every change uses [`Write`]. There is one writer at a time in the whole installation, so transactions are serial and
 //! a test of a rule on one engine holds on the other.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use sqlx::any::AnyPoolOptions;
 use sqlx::{Any, AnyConnection, AnyPool, Connection, Executor, Transaction};
 use tidewatch_journal::sqlite_wal;
 
-use super::{Control, ControlError};
+use super::{ControlError, Database};
 use tidewatch_limits as limits;
 
 /// A database engine.
@@ -63,16 +64,16 @@ impl Location {
 
 /// A pool of connections.
 #[derive(Debug, Clone)]
-pub struct Database {
+pub struct Connections {
     /// Its engine.
     pub engine: Engine,
     /// Connections, for single reads.
     pub pool: AnyPool,
 }
 
-impl Database {
+impl Connections {
     /// Opens the database. [`ControlError::Damaged`] if the write-ahead log of an SQLite file is damaged.
-    pub async fn connect(location: &Location) -> Result<Database, ControlError> {
+    pub async fn connect(location: &Location) -> Result<Connections, ControlError> {
         sqlx::any::install_default_drivers();
         // The first connection would overwrite the records after the damage.
         let damage = location.file.as_deref().map(sqlite_wal::find_damage).transpose().map_err(sqlx::Error::Io)?;
@@ -104,7 +105,7 @@ impl Database {
             })
             .connect(&location.url)
             .await?;
-        Ok(Database { engine, pool })
+        Ok(Connections { engine, pool })
     }
 
     /// Begins a transaction as the only writer of the installation.
@@ -128,28 +129,22 @@ impl Database {
 
 /// A transaction with a change. Dropped without a commit it is rolled back.
 pub struct Write<'a> {
-    control: &'a Control,
+    database: &'a Database,
     transaction: Transaction<'static, Any>,
     changes_directory: bool,
-    queues_notifications: bool,
-}
-
-impl Control {
-    /// Begins a change. Waits while another writer is active.
-    pub(super) async fn write(&self) -> Result<Write<'_>, ControlError> {
-        let transaction = self.database.begin().await?;
-        Ok(Write { control: self, transaction, changes_directory: false, queues_notifications: false })
-    }
-
-    /// Returns the pool, for single reads.
-    pub(super) fn pool(&self) -> &AnyPool {
-        &self.database.pool
-    }
+    signals: BTreeSet<&'static str>,
 }
 
 impl<'a> Write<'a> {
-    pub(super) fn control(&self) -> &'a Control {
-        self.control
+    /// Begins a change. Waits while another writer is active.
+    pub(super) async fn begin(database: &'a Database) -> Result<Write<'a>, ControlError> {
+        let transaction = database.connections().begin().await?;
+        Ok(Write { database, transaction, changes_directory: false, signals: BTreeSet::new() })
+    }
+
+    /// The database that is changed.
+    pub fn database(&self) -> &'a Database {
+        self.database
     }
 
     /// The connection that statements run on: `.execute(write.on())`.
@@ -163,9 +158,9 @@ impl<'a> Write<'a> {
         self.changes_directory = true;
     }
 
-    /// Marks the change as one that queues notifications: this node sends them at once.
-    pub(super) fn queues_notifications(&mut self) {
-        self.queues_notifications = true;
+    /// Wakes the task that waits for this signal ([`Database::signal`]) after the commit.
+    pub fn signals(&mut self, name: &'static str) {
+        self.signals.insert(name);
     }
 
     /// Commits the change. When it returns, this node's directory contains the change.
@@ -175,10 +170,10 @@ impl<'a> Write<'a> {
         }
         self.transaction.commit().await?;
         if self.changes_directory {
-            self.control.refresh().await?;
+            self.database.refresh().await?;
         }
-        if self.queues_notifications {
-            self.control.notifications_queued.notify_one();
+        for name in self.signals {
+            self.database.signal(name).notify_one();
         }
         Ok(())
     }
@@ -193,7 +188,8 @@ mod tests {
     #[tokio::test]
     async fn connections_remain_usable_after_a_full_disk() {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let database = Database::connect(&Location::file(&folder.path().join("a.sqlite"))).await.expect("a database");
+        let database =
+            Connections::connect(&Location::file(&folder.path().join("a.sqlite"))).await.expect("a database");
         let mut write = database.begin().await.expect("a transaction");
         write.execute("CREATE TABLE a (x BLOB)").await.expect("a table");
         write.commit().await.expect("it is written");

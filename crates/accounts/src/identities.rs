@@ -9,7 +9,7 @@ use serde_json::json;
 use super::audit::Actor;
 use super::db::Write;
 use super::member_rules::{MemberAction, may_change_role};
-use super::members::{revoke_invitations_of, role_of};
+use super::members::revoke_invitations_of;
 use super::organizations::{insert_membership, insert_organization};
 use super::projects::insert_project;
 use super::users::{NewUser, insert_user};
@@ -267,7 +267,7 @@ async fn follow_role(
     user: i64,
     role: Role,
 ) -> Result<(), ControlError> {
-    let Some(before) = role_of(write, organization, user).await? else { return Ok(()) };
+    let Some(before) = write.role_of(organization, user).await? else { return Ok(()) };
     let action = MemberAction { actor: Role::Owner, target: before, is_self: false };
     if before == role || may_change_role(action, role).is_err() {
         return Ok(());

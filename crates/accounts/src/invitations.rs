@@ -9,9 +9,8 @@ use serde_json::json;
 use super::audit::Actor;
 use super::db::Write;
 use super::member_rules::may_give;
-use super::members::role_of;
 use super::organizations::insert_membership;
-use super::outbox::{Mail, insert_mail};
+use super::outbox::Mail;
 use super::users::{NewUser, insert_user};
 use super::{Control, ControlError, Role, tokens};
 use tidewatch_limits as limits;
@@ -120,7 +119,7 @@ impl Control {
         let organization = new.organization_id;
         let mut write = self.write().await?;
         let inviter = match actor.user_id {
-            Some(id) => role_of(&mut write, organization, id).await?,
+            Some(id) => write.role_of(organization, id).await?,
             None => Some(Role::Owner),
         };
         let inviter = inviter.ok_or(ControlError::Forbidden("you are not a member of this organization"))?;
@@ -170,7 +169,7 @@ impl Control {
         .bind(actor.at_ns.saturating_add(limits::INVITATION_LIFE.as_nanos() as i64))
         .fetch_one(write.on())
         .await?;
-        insert_mail(self, &mut write, &mail(&token), actor.at_ns).await?;
+        write.insert_mail(&mail(&token), actor.at_ns).await?;
         let details = json!({ "email": new.email, "role": new.role.as_str() });
         write.audit(actor.did("invitation.create").on("invitation", id).within(organization).with(details)).await?;
         write.commit().await

@@ -1,9 +1,9 @@
 //! Leases: which node does a piece of work that one node at a time may do.
 
 use super::db::Write;
-use super::{Control, ControlError};
+use super::{ControlError, Database};
 
-impl Control {
+impl Database {
     /// Takes the lease `name` until `until_ns`, or extends it. `false`: another holder has it at `now_ns`.
     pub async fn take_lease(&self, name: &str, holder: &str, now_ns: i64, until_ns: i64) -> Result<bool, ControlError> {
         let mut write = self.write().await?;
@@ -25,6 +25,12 @@ impl Control {
         .await?;
         write.commit().await?;
         Ok(true)
+    }
+
+    /// Time until which a lease was taken last, nanoseconds since the epoch.
+    pub async fn lease_until(&self, name: &str) -> Result<Option<i64>, ControlError> {
+        let until = sqlx::query_scalar("SELECT until_ns FROM leases WHERE name = $1").bind(name);
+        Ok(until.fetch_optional(self.pool()).await?)
     }
 
     /// Ends a lease early.

@@ -1,5 +1,5 @@
-//! The control plane: accounts, organizations, projects, roles, tokens, sign-in, audit log and mail. All SQL of the
-//! control database is in this crate.
+//! The control plane: accounts, organizations, projects, roles, tokens, sign-in, audit log and mail, and the control
+//! database that other rooms have tables in.
 //!
 //! - [`db`]: SQLite or PostgreSQL, connections, the single writer. Start there to add a statement.
 //! - [`migrations`]: the versions of the schema.
@@ -9,14 +9,13 @@
 //! - `sessions`: sessions of users; `devices`: the browsers from which they sign in.
 //! - `identities`, `second_factor`, `passkeys`: sign-in with a provider, with a second factor, with a passkey;
 //!   `provider_links`: a sign-in with a provider that waits for proof of the account. `support`: for `tidewatch admin`.
-//! - `access_tokens`, `device_codes`, `oauth`, `grants`, `ack`, `setup`: credentials of programs and clients; `scope`:
+//! - `access_tokens`, `device_codes`, `oauth`, `grants`, `setup`: credentials of programs and clients; `scope`:
 //!   their permissions.
 //! - `copies`: copies of the database for backups.
 //! - [`tokens`], [`users`], [`people`], [`organizations`], [`members`] (rules: [`member_rules`]), [`invitations`],
 //!   [`resets`], [`projects`], `demo`, [`preferences`], `deploys`, `issues`, `issue_activity`,
-//!   `saved_views`, `notifications`, `notification_history`, `notification_outbox`, `channels`, `channel_secrets`,
-//!   `rules`, `rule_states`, `leases`, `incidents`, `status_pages`, `monitors`, `monitor_changes`, `monitor_results`, `monitor_sums`, `monitor_history`, [`outbox`]: one or a few tables each.
-//! - [`oncall`]: teams, schedules, escalation policies, pages and contact methods.
+//!   `saved_views`, `leases`, [`outbox`]: one or a few tables each.
+//! - `seam`: [`Database`], over which rooms of other crates have tables of their own.
 //!
 //! Every change has this form:
 //!
@@ -32,10 +31,7 @@
 #![warn(missing_docs)]
 
 mod access_tokens;
-mod ack;
 pub mod audit;
-mod channel_secrets;
-mod channels;
 mod copies;
 pub mod db;
 mod demo;
@@ -45,7 +41,6 @@ mod devices;
 pub mod directory;
 mod grants;
 mod identities;
-mod incidents;
 mod invitations;
 mod issue_activity;
 mod issues;
@@ -55,17 +50,8 @@ pub mod mail;
 mod member_rules;
 mod members;
 mod migrations;
-mod monitor_changes;
-mod monitor_history;
-mod monitor_results;
-mod monitor_sums;
-mod monitors;
 mod notices;
-mod notification_history;
-mod notification_outbox;
-mod notifications;
 mod oauth;
-pub mod oncall;
 mod organization_settings;
 mod organizations;
 mod outage;
@@ -80,33 +66,26 @@ mod provider_links;
 mod quota;
 mod resets;
 mod role;
-mod rule_states;
-mod rules;
 mod saved_views;
 mod scope;
+mod seam;
 mod second_factor;
 pub mod secrets;
 mod sessions;
 mod setup;
 mod sign_ins;
 pub mod sso;
-mod status_pages;
 mod support;
 pub mod tokens;
 mod users;
 
-use std::collections::HashMap;
-use std::sync::OnceLock;
-
 use parking_lot::RwLock;
-use tokio::sync::Notify;
+use sqlx::AnyPool;
 
 pub use access_tokens::{PERSONAL_PREFIX, PersonalToken};
 pub use audit::{Actor, AuditEntry, AuditFilter};
-pub use channel_secrets::{MaskedSecretError, SECRET_SENTINEL, mask_secrets, unmask_secrets, without_secrets};
-pub use channels::{CHANNEL_FAILED, Channel, ESCALATION};
 pub use copies::{copy_database, has_had_accounts, integrity, projects_in};
-pub use db::Location;
+pub use db::{Location, Write};
 pub use deploys::{Deploy, FirstVersion};
 pub use device_codes::{DeviceCode, DeviceRequest, Poll};
 pub use directory::{
@@ -114,23 +93,12 @@ pub use directory::{
 };
 pub use grants::{Grant, Issued};
 pub use identities::{OrganizationClaim, ProviderProfile, ProviderSignIn};
-pub use incidents::{
-    AlertFact, Announcer, GroupedAlert, GroupedIncident, Incident, IncidentChange, IncidentFilter, IncidentStatus,
-    IncidentUpdate, NewIncident, PostMortem,
-};
 pub use invitations::{Invitation, Invited, NewInvitation};
 pub use issue_activity::{IssueActivity, IssueActivityKind};
 pub use issues::IssueDecision;
 pub use members::Member;
-pub use monitor_history::{MonitorDay, MonitorResultsOf, MonitorSummary, MonitorSums, MonitorTransition};
-pub use monitor_results::{Lease, MonitorChange, MonitorRules, MonitorSlot, ScheduledMonitor};
-pub use monitors::{Monitor, MonitorOutcome, MonitorResult, MonitorStanding, MonitorState, MonitorTimings, NewMonitor};
 pub use notices::Notice;
-pub use notification_history::{NotificationFilter, StoredNotification};
-pub use notification_outbox::{ClaimedMessage, FailedAttempt};
-pub use notifications::{AlertStatus, Notification, PRIVATE_LINE, SeriesPoint, Severity, Target};
 pub use oauth::{Exchange, Exchanged, NewCode, OauthClient};
-pub use oncall::AckLink;
 pub use organization_settings::OrganizationSettings;
 pub use organizations::{NewAccount, OrganizationChange};
 pub use outage::Outage;
@@ -144,33 +112,22 @@ pub use projects::{NewProject, ProjectChange};
 pub use provider_links::LinkMail;
 pub use quota::Quota;
 pub use role::{Permission, Role};
-pub use rule_states::{RuleBatch, RuleChange, RuleChanges, RuleClaim, RuleState, RuleStateKind, alert_key};
-pub use rules::{NewRule, NotificationRule};
 pub use saved_views::{NewView, SavedView, ViewChange, ViewRights};
 pub use scope::{Scope, ScopeLevel};
+pub use seam::Database;
 pub use second_factor::{SecondFactorOutcome, SecondFactorResponse, SecondFactors};
 pub use sessions::{ActiveSession, NewSession, Session};
 pub use setup::{PlannedProject, SetupSession, SetupStatus};
-pub use status_pages::{
-    MaintenanceWindow, NewStatusPage, Outage as MonitorOutage, PageAddress, PublicIncident, StatusComponent,
-    StatusPage, SubscriberKind, Subscription,
-};
 pub use tokens::TokenKind;
 pub use users::{NewUser, StoredUser};
 
 use crate::secrets::seal::{SealError, Sealer};
-use db::Database;
+use db::Connections;
 use directory::Directory;
 
 /// The open control database.
 pub struct Control {
     database: Database,
-    sealer: Sealer,
-    directory: RwLock<Directory>,
-    /// Renders the mails about security events, if mail can be sent.
-    notice_template: OnceLock<notices::NoticeTemplate>,
-    /// Woken when this node has queued notifications.
-    notifications_queued: Notify,
 }
 
 /// An error of the control database, or a rule that a change violates. Its message is for the user.
@@ -244,42 +201,49 @@ pub enum ControlError {
 impl Control {
     /// Opens or creates the database, migrates it to the newest schema version, and loads the directory.
     pub async fn open(location: &Location, sealer: Sealer) -> Result<Control, ControlError> {
-        let database = Database::connect(location).await?;
+        let database = Connections::connect(location).await?;
         migrations::run(&database, &sealer).await?;
         check_key(&database, &sealer).await?;
-        let directory = RwLock::new(Directory::load(&database.pool, &sealer, &HashMap::new()).await?);
-        Ok(Control {
-            database,
-            sealer,
-            directory,
-            notice_template: OnceLock::new(),
-            notifications_queued: Notify::new(),
-        })
+        Ok(Control { database: Database::load(database, sealer).await? })
+    }
+
+    /// The seam for rooms that have tables of their own.
+    pub fn database(&self) -> &Database {
+        &self.database
     }
 
     /// Encrypts secrets that must be readable again.
     pub fn sealer(&self) -> &Sealer {
-        &self.sealer
+        self.database.sealer()
     }
 
     /// Sets the template of mails about security events; without one none are sent. Only the first call has an effect.
     pub fn set_notice_template(&self, template: notices::NoticeTemplate) {
-        let _ = self.notice_template.set(template);
+        let _ = self.database.notice_template().set(template);
     }
 
     /// The database engine in use.
     pub fn engine(&self) -> db::Engine {
-        self.database.engine
-    }
-
-    /// Completes when this node has queued notifications since the last call.
-    pub async fn notifications_queued(&self) {
-        self.notifications_queued.notified().await;
+        self.database.engine()
     }
 
     /// Closes the connections; waits at most five seconds.
     pub async fn close(&self) {
-        self.database.close().await;
+        self.database.connections().close().await;
+    }
+
+    /// Begins a change. Waits while another writer is active.
+    async fn write(&self) -> Result<Write<'_>, ControlError> {
+        self.database.write().await
+    }
+
+    /// Returns the pool, for single reads.
+    fn pool(&self) -> &AnyPool {
+        self.database.pool()
+    }
+
+    fn directory(&self) -> &RwLock<Directory> {
+        self.database.directory()
     }
 }
 
@@ -287,7 +251,7 @@ impl Control {
 const SEALED_FACT: &str = "sealing key";
 
 /// Checks that all nodes have the same key: the first node seals a known string, which the others open.
-async fn check_key(database: &Database, sealer: &Sealer) -> Result<(), ControlError> {
+async fn check_key(database: &Connections, sealer: &Sealer) -> Result<(), ControlError> {
     let mut transaction = database.begin().await?;
     let known: Option<String> = sqlx::query_scalar("SELECT value FROM facts WHERE name = $1")
         .bind(SEALED_FACT)

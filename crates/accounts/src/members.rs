@@ -177,9 +177,9 @@ async fn member_action(
     organization: i64,
     user: i64,
 ) -> Result<MemberAction, ControlError> {
-    let target = role_of(write, organization, user).await?.ok_or(NO_MEMBER)?;
+    let target = write.role_of(organization, user).await?.ok_or(NO_MEMBER)?;
     let actor_role = match actor.user_id {
-        Some(id) => role_of(write, organization, id).await?,
+        Some(id) => write.role_of(organization, id).await?,
         // The command line.
         None => Some(Role::Owner),
     };
@@ -187,14 +187,17 @@ async fn member_action(
     Ok(MemberAction { actor: actor_role, target, is_self: actor.user_id == Some(user) })
 }
 
-pub(super) async fn role_of(write: &mut Write<'_>, organization: i64, user: i64) -> Result<Option<Role>, ControlError> {
-    let role: Option<String> =
-        sqlx::query_scalar("SELECT role FROM memberships WHERE organization_id = $1 AND user_id = $2")
-            .bind(organization)
-            .bind(user)
-            .fetch_optional(write.on())
-            .await?;
-    Ok(role.as_deref().and_then(Role::parse))
+impl Write<'_> {
+    /// Returns the role of a user in an organization; `None`: no member.
+    pub async fn role_of(&mut self, organization: i64, user: i64) -> Result<Option<Role>, ControlError> {
+        let role: Option<String> =
+            sqlx::query_scalar("SELECT role FROM memberships WHERE organization_id = $1 AND user_id = $2")
+                .bind(organization)
+                .bind(user)
+                .fetch_optional(self.on())
+                .await?;
+        Ok(role.as_deref().and_then(Role::parse))
+    }
 }
 
 /// Revokes the invitations by a member who loses the right to invite.

@@ -2,11 +2,12 @@
 //! that nodes that start together run them once.
 //!
 //! Each is an SQL file in SQLite's dialect; [`for_postgres`] translates it. To change the schema, add
-//! `migrations/000N_what.sql` and a line to [`LATER`].
+//! `migrations/000N_what.sql` and a line to [`LATER`]. Tables of other crates' rooms have their versions here too, because
+//! these are one ordered history: rooms refer to projects, users and organizations, which delete their rows by cascade.
 
 use sqlx::{AnyConnection, AssertSqlSafe, Executor, Row};
 
-use super::db::{Database, Engine};
+use super::db::{Connections, Engine};
 use super::{ControlError, tokens};
 use crate::secrets::seal::Sealer;
 
@@ -41,7 +42,7 @@ const LATER: &[&str] = &[
 ];
 
 /// Runs the missing migrations. [`ControlError::TooNew`] if the database is of a newer version than the program.
-pub async fn run(database: &Database, sealer: &Sealer) -> Result<(), ControlError> {
+pub async fn run(database: &Connections, sealer: &Sealer) -> Result<(), ControlError> {
     let mut transaction = database.begin().await?;
     let engine = database.engine;
     let done = version(&mut transaction, engine).await?;

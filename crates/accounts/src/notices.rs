@@ -5,7 +5,7 @@ use std::fmt::Display;
 
 use super::ControlError;
 use super::db::Write;
-use super::outbox::{Mail, insert_mail};
+use super::outbox::Mail;
 
 /// A security event of an account.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,8 +46,7 @@ pub(super) async fn insert(
     actor: &super::Actor,
     subject: impl Display,
 ) -> Result<(), ControlError> {
-    let control = write.control();
-    let Some(template) = control.notice_template.get() else { return Ok(()) };
+    let Some(template) = write.database().notice_template().get() else { return Ok(()) };
     let of_subject = || subject.to_string().strip_prefix("user:").and_then(|id| id.parse().ok());
     let Some(user) = actor.user_id.or_else(of_subject) else { return Ok(()) };
     let recipient: Option<String> =
@@ -55,5 +54,5 @@ pub(super) async fn insert(
     let Some(recipient) = recipient else { return Ok(()) };
     let (address, user_agent) = (actor.address.clone(), actor.user_agent.clone());
     let notice = Notice { recipient, what: sentence, at_ns: actor.at_ns, address, user_agent };
-    insert_mail(control, write, &template(&notice), actor.at_ns).await
+    write.insert_mail(&template(&notice), actor.at_ns).await
 }

@@ -47,36 +47,28 @@ struct Bodies {
     unsubscribe: String,
 }
 
-pub(super) async fn insert_mail(
-    control: &Control,
-    write: &mut Write<'_>,
-    mail: &Mail,
-    at_ns: i64,
-) -> Result<(), ControlError> {
-    insert_list_mail(control, write, mail, "", at_ns).await
-}
+impl Write<'_> {
+    /// Puts a mail into the outbox. It is sent after the commit.
+    pub async fn insert_mail(&mut self, mail: &Mail, at_ns: i64) -> Result<(), ControlError> {
+        self.insert_list_mail(mail, "", at_ns).await
+    }
 
-/// Like [`insert_mail`], for a subscriber. `unsubscribe`: see [`ClaimedMail::unsubscribe`].
-pub(super) async fn insert_list_mail(
-    control: &Control,
-    write: &mut Write<'_>,
-    mail: &Mail,
-    unsubscribe: &str,
-    at_ns: i64,
-) -> Result<(), ControlError> {
-    let bodies = Bodies { text: mail.text.clone(), html: mail.html.clone(), unsubscribe: unsubscribe.to_owned() };
-    let bodies = serde_json::to_string(&bodies).map_err(|_| ControlError::Unreadable("a mail"))?;
-    sqlx::query(
-        "INSERT INTO mail_outbox (recipient, subject, body_sealed, next_try_ns, created_ns) \
-         VALUES ($1, $2, $3, $4, $4)",
-    )
-    .bind(&mail.recipient)
-    .bind(&mail.subject)
-    .bind(control.sealer.seal(SEALED_AS, &bodies)?)
-    .bind(at_ns)
-    .execute(write.on())
-    .await?;
-    Ok(())
+    /// Like [`Write::insert_mail`], for a subscriber. `unsubscribe`: see [`ClaimedMail::unsubscribe`].
+    pub async fn insert_list_mail(&mut self, mail: &Mail, unsubscribe: &str, at_ns: i64) -> Result<(), ControlError> {
+        let bodies = Bodies { text: mail.text.clone(), html: mail.html.clone(), unsubscribe: unsubscribe.to_owned() };
+        let bodies = serde_json::to_string(&bodies).map_err(|_| ControlError::Unreadable("a mail"))?;
+        sqlx::query(
+            "INSERT INTO mail_outbox (recipient, subject, body_sealed, next_try_ns, created_ns) \
+             VALUES ($1, $2, $3, $4, $4)",
+        )
+        .bind(&mail.recipient)
+        .bind(&mail.subject)
+        .bind(self.database().sealer().seal(SEALED_AS, &bodies)?)
+        .bind(at_ns)
+        .execute(self.on())
+        .await?;
+        Ok(())
+    }
 }
 
 impl Control {
@@ -102,7 +94,7 @@ impl Control {
         write.commit().await?;
         let claimed = |(id, recipient, subject, sealed, tries, created_ns): Columns| {
             let bodies: Option<Bodies> =
-                self.sealer.open(SEALED_AS, &sealed).ok().and_then(|json| serde_json::from_str(&json).ok());
+                self.sealer().open(SEALED_AS, &sealed).ok().and_then(|json| serde_json::from_str(&json).ok());
             let unsubscribe = bodies.as_ref().map(|bodies| bodies.unsubscribe.clone()).unwrap_or_default();
             let mail = bodies.map(|Bodies { text, html, .. }| Mail { recipient, subject, text, html });
             ClaimedMail { id, tries, created_ns, mail, unsubscribe }

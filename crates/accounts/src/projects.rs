@@ -213,9 +213,9 @@ pub(super) async fn insert_project(
     .bind(&new.name)
     .bind(&new.framework)
     .bind(tokens::hash(&token))
-    .bind(control.sealer.seal(tokens::SEALED_AS, &token)?)
+    .bind(control.sealer().seal(tokens::SEALED_AS, &token)?)
     .bind(tokens::hash(&upload))
-    .bind(control.sealer.seal(tokens::SEALED_AS, &upload)?)
+    .bind(control.sealer().seal(tokens::SEALED_AS, &upload)?)
     .bind(actor.at_ns)
     .fetch_one(write.on())
     .await?;

@@ -2,7 +2,7 @@
 //! in a second-factor challenge until the user proves ownership of the account.
 
 use super::audit::Actor;
-use super::outbox::{Mail, insert_mail};
+use super::outbox::Mail;
 use super::pending_link::{PendingLink, mail_code_hash};
 use super::second_factor::WAITING;
 use super::tokens::hash;
@@ -74,7 +74,7 @@ impl Control {
             .bind(mail_code_hash(token, &code))
             .execute(write.on())
             .await?;
-        insert_mail(self, &mut write, &mail(&user.email, &code), actor.at_ns).await?;
+        write.insert_mail(&mail(&user.email, &code), actor.at_ns).await?;
         write.audit(actor.did("user.link_code").on("user", id)).await?;
         write.commit().await?;
         Ok(LinkMail::Sent)

@@ -1,7 +1,7 @@
 //! Password resets. WIRE 5.2: one mail per user and hour; a token is valid for one hour and one use.
 
 use super::audit::Actor;
-use super::outbox::{Mail, insert_mail};
+use super::outbox::Mail;
 use super::people::{AlsoRevoke, end_credentials};
 use super::sessions::end_sessions;
 use super::{Control, ControlError, tokens};
@@ -45,7 +45,7 @@ impl Control {
         .bind(actor.at_ns.saturating_add(limits::RESET_LIFE.as_nanos() as i64))
         .execute(write.on())
         .await?;
-        insert_mail(self, &mut write, &mail(&token), actor.at_ns).await?;
+        write.insert_mail(&mail(&token), actor.at_ns).await?;
         write.audit(actor.did("user.forgot_password").on("user", user)).await?;
         write.commit().await
     }

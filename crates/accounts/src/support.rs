@@ -10,14 +10,14 @@ use super::{Control, ControlError, Organization, Role, User};
 impl Control {
     /// Returns all users who are not disabled, ascending by id.
     pub fn users(&self) -> Vec<Arc<User>> {
-        let mut users: Vec<_> = self.directory.read().all_users().filter(|user| !user.is_disabled).cloned().collect();
+        let mut users: Vec<_> = self.directory().read().all_users().filter(|user| !user.is_disabled).cloned().collect();
         users.sort_by_key(|user| user.id);
         users
     }
 
     /// Returns all organizations, ascending by id.
     pub fn organizations(&self) -> Vec<Arc<Organization>> {
-        let mut organizations: Vec<_> = self.directory.read().all_organizations().cloned().collect();
+        let mut organizations: Vec<_> = self.directory().read().all_organizations().cloned().collect();
         organizations.sort_by_key(|organization| organization.id);
         organizations
     }

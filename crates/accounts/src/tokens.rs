@@ -80,7 +80,7 @@ impl Control {
         grace: Duration,
     ) -> Result<String, ControlError> {
         let token = project_token()?;
-        let sealed = self.sealer.seal(SEALED_AS, &token)?;
+        let sealed = self.sealer().seal(SEALED_AS, &token)?;
         let mut write = self.write().await?;
         let (read, change) = match kind {
             TokenKind::Runtime => (

@@ -1,21 +1,21 @@
-//! Alerts: rules, their delivery, monitors, incidents, status pages and on-call. Rules and state machines are pure;
-//! the server runs them, the control database stores them.
+//! Alerting, in a room per subject: each has its tables in the control database, its rules, its request and answer
+//! bodies, and its background work.
 //!
+//! - [`rules`]: notification rules. [`channels`]: where notifications are sent. [`incidents`]: alerts that fire together.
+//! - [`monitors`]: checks of an address, or of a job that reports, at intervals. [`status_pages`]: public status pages.
+//! - [`oncall`]: who is on call, whom a page reaches and when.
 //! - [`config_files`]: alerting as files: which files, what differs from a server, what to send.
 //! - [`escape`], [`markdown`]: what users have written, as HTML that runs nothing.
-//! - [`incidents`]: alerts that fire together become one incident.
-//! - [`oncall`]: who is on call, whom a page reaches and when.
-//! - [`delivery`]: messages in the form of each type of channel, and the conversation with each service.
-//! - [`rules`]: notification rules.
-//! - [`monitors`]: checks of an address, or of a job that reports, at intervals.
 //! - [`outbound`]: which addresses the server may contact on behalf of a user.
-//! - [`status_pages`]: public status pages.
+//!
+//! SQL is in files of `tables` only. A change of two rooms is one transaction: functions of other rooms take
+//! [`tidewatch_accounts::Write`].
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod channels;
 pub mod config_files;
-pub mod delivery;
 pub mod escape;
 pub mod incidents;
 pub mod markdown;
@@ -23,5 +23,46 @@ pub mod monitors;
 pub mod oncall;
 pub mod rules;
 pub mod status_pages;
+mod tables;
 
 pub use tidewatch_runtime::outbound::policy as outbound;
+
+use tidewatch_accounts::Database;
+
+use channels::Channels;
+use incidents::Incidents;
+use monitors::Monitors;
+use oncall::OnCall;
+use rules::Rules;
+use status_pages::StatusPages;
+
+/// The rooms of alerting over one control database.
+#[derive(Clone)]
+pub struct Alerts {
+    /// Notification rules.
+    pub rules: Rules,
+    /// Channels and notifications.
+    pub channels: Channels,
+    /// Incidents.
+    pub incidents: Incidents,
+    /// Monitors.
+    pub monitors: Monitors,
+    /// On-call.
+    pub oncall: OnCall,
+    /// Status pages.
+    pub status_pages: StatusPages,
+}
+
+impl Alerts {
+    /// The rooms over this database.
+    pub fn new(database: &Database) -> Alerts {
+        Alerts {
+            rules: Rules::new(database),
+            channels: Channels::new(database),
+            incidents: Incidents::new(database),
+            monitors: Monitors::new(database),
+            oncall: OnCall::new(database),
+            status_pages: StatusPages::new(database),
+        }
+    }
+}

@@ -5,9 +5,9 @@
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use serde::Serialize;
+use tidewatch_limits as limits;
 
 use crate::escape;
-use tidewatch_limits as limits;
 
 /// The kinds of nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -8,7 +8,7 @@ use axum::extract::FromRef;
 use tidewatch_journal::disk::{Disk, RealDisk};
 use tidewatch_lake::Lake;
 use tidewatch_store::{OnFatal, TelemetryStore};
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use crate::config::Config;
@@ -17,10 +17,7 @@ use crate::engine::EngineOpener;
 use crate::process::missing_accounts;
 use crate::process::reserve::Reserve;
 use crate::state::demos::Demos;
-use crate::state::monitor_source::StoredMonitors;
-use crate::state::notifier::Notifier;
 use crate::state::quotas::Quotas;
-use crate::state::status_pages::StatusPages;
 use tidewatch_accounts::Control;
 use tidewatch_accounts::db::Engine;
 use tidewatch_accounts::logins::Logins;
@@ -28,6 +25,11 @@ use tidewatch_accounts::mail::{Mailer, templates};
 use tidewatch_accounts::secrets;
 use tidewatch_accounts::secrets::seal::Sealer;
 use tidewatch_accounts::sso::Sso;
+use tidewatch_alerts::Alerts;
+use tidewatch_alerts::channels::notifier::Notifier;
+use tidewatch_alerts::outbound::OutboundPolicy;
+use tidewatch_alerts::status_pages::StoredMonitors;
+use tidewatch_alerts::status_pages::rendered::RenderedPages;
 use tidewatch_blobs::BlobStore;
 use tidewatch_ingest::accept::IngestContext;
 use tidewatch_ingest::durable_store::{DurableStore, StoreEnvironment};
@@ -84,6 +86,8 @@ pub struct App {
     pub ingest: Arc<Ingest>,
     /// Questions about stored telemetry.
     pub query: Arc<QueryContext>,
+    /// The tables of alerting: rules, channels, incidents, monitors, on-call and status pages.
+    pub alerts: Alerts,
     /// Messages, checks of monitors, status pages.
     pub alerting: Arc<Alerting>,
     /// Settings, the clock, background threads, and what all routes share.
@@ -132,6 +136,13 @@ fn lease_holder(control: &Control) -> String {
         Engine::Sqlite => "the only node".to_owned(),
         Engine::Postgres => Uuid::new_v4().to_string(),
     }
+}
+
+/// Sends messages to channels. Fails if the file of a secret cannot be read.
+fn notifier(config: &Config, clock: Clock) -> anyhow::Result<Notifier> {
+    let policy = OutboundPolicy { allows_private: config.allow_private_notification_targets };
+    let base_url = config.base_url.as_ref().map(|_| config.base_url());
+    Ok(Notifier::new(policy, clock, config.twilio.account()?, base_url))
 }
 
 impl App {
@@ -236,7 +247,7 @@ impl App {
             lease_holder: lease_holder(&control),
             control,
             logins: Logins::new(&key),
-            mailer,
+            mailer: Arc::new(mailer),
             sso,
             passkeys: config.relying_party(),
             hashing: Semaphore::new(limits::PASSWORD_HASHES_MAX),
@@ -260,12 +271,12 @@ impl App {
             rejection_log: RejectionLog::default(),
         };
         let alerting = Alerting {
-            notifier: Notifier::new(&config, clock.clone())?,
+            notifier: Arc::new(notifier(&config, clock.clone())?),
             browser: BrowserChecks::open(config.browser.place()?).await,
             monitor_runs: Semaphore::new(limits::MONITOR_RUNS_MAX),
-            status_pages: StatusPages::new(Arc::new(StoredMonitors)),
+            status_pages: RenderedPages::new(Arc::new(StoredMonitors)),
             status_logos,
-            oncall: Notify::new(),
+            oncall: Arc::default(),
         };
         let process = Process {
             background,
@@ -276,6 +287,7 @@ impl App {
             config,
         };
         let app = Arc::new(App {
+            alerts: Alerts::new(accounts.control.database()),
             accounts: Arc::new(accounts),
             ingest: Arc::new(ingest),
             query,

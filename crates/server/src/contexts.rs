@@ -15,14 +15,14 @@ use tokio::sync::{Notify, Semaphore};
 use crate::config::Config;
 use crate::state::demos::Demos;
 use crate::state::live_tails::LiveTails;
-use crate::state::notifier::Notifier;
 use crate::state::quotas::Quotas;
-use crate::state::status_pages::StatusPages;
 use tidewatch_accounts::logins::Logins;
 use tidewatch_accounts::mail::Mailer;
 use tidewatch_accounts::secrets::webauthn::RelyingParty;
 use tidewatch_accounts::sso::Sso;
 use tidewatch_accounts::{Actor, Control};
+use tidewatch_alerts::channels::notifier::Notifier;
+use tidewatch_alerts::status_pages::rendered::RenderedPages;
 use tidewatch_blobs::BlobStore;
 use tidewatch_domain::model::RequestKind;
 use tidewatch_ingest::accept::IngestContext;
@@ -50,7 +50,7 @@ pub struct Accounts {
     /// Signs and verifies logins.
     pub logins: Logins,
     /// Queues mail.
-    pub mailer: Mailer,
+    pub mailer: Arc<Mailer>,
     /// Sign-in with other providers.
     pub sso: Sso,
     /// The relying party for passkeys; `None`: passkeys are disabled.
@@ -128,17 +128,17 @@ impl Ingest {
 /// Messages, checks of monitors, status pages.
 pub struct Alerting {
     /// Sends notifications.
-    pub notifier: Notifier,
+    pub notifier: Arc<Notifier>,
     /// Checks of monitors by a browser.
     pub browser: BrowserChecks,
     /// Permits to check a monitor on request.
     pub monitor_runs: Semaphore,
     /// Public status pages in memory.
-    pub status_pages: StatusPages,
+    pub status_pages: RenderedPages,
     /// Their logos.
     pub status_logos: Arc<BlobStore>,
     /// Wakes the task that escalates pages.
-    pub oncall: Notify,
+    pub oncall: Arc<Notify>,
 }
 
 /// Settings, the clock, background threads, and what all routes share.

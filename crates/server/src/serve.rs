@@ -120,12 +120,7 @@ pub async fn serve_routes(
     tasks.spawn(persist::run(app.ingest.symbols.clone(), stopped.clone()));
     tasks.spawn(retention_changes::run(app.clone(), stopped.clone()));
     tasks.spawn(socket::serve(app.clone(), stopped.clone()));
-    tasks.spawn(alerts::channels::run(app.clone(), stopped.clone()));
-    tasks.spawn(alerts::monitors::run(app.clone(), stopped.clone()));
-    tasks.spawn(alerts::oncall::run(app.clone(), stopped.clone()));
-    tasks.spawn(alerts::rules::poll(app.clone(), stopped.clone()));
-    tasks.spawn(alerts::rules::watch_arrivals(app.clone(), stopped.clone()));
-    tasks.spawn(alerts::status::run(app.clone(), stopped.clone()));
+    alerts::start(&app, &mut tasks, &stopped);
     let heartbeat = Heartbeat::new("reload");
     app.process.background.add(&heartbeat);
     tracer.iter().for_each(|tracer| app.process.background.add(tracer.heartbeat()));

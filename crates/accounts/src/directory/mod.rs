@@ -224,42 +224,33 @@ impl Control {
     /// Returns the ends of the grace periods of the project's replaced tokens, nanoseconds since the epoch: runtime,
     /// upload. `None` if no replaced token is accepted at `now_ns`.
     pub fn replaced_tokens(&self, project: u32, now_ns: i64) -> [Option<i64>; 2] {
-        let until = self.directory.read().replaced.get(&project).copied().unwrap_or_default();
+        let until = self.directory().read().replaced.get(&project).copied().unwrap_or_default();
         until.map(|until| (until > now_ns).then_some(until))
     }
 
     /// Returns whether any organization exists.
     pub fn has_organizations(&self) -> bool {
-        !self.directory.read().organizations.is_empty()
+        !self.directory().read().organizations.is_empty()
     }
 
     /// Returns the oldest organization: its owner operates this server.
     pub fn first_organization(&self) -> Option<i64> {
-        self.directory.read().organizations.keys().min().copied()
+        self.directory().read().organizations.keys().min().copied()
     }
 
     /// Returns a user by id; `None` if unknown or disabled.
     pub fn user(&self, id: i64) -> Option<Arc<User>> {
-        self.directory.read().users.get(&id).filter(|user| !user.is_disabled).cloned()
+        self.database.user(id)
     }
 
     /// Returns the user's memberships, ascending by organization id.
     pub fn memberships(&self, user: i64) -> Vec<Membership> {
-        let directory = self.directory.read();
-        let Some(roles) = directory.roles.get(&user) else { return Vec::new() };
-        let mut memberships: Vec<Membership> = roles
-            .iter()
-            .filter_map(|(organization, &role)| {
-                Some(Membership { organization: directory.organizations.get(organization)?.clone(), role })
-            })
-            .collect();
-        memberships.sort_by_key(|membership| membership.organization.id);
-        memberships
+        self.database.memberships(user)
     }
 
     /// Returns the user's membership in an organization.
     pub fn membership(&self, user: i64, organization: i64) -> Option<Membership> {
-        let directory = self.directory.read();
+        let directory = self.directory().read();
         let role = *directory.roles.get(&user)?.get(&organization)?;
         Some(Membership { organization: directory.organizations.get(&organization)?.clone(), role })
     }
@@ -267,83 +258,75 @@ impl Control {
     /// Returns the user's effective role in a project. `None` without access, also for lack of the second factor that
     /// the organization requires.
     pub fn role_in(&self, user: i64, project: &Project) -> Option<Role> {
-        self.directory.read().role_in(user, project)
+        self.directory().read().role_in(user, project)
     }
 
     /// Returns the project of an exporter's token that is valid at `now_ns`.
     pub fn project_by_token(&self, token: &str, now_ns: i64) -> Option<Arc<Project>> {
-        project_of_token(&self.directory.read().by_token, token, now_ns)
+        project_of_token(&self.directory().read().by_token, token, now_ns)
     }
 
     /// Returns the project of an upload token that is valid at `now_ns`.
     pub fn project_by_upload_token(&self, token: &str, now_ns: i64) -> Option<Arc<Project>> {
-        project_of_token(&self.directory.read().by_upload_token, token, now_ns)
+        project_of_token(&self.directory().read().by_upload_token, token, now_ns)
     }
 
     /// Returns a project by its id.
     pub fn project_by_id(&self, id: Uuid) -> Option<Arc<Project>> {
-        self.directory.read().projects.iter().find(|project| project.id == id).cloned()
+        self.directory().read().projects.iter().find(|project| project.id == id).cloned()
     }
 
     /// Returns a project by its number.
     pub fn project_by_number(&self, number: u32) -> Option<Arc<Project>> {
-        let directory = self.directory.read();
-        let at = directory.projects.binary_search_by_key(&number, |project| project.number).ok()?;
-        Some(directory.projects[at].clone())
+        self.database.project_by_number(number)
     }
 
     /// Returns the organization's demo project.
     pub fn demo_project(&self, organization: i64) -> Option<Arc<Project>> {
-        let directory = self.directory.read();
+        let directory = self.directory().read();
         let is_it = |project: &&Arc<Project>| project.demo.is_some() && project.organization_id == organization;
         directory.projects.iter().find(is_it).cloned()
     }
 
     /// Returns the numbers of the organization's projects, ascending.
     pub fn project_numbers(&self, organization: i64) -> Vec<u32> {
-        let directory = self.directory.read();
+        let directory = self.directory().read();
         let owned = directory.projects.iter().filter(|project| project.organization_id == organization);
         owned.map(|project| project.number).collect()
     }
 
     /// Returns the retention in days by project number, of the projects that set one.
     pub fn retention_days(&self) -> BTreeMap<u32, u32> {
-        let directory = self.directory.read();
+        let directory = self.directory().read();
         let own = |project: &Arc<Project>| Some((project.number, project.settings.retention_days?));
         directory.projects.iter().filter_map(own).collect()
     }
 
     /// Returns all projects, ascending by number.
     pub fn all_projects(&self) -> Vec<Arc<Project>> {
-        self.directory.read().projects.clone()
+        self.directory().read().projects.clone()
     }
 
     /// Returns the deleted projects, ascending by number.
     pub fn deleted_projects(&self) -> Arc<[DeletedProject]> {
-        self.directory.read().deleted.clone()
+        self.directory().read().deleted.clone()
     }
 
     /// Returns the projects that the user has access to, with the user's role, ascending by number.
     pub fn projects_of(&self, user: i64) -> Vec<(Arc<Project>, Role)> {
-        let directory = self.directory.read();
+        let directory = self.directory().read();
         let role = |project: &Arc<Project>| Some((project.clone(), directory.role_in(user, project)?));
         directory.projects.iter().filter_map(role).collect()
     }
 
     /// Reloads the directory. An older version never replaces a newer one.
     pub async fn refresh(&self) -> Result<(), ControlError> {
-        let opened = self.directory.read().opened.clone();
-        let fresh = Directory::load(self.pool(), &self.sealer, &opened).await?;
-        let mut directory = self.directory.write();
-        if fresh.version >= directory.version {
-            *directory = fresh;
-        }
-        Ok(())
+        self.database.refresh().await
     }
 
     async fn refresh_if_changed(&self) -> Result<(), ControlError> {
         let version = load::version(self.pool()).await?;
-        let known = self.directory.read().version;
+        let known = self.directory().read().version;
         if version == known { Ok(()) } else { self.refresh().await }
     }
 
@@ -369,12 +352,45 @@ impl Control {
 async fn poll(control: &Control, is_readable: &AtomicBool) {
     let polled = control.refresh_if_changed().await;
     let was_readable = is_readable.swap(polled.is_ok(), Ordering::Relaxed);
-    if let (Err(error), true, false) = (polled, was_readable, control.database.pool.is_closed()) {
+    if let (Err(error), true, false) = (polled, was_readable, control.pool().is_closed()) {
         tracing::error!("the control database cannot be read; what is in memory stays in force: {error}");
     }
 }
 
 impl Directory {
+    pub(super) fn user(&self, id: i64) -> Option<Arc<User>> {
+        self.users.get(&id).filter(|user| !user.is_disabled).cloned()
+    }
+
+    pub(super) fn memberships(&self, user: i64) -> Vec<Membership> {
+        let Some(roles) = self.roles.get(&user) else { return Vec::new() };
+        let mut memberships: Vec<Membership> = roles
+            .iter()
+            .filter_map(|(organization, &role)| {
+                Some(Membership { organization: self.organizations.get(organization)?.clone(), role })
+            })
+            .collect();
+        memberships.sort_by_key(|membership| membership.organization.id);
+        memberships
+    }
+
+    pub(super) fn project_by_number(&self, number: u32) -> Option<Arc<Project>> {
+        let at = self.projects.binary_search_by_key(&number, |project| project.number).ok()?;
+        Some(self.projects[at].clone())
+    }
+
+    /// The project tokens that are opened already.
+    pub(super) fn opened_tokens(&self) -> HashMap<String, String> {
+        self.opened.clone()
+    }
+
+    /// Becomes `fresh`, unless that is of an older version.
+    pub(super) fn replace_by(&mut self, fresh: Directory) {
+        if fresh.version >= self.version {
+            *self = fresh;
+        }
+    }
+
     pub(super) fn all_users(&self) -> impl Iterator<Item = &Arc<User>> {
         self.users.values()
     }

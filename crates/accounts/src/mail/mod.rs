@@ -8,7 +8,7 @@
 //!
 //! A mail stays in the database until the mail server has accepted it.
 
-mod alert_mail;
+mod immediate_mail;
 pub mod settings;
 pub mod templates;
 mod transport;
@@ -29,7 +29,7 @@ use tidewatch_limits::clock::Clock;
 use tidewatch_runtime::background::{Background, HeartbeatGuard};
 use transport::Transport;
 
-pub use alert_mail::AlertMail;
+pub use immediate_mail::ImmediateMail;
 pub use transport::SendError;
 
 /// A handle of the thread that sends mails.
@@ -58,10 +58,10 @@ impl Mailer {
         Ok((mailer, MailSender { transport, woken }))
     }
 
-    /// Delivers the mail of an alert, without the outbox of mails. Blocks.
-    pub fn send_alert(&self, alert: &AlertMail) -> Result<(), SendError> {
+    /// Delivers a mail without the outbox. Blocks.
+    pub fn send_now(&self, mail: &ImmediateMail) -> Result<(), SendError> {
         match &self.transport {
-            Some(transport) => transport.send_alert(alert),
+            Some(transport) => transport.send_now(mail),
             None => Err(SendError::Later("this server has no mail server (docs/operate/accounts.md, Mail)".to_owned())),
         }
     }

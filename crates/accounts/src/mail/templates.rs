@@ -55,62 +55,6 @@ pub fn link_code(base_url: &str, recipient: &str, code: &str) -> Mail {
     .mail()
 }
 
-/// The mail that asks a subscriber of a status page to confirm. `link`: of the subscription.
-pub fn status_confirmation(page: &str, recipient: &str, link: &str) -> Mail {
-    let page = one_line(page);
-    Template {
-        recipient,
-        subject: format!("Confirm your subscription to {page}"),
-        lines: &[
-            format!("Somebody, probably you, subscribed this address to the status page {page}."),
-            "You get mail about its incidents only after you confirm, within 24 hours.".to_owned(),
-        ],
-        action: "Confirm the subscription",
-        link: link.to_owned(),
-        last: "If it was not you, leave it: nothing is sent without your confirmation.",
-    }
-    .mail()
-}
-
-/// The mail about an update of an incident, to a subscriber of a status page. `link`: of the page; `unsubscribe`: of
-/// the subscription.
-pub fn status_update(
-    page: &str,
-    (title, status, message): (&str, &str, &str),
-    recipient: &str,
-    link: &str,
-    unsubscribe: &str,
-) -> Mail {
-    let (page, title) = (one_line(page), one_line(title));
-    let paragraphs = message.lines().map(one_line).filter(|line| !line.is_empty());
-    let lines: Vec<String> = std::iter::once(format!("{title}: {status}")).chain(paragraphs).collect();
-    Template {
-        recipient,
-        subject: format!("{page}: {title} ({status})"),
-        lines: &lines,
-        action: "Look at the status page",
-        link: link.to_owned(),
-        last: &format!("You subscribed to this status page. To unsubscribe: {unsubscribe}"),
-    }
-    .mail()
-}
-
-/// The mail with a code that proves that a contact method reaches its owner.
-pub fn contact_code(base_url: &str, recipient: &str, code: &str) -> Mail {
-    Template {
-        recipient,
-        subject: "A code for a contact method of Tidewatch".to_owned(),
-        lines: &[
-            "Somebody, probably you, wants pages of Tidewatch at this address.".to_owned(),
-            format!("The code {code} confirms it. It is good for ten minutes."),
-        ],
-        action: "Enter the code in your account",
-        link: format!("{base_url}/account?tab=contact"),
-        last: "If it was not you, leave it: without the code nothing is sent here.",
-    }
-    .mail()
-}
-
 /// The mail about a security event of an account.
 pub fn notice(base_url: &str, notice: &Notice) -> Mail {
     let at = jiff::Timestamp::from_nanosecond(i128::from(notice.at_ns)).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
@@ -145,17 +89,25 @@ fn named(role: Role) -> &'static str {
     }
 }
 
-struct Template<'a> {
-    recipient: &'a str,
-    subject: String,
-    lines: &'a [String],
-    action: &'a str,
-    link: String,
-    last: &'a str,
+/// A mail with one link. Its parts are plain text.
+pub struct Template<'a> {
+    /// E-mail address without a display name.
+    pub recipient: &'a str,
+    /// One line.
+    pub subject: String,
+    /// Paragraphs, one line each ([`one_line`]).
+    pub lines: &'a [String],
+    /// The words of the link.
+    pub action: &'a str,
+    /// The address of the link.
+    pub link: String,
+    /// The last paragraph.
+    pub last: &'a str,
 }
 
 impl Template<'_> {
-    fn mail(self) -> Mail {
+    /// Renders the mail as text and as HTML.
+    pub fn mail(self) -> Mail {
         let Template { recipient, subject, lines, action, link, last } = self;
         let text = format!("{}\n\n{action}:\n{link}\n\n{last}\n", lines.join("\n\n"));
         let paragraphs: String =
@@ -176,7 +128,7 @@ impl Template<'_> {
 }
 
 /// Replaces line breaks, other white space and hidden characters, so that no line or header ends early.
-fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split(|c: char| is_hidden(c) || c.is_whitespace()).filter(|w| !w.is_empty()).collect();
     words.join(" ")
 }

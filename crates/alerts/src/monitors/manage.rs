@@ -1,6 +1,6 @@
 //! Changes of monitors: `POST`, `PUT` and `DELETE /api/synthetics/checks`.
 
-use tidewatch_accounts::{Actor, NewMonitor, Project};
+use tidewatch_accounts::{Actor, Project};
 use tidewatch_limits as limits;
 use tidewatch_query::context::QueryContext;
 use tidewatch_query::error::QueryError;
@@ -9,6 +9,7 @@ use super::config::{CheckConfig, ConfigError, in_range};
 use super::rules::Rules;
 use super::secrets;
 use super::views::*;
+use crate::monitors::{Monitors, NewMonitor};
 
 impl From<ConfigError> for QueryError {
     fn from(error: ConfigError) -> QueryError {
@@ -45,8 +46,8 @@ pub async fn create(
         failure_threshold: request.failure_threshold.unwrap_or(usual),
         ..of_config(&config)
     })?;
-    let (id, token) = context.control.create_monitor(actor, project, &new).await?;
-    let check = Check::of(context.control.monitor(project.number, id).await?);
+    let (id, token) = Monitors::of(context).create_monitor(actor, project, &new).await?;
+    let check = Check::of(Monitors::of(context).monitor(project.number, id).await?);
     Ok(Check { token, ..check })
 }
 
@@ -59,7 +60,7 @@ pub async fn change(
     change: CheckChange,
     has_browser: bool,
 ) -> Result<Check, QueryError> {
-    let stored = context.control.monitor(project.number, id).await?.chosen;
+    let stored = Monitors::of(context).monitor(project.number, id).await?.chosen;
     if change.check_type.is_some_and(|check_type| check_type.name() != stored.check_type) {
         return Err(QueryError::unprocessable("the type of a monitor cannot change"));
     }
@@ -86,8 +87,8 @@ pub async fn change(
         failure_threshold: change.failure_threshold.unwrap_or(stored.failure_threshold),
         ..of_config(&config)
     })?;
-    context.control.change_monitor(actor, project, id, &new, &Rules).await?;
-    Ok(Check::of(context.control.monitor(project.number, id).await?))
+    Monitors::of(context).change_monitor(actor, project, id, &new, &Rules).await?;
+    Ok(Check::of(Monitors::of(context).monitor(project.number, id).await?))
 }
 
 /// `DELETE /api/synthetics/checks/{id}`.
@@ -97,7 +98,7 @@ pub async fn delete(
     project: &Project,
     id: i64,
 ) -> Result<CheckDeleted, QueryError> {
-    context.control.delete_monitor(actor, project, id, &Rules).await?;
+    Monitors::of(context).delete_monitor(actor, project, id, &Rules).await?;
     Ok(CheckDeleted { deleted: true })
 }
 
@@ -108,8 +109,8 @@ pub async fn replace_token(
     project: &Project,
     id: i64,
 ) -> Result<Check, QueryError> {
-    let token = context.control.replace_heartbeat_token(actor, project, id).await?;
-    let check = Check::of(context.control.monitor(project.number, id).await?);
+    let token = Monitors::of(context).replace_heartbeat_token(actor, project, id).await?;
+    let check = Check::of(Monitors::of(context).monitor(project.number, id).await?);
     Ok(Check { token: Some(token), ..check })
 }
 

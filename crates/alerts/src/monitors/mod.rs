@@ -5,7 +5,9 @@
 //! - [`verdict`]: whether what a check has seen is as it should be. [`rules`]: states, and the words about their changes.
 //! - [`views`], [`overview`], [`manage`], [`read`]: the API.
 //!
-//! `server/src/alerts/monitors` makes the checks; `accounts/monitor_results.rs` stores what follows from them.
+//! - `tables`: monitors, their results and what follows from them.
+//!
+//! `server/src/alerts/monitors` makes the checks.
 
 pub mod config;
 pub mod heartbeat;
@@ -15,5 +17,33 @@ pub mod read;
 pub mod rules;
 pub mod schedule;
 pub mod secrets;
+mod tables;
 pub mod verdict;
 pub mod views;
+
+pub use tables::{
+    Lease, Monitor, MonitorChange, MonitorDay, MonitorOutcome, MonitorResult, MonitorResultsOf, MonitorRules,
+    MonitorSlot, MonitorStanding, MonitorState, MonitorSummary, MonitorSums, MonitorTimings, MonitorTransition,
+    NewMonitor, ScheduledMonitor,
+};
+
+use tidewatch_accounts::Database;
+use tidewatch_query::context::QueryContext;
+
+/// The monitors of projects and their results.
+#[derive(Clone)]
+pub struct Monitors {
+    database: Database,
+}
+
+impl Monitors {
+    /// The room over this database.
+    pub fn new(database: &Database) -> Monitors {
+        Monitors { database: database.clone() }
+    }
+
+    /// The room over the database of these queries.
+    pub fn of(context: &QueryContext) -> Monitors {
+        Monitors::new(context.control.database())
+    }
+}

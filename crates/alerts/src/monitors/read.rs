@@ -1,6 +1,6 @@
 //! Reads of monitors: lists, the overview, results and series.
 
-use tidewatch_accounts::{Monitor, MonitorDay, MonitorResultsOf, MonitorState, Project};
+use tidewatch_accounts::Project;
 use tidewatch_limits as limits;
 use tidewatch_query::context::QueryContext;
 use tidewatch_query::error::QueryError;
@@ -9,6 +9,7 @@ use tidewatch_query::time::{Buckets, DAY, MINUTE, Range, SECOND, to_rfc3339};
 
 use super::overview::*;
 use super::views::*;
+use crate::monitors::{Monitor, MonitorDay, MonitorResultsOf, MonitorState, Monitors};
 
 /// `GET /api/synthetics/checks`. `browser_problem`: why this server makes no checks by a browser.
 pub async fn list(
@@ -16,19 +17,19 @@ pub async fn list(
     project: &Project,
     browser_problem: Option<&str>,
 ) -> Result<Checks, QueryError> {
-    let monitors = context.control.monitors(project.number).await?.into_iter();
+    let monitors = Monitors::of(context).monitors(project.number).await?.into_iter();
     let checks = monitors.map(|monitor| Check::of(monitor).with_browser_problem(browser_problem)).collect();
     Ok(Checks { checks })
 }
 
 /// `GET /api/synthetics/checks/{id}`.
 pub async fn one(context: &QueryContext, project: &Project, id: i64) -> Result<Check, QueryError> {
-    Ok(Check::of(context.control.monitor(project.number, id).await?))
+    Ok(Check::of(Monitors::of(context).monitor(project.number, id).await?))
 }
 
 /// `GET /api/synthetics/open-count`.
 pub async fn open_count(context: &QueryContext, project: &Project) -> Result<OpenCount, QueryError> {
-    Ok(OpenCount { count: context.control.monitors_down(project.number).await? })
+    Ok(OpenCount { count: Monitors::of(context).monitors_down(project.number).await? })
 }
 
 /// `POST /api/synthetics/overview`. `browser_problem`: see [`list`].
@@ -39,7 +40,7 @@ pub async fn overview(
     browser_problem: Option<&str>,
 ) -> Result<CheckOverview, QueryError> {
     let paging = Paging::read(request.pagination)?;
-    let mut all = context.control.monitors(project.number).await?;
+    let mut all = Monitors::of(context).monitors(project.number).await?;
     let counts = counts(&all);
     let search = request.search.to_lowercase();
     all.retain(|monitor| {
@@ -51,12 +52,12 @@ pub async fn overview(
     let shown = paging.cut(all);
     let ids: Vec<i64> = shown.iter().map(|monitor| monitor.id).collect();
     let (from_ns, to_ns) = bar_days(context.clock.now_ns());
-    let mut days = context.control.monitor_days(&ids, from_ns, to_ns).await?;
+    let mut days = Monitors::of(context).monitor_days(&ids, from_ns, to_ns).await?;
     let mut checks = Vec::with_capacity(shown.len());
     for monitor in shown {
         let days = days.remove(&monitor.id).unwrap_or_default();
-        let latest = context.control.latest_monitor_results(monitor.id, limits::MONITOR_SPARKLINE_POINTS).await?;
-        let duration = |result: &tidewatch_accounts::MonitorResult| {
+        let latest = Monitors::of(context).latest_monitor_results(monitor.id, limits::MONITOR_SPARKLINE_POINTS).await?;
+        let duration = |result: &crate::monitors::MonitorResult| {
             let total_ns = result.timings.total_ns?;
             Some(CheckDuration { at: to_rfc3339(result.at_ns), ms: total_ns as f64 / 1e6 })
         };
@@ -96,10 +97,10 @@ pub async fn results(
     let paging = Paging::read(request.pagination)?;
     let now_ns = context.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now_ns)?;
-    let monitor = context.control.monitor(project.number, id).await?.id;
+    let monitor = Monitors::of(context).monitor(project.number, id).await?.id;
     let of = MonitorResultsOf { monitor, from_ns: range.from, to_ns: range.to, is_failed_only: request.failed_only };
     let window = paging.window();
-    let (results, total) = context.control.monitor_results(of, window.limit as i64, window.offset as i64).await?;
+    let (results, total) = Monitors::of(context).monitor_results(of, window.limit as i64, window.offset as i64).await?;
     let data = results.into_iter().map(CheckResult::of).collect();
     Ok(CheckResults { data, pagination: paging.info(total) })
 }
@@ -113,15 +114,15 @@ pub async fn series(
 ) -> Result<CheckSeries, QueryError> {
     let now_ns = context.clock.now_ns();
     let range = Range::of_list(request.from_date.as_deref(), request.to_date.as_deref(), now_ns)?;
-    let monitor = context.control.monitor(project.number, id).await?;
+    let monitor = Monitors::of(context).monitor(project.number, id).await?;
     let width_min_ns = (monitor.chosen.interval_seconds * SECOND).max(MINUTE);
     let buckets = Buckets::at_most(range, limits::MONITOR_SERIES_POINTS_MAX, width_min_ns);
-    let sums = context.control.monitor_sums(id, buckets.origin, range.to, buckets.width).await?;
+    let sums = Monitors::of(context).monitor_sums(id, buckets.origin, range.to, buckets.width).await?;
     let (good, made) = sums.iter().fold((0, 0), |(good, made), one| (good + one.up, made + one.total - one.missed));
-    let mut transitions = context.control.monitor_transitions(id, range.from).await?;
+    let mut transitions = Monitors::of(context).monitor_transitions(id, range.from).await?;
     transitions.retain(|change| change.at_ns < range.to);
     let (from_ns, to_ns) = bar_days(now_ns);
-    let days = context.control.monitor_days(&[id], from_ns, to_ns).await?.remove(&id).unwrap_or_default();
+    let days = Monitors::of(context).monitor_days(&[id], from_ns, to_ns).await?.remove(&id).unwrap_or_default();
     Ok(CheckSeries {
         bucket_seconds: buckets.width / SECOND,
         points: sums.into_iter().map(CheckPoint::of).collect(),

@@ -1,7 +1,8 @@
 //! The states of monitors, and the words about their changes.
 
-use tidewatch_accounts::{MonitorChange, MonitorOutcome, MonitorRules, MonitorStanding, MonitorState};
 use tidewatch_query::time;
+
+use crate::monitors::{MonitorChange, MonitorOutcome, MonitorRules, MonitorStanding, MonitorState};
 
 /// The rules of every monitor.
 #[derive(Debug, Clone, Copy)]

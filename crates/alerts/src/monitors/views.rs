@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tidewatch_accounts::{
-    Monitor, MonitorDay, MonitorOutcome, MonitorResult, MonitorState, MonitorSums, MonitorTransition,
-};
 use tidewatch_query::time::to_rfc3339;
 use tidewatch_query::views::page::{PageInfo, PageRequest};
 use utoipa::ToSchema;
 
 use super::secrets;
+use crate::monitors::{
+    Monitor, MonitorDay, MonitorOutcome, MonitorResult, MonitorState, MonitorSums, MonitorTransition,
+};
 
 /// Types of monitors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, ToSchema)]

@@ -1,10 +1,10 @@
 //! Contact methods of people: their configuration, checked, and a form of it that others may see.
 
 use serde_json::{Map, Value, json};
+use tidewatch_limits as limits;
 use url::Url;
 
-use crate::delivery::twilio::{self, PHONE_NUMBER, SMS};
-use tidewatch_limits as limits;
+use crate::channels::delivery::twilio::{self, PHONE_NUMBER, SMS};
 
 /// A checked contact method.
 #[derive(Debug, Clone, PartialEq, Eq)]

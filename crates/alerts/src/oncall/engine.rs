@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
+use tidewatch_accounts::ControlError;
 
 use super::chain::{self, ChainProgress, ChainStep};
 use super::contact;
@@ -10,10 +11,10 @@ use super::escalation::{self, Progress};
 use super::policy::{PolicyDefinition, TargetKind};
 use super::schedule::{Override, Schedule};
 use super::wait::Wait;
-use tidewatch_accounts::oncall::{
+use crate::channels::Severity;
+use crate::oncall::{
     ChainInput, ChainOutcome, OncallSchedule, PageProgress, PagingRules, PersonProgress, StepInput, StepOutcome,
 };
-use tidewatch_accounts::{ControlError, Severity};
 
 /// The rules of this crate.
 #[derive(Debug, Clone, Copy, Default)]

@@ -1,9 +1,13 @@
-//! On-call: who is on call, whom a page reaches and when. Pure: the control database stores pages, the server runs them.
+//! On-call: who is on call, whom a page reaches and when. WIRE 5.7.
 //!
 //! - [`zone`]: instants and the clocks on the wall. [`layer`]: one rotation. [`schedule`]: layers and overrides.
 //! - [`policy`]: the steps of an escalation. [`escalation`]: which step runs when; [`chain`]: the chain of one person.
-//! - [`engine`]: these rules as the control database calls them.
+//! - [`engine`]: these rules as the transactions that change pages call them ([`PagingRules`]).
 //! - [`contact`]: contact methods. [`calendar`]: shifts as an iCalendar feed.
+//! - [`mails`]: codes for contact methods. [`worker`]: opens and escalates pages.
+//! - `tables`: teams, schedules, policies, pages and contact methods. [`views`], [`page_views`]: the bodies of the API.
+//!
+//! Invariants: a notification becomes one page, and a step runs once, whichever node ends at whatever time.
 
 pub mod calendar;
 pub mod chain;
@@ -11,10 +15,41 @@ pub mod contact;
 pub mod engine;
 pub mod escalation;
 pub mod layer;
+pub mod mails;
+pub mod page_views;
+mod paging_rules;
 pub mod policy;
 pub mod schedule;
+mod tables;
+pub mod views;
 pub mod wait;
+pub mod worker;
 pub mod zone;
+
+pub use paging_rules::{ChainInput, ChainOutcome, PageProgress, PagingRules, PersonProgress, StepInput, StepOutcome};
+pub(crate) use tables::page_of_subject;
+pub use tables::{
+    AckLink, ContactMethod, NewContactMethod, NewOverride, NewPage, NewPolicy, NewSchedule, NewTeam, OncallOverride,
+    OncallPage, OncallPolicy, OncallSchedule, OncallTeam, PageDelivery, PageEvent, PageFilter, UserRule,
+};
+
+use tidewatch_accounts::Database;
 
 /// Nanoseconds of a minute.
 pub const MINUTE_NS: i64 = 60_000_000_000;
+
+/// The lease of the node that opens and escalates pages.
+pub const LEASE: &str = "oncall";
+
+/// The teams, schedules, policies and pages of organizations, and the contact methods of people.
+#[derive(Clone)]
+pub struct OnCall {
+    database: Database,
+}
+
+impl OnCall {
+    /// The room over this database.
+    pub fn new(database: &Database) -> OnCall {
+        OnCall { database: database.clone() }
+    }
+}

@@ -1,9 +1,9 @@
 //! Escalation policies: whom a page reaches, step by step.
 
 use serde::{Deserialize, Serialize};
-
-use tidewatch_accounts::Severity;
 use tidewatch_limits as limits;
+
+use crate::channels::Severity;
 
 /// Kind of a step's target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

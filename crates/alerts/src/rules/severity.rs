@@ -13,9 +13,8 @@
 //! | spike | from 5 times the factor |
 //! | error budget | the fast pair of windows |
 
-use tidewatch_accounts::Severity;
-
 use super::config::{ImpactThreshold, RuleConfig};
+use crate::channels::Severity;
 
 /// The severity of a value that breaches.
 pub fn automatic(config: &RuleConfig, value: f64) -> Severity {

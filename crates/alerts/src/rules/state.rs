@@ -9,7 +9,8 @@
 //! | firing | no breach | resolves |
 //! | any | no data | stays; after [`NO_DATA_NS`] it resolves, or is quiet |
 
-use tidewatch_accounts::{RuleState, RuleStateKind, Severity};
+use crate::channels::Severity;
+use crate::rules::{RuleState, RuleStateKind};
 
 /// Without data a state is kept for this long: data may be late. Nanoseconds.
 pub const NO_DATA_NS: i64 = 3600 * SECOND;

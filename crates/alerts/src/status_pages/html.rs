@@ -3,12 +3,11 @@
 
 use std::fmt::Write;
 
-use tidewatch_accounts::{MaintenanceWindow, PublicIncident, Subscription};
-
 use super::times::{date, duration, minute, rfc3339};
 use super::{Check, CheckState, MonitorDay, PublicPage, uptime_percent};
 use crate::escape::{escaped, push};
 use crate::markdown;
+use crate::status_pages::{MaintenanceWindow, PublicIncident, Subscription};
 
 /// The style sheet of status pages.
 pub const STYLE: &str = include_str!("style.css");

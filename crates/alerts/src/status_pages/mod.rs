@@ -3,23 +3,48 @@
 //! - this module: the model of a page.
 //! - [`settings`]: what an owner may choose. [`logo`]: which files are logos.
 //! - [`html`], [`feed`], [`badge`]: the model as a page, an Atom feed and a picture.
+//! - [`rendered`]: pages in memory, in each of their forms.
+//! - `tables`: pages, maintenance windows and subscribers. [`views`]: the bodies of the API.
 //!
-//! Invariant: nothing of a private page is public.
+//! Invariants: nothing of a private page is public; nobody is notified without a confirmation of the address.
 
 pub mod badge;
 pub mod feed;
 pub mod html;
 pub mod logo;
+mod mails;
+pub mod rendered;
 pub mod settings;
+mod stored_monitors;
+mod tables;
 mod times;
+pub mod views;
 
+pub use stored_monitors::StoredMonitors;
+pub use tables::{
+    MaintenanceWindow, NewStatusPage, Outage as MonitorOutage, PageAddress, PublicIncident, StatusComponent,
+    StatusPage, SubscriberKind, Subscription,
+};
 pub use times::rfc3339;
 
 use std::future::Future;
 use std::pin::Pin;
 
-use tidewatch_accounts::{Control, ControlError, MaintenanceWindow, MonitorOutage, PublicIncident, StatusPage};
+use tidewatch_accounts::{ControlError, Database};
 use tidewatch_limits as limits;
+
+/// The status pages of organizations, their maintenance windows and subscribers.
+#[derive(Clone)]
+pub struct StatusPages {
+    database: Database,
+}
+
+impl StatusPages {
+    /// The room over this database.
+    pub fn new(database: &Database) -> StatusPages {
+        StatusPages { database: database.clone() }
+    }
+}
 
 /// Nanoseconds of a UTC day.
 const DAY_NS: i64 = 86_400_000_000_000;
@@ -80,12 +105,12 @@ pub type Reading<'a, T> = Pin<Box<dyn Future<Output = Result<T, ControlError>> +
 /// Where status pages read monitors.
 pub trait MonitorSource: Send + Sync {
     /// The monitors of an organization, by name.
-    fn monitors<'a>(&'a self, control: &'a Control, organization: i64) -> Reading<'a, Vec<MonitorState>>;
+    fn monitors<'a>(&'a self, database: &'a Database, organization: i64) -> Reading<'a, Vec<MonitorState>>;
 
     /// The results of monitors by UTC day, from `from_ns` to `to_ns`.
     fn days<'a>(
         &'a self,
-        control: &'a Control,
+        database: &'a Database,
         ids: &'a [i64],
         from_ns: i64,
         to_ns: i64,
@@ -295,7 +320,9 @@ fn all_days(monitor: i64, days: &[MonitorDay], now_ns: i64) -> Vec<MonitorDay> {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use tidewatch_accounts::{Incident, IncidentStatus, IncidentUpdate, NewStatusPage, Severity, StatusComponent};
+    use crate::channels::Severity;
+    use crate::incidents::{Incident, IncidentStatus, IncidentUpdate};
+    use crate::status_pages::{NewStatusPage, StatusComponent};
 
     use super::*;
 

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use tidewatch_accounts::StatusComponent;
 use tidewatch_limits as limits;
+
+use crate::status_pages::StatusComponent;
 
 /// The slug, if it is one: `^[a-z0-9][a-z0-9-]{1,58}[a-z0-9]$`.
 pub fn slug(slug: &str) -> Result<String, String> {

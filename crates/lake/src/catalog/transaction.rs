@@ -1,6 +1,5 @@
 //! Transactions of the catalog: commit, failure, and the outcome of a failed COMMIT.
 
-#[cfg(test)]
 use std::sync::atomic::Ordering;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};

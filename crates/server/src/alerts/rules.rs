@@ -1,44 +1,18 @@
-//! Evaluates notification rules: polled ones periodically on one node, those of arriving data as soon as it is stored.
+//! Evaluates the notification rules of arriving data as soon as it is stored.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tidewatch_alerts::rules::evaluation::arrivals::{Arrivals, Arrived};
-use tidewatch_alerts::rules::evaluation::poll::Poller;
 use tidewatch_ingest::rule_arrivals::ProjectArrivals;
-use tidewatch_journal::heartbeat::Heartbeat;
 use tidewatch_limits as limits;
 use tidewatch_runtime::background::HeartbeatGuard;
 use tokio::sync::watch;
 
 use crate::app::App;
 
-/// Evaluates polled rules every `notification_poll_seconds` until `stopped`.
-pub async fn poll(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
-    let heartbeat = Heartbeat::new("rules");
-    app.process.background.add(&heartbeat);
-    let running = HeartbeatGuard(heartbeat);
-    let mut poller = Poller::new(app.query.clone(), app.accounts.lease_holder.clone());
-    loop {
-        tokio::select! {
-            () = tokio::time::sleep(Duration::from_secs(app.process.config.notification_poll_seconds)) => {}
-            _ = stopped.wait_for(|stop| *stop) => break,
-        }
-        running.0.beat();
-        if let Err(error) = poller.poll().await {
-            tracing::error!(%error, "notification rules were not evaluated: {error}");
-        }
-        running.0.idle();
-    }
-    poller.release().await;
-}
-
 /// Evaluates what was stored before the start, then what arrives, until `stopped`.
-pub async fn watch_arrivals(app: Arc<App>, mut stopped: watch::Receiver<bool>) {
-    let heartbeat = Heartbeat::new("rules-on-arrival");
-    app.process.background.add(&heartbeat);
-    let running = HeartbeatGuard(heartbeat);
+pub async fn watch_arrivals(app: Arc<App>, running: HeartbeatGuard, mut stopped: watch::Receiver<bool>) {
     let arriving = app.ingest.durable_store.rule_arrivals().clone();
     let mut evaluator = Arrivals::new(app.query.clone());
     // Whether what is stored was evaluated, as far as it did not arrive since.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, bail, ensure};
 use tidewatch_accounts::secrets::secret_settings::secret_setting;
 use tidewatch_accounts::sso::settings::is_plain_http;
-use tidewatch_alerts::delivery::twilio::{self, Account};
+use tidewatch_alerts::channels::delivery::twilio::{self, Account};
 
 /// Settings of the Twilio account that sends SMS. Without them there are no contact methods of type `sms`.
 #[derive(Debug, Clone, clap::Args)]

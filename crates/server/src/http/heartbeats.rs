@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Path, State};
 use serde::Serialize;
-use tidewatch_accounts::MonitorOutcome;
+use tidewatch_alerts::monitors::MonitorOutcome;
 use tidewatch_alerts::monitors::rules::Rules;
 use utoipa::ToSchema;
 
@@ -116,7 +116,7 @@ async fn ended_by_post(
 
 async fn report(app: &App, token: &str, outcome: MonitorOutcome, reason: String) -> Result<Json<Reported>, ApiError> {
     let result = unmeasured(app.process.clock.now_ns(), outcome, reason);
-    match app.accounts.control.record_heartbeat(token, &result, &Rules).await? {
+    match app.alerts.monitors.record_heartbeat(token, &result, &Rules).await? {
         true => Ok(Json(Reported { status: "ok" })),
         false => Err(ApiError::not_found("no such heartbeat")),
     }

@@ -100,8 +100,8 @@ impl Desk {
         while self
             .harness
             .app()
-            .accounts
-            .control
+            .alerts
+            .incidents
             .has_ungrouped_notifications(self.clock.load(Ordering::SeqCst), GRACE)
             .await
             .expect("a database")
@@ -175,10 +175,10 @@ on_both! {
         assert_eq!(incidents.len(), 1, "{incidents:#?}");
         let alerts = desk.detail(&incidents[0]["id"]).await["alerts"].as_array().expect("a list").len();
         assert_eq!(alerts, 9);
-        let announcer = tidewatch_server::alerts::status::announcer(desk.harness.app());
-        let control = &desk.harness.app().accounts.control;
+        let announcer = tidewatch_server::alerts::announcer(desk.harness.app());
+        let incidents = &desk.harness.app().alerts.incidents;
         let lease = ("another lease", "nobody");
-        let grouped = control.group_notifications(lease, &announcer, (NOW, GRACE), |_, _, _| panic!("without the lease")).await;
+        let grouped = incidents.group_notifications(lease, &announcer, (NOW, GRACE), |_, _, _| panic!("without the lease")).await;
         assert_eq!(grouped.expect("a database"), None);
     }
 

@@ -209,8 +209,8 @@ async fn the_end_of_a_certificate_is_read() {
     for id in &ids {
         world.results_at_least(*id, 1).await;
     }
-    let control = world.harness.app().accounts.control.clone();
-    let latest = async |id: i64| control.latest_monitor_results(id, 1).await.expect("results").remove(0);
+    let monitors = world.harness.app().alerts.monitors.clone();
+    let latest = async |id: i64| monitors.latest_monitor_results(id, 1).await.expect("results").remove(0);
     let moved = async |to_ns: i64| {
         world.clock.store(to_ns, Ordering::SeqCst);
         let mut reasons = Vec::new();

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use serde_json::{Value, json};
 use tidewatch_accounts::secrets::seal::Sealer;
-use tidewatch_accounts::{Actor, Control, Lease, MonitorSlot, NewAccount, NewMonitor};
+use tidewatch_accounts::{Actor, Control, NewAccount};
 use tidewatch_alerts::monitors::rules::Rules;
+use tidewatch_alerts::monitors::{Lease, MonitorSlot, Monitors, NewMonitor};
 use tidewatch_server::alerts::monitors::unmeasured;
 
 use crate::engines::On;
@@ -60,12 +61,12 @@ on_both! {
         assert_eq!(series["days"], json!([{ "bucket": "2026-06-01T00:00:00Z", "total": 5, "up": 2, "missed": 0 }]));
         let total: i64 = series["points"].as_array().unwrap().iter().map(|point| point["total"].as_i64().unwrap()).sum();
         assert_eq!(total, 5);
-        let days = world.harness.app().accounts.control.monitor_days(&[id], 0, i64::MAX).await.expect("days");
+        let days = world.harness.app().alerts.monitors.monitor_days(&[id], 0, i64::MAX).await.expect("days");
         assert_eq!((days[&id][0].total, days[&id][0].up), (5, 2));
-        let states = world.harness.app().accounts.control.monitor_states(&[id, 999_999]).await.expect("states");
+        let states = world.harness.app().alerts.monitors.monitor_states(&[id, 999_999]).await.expect("states");
         assert_eq!((states.len(), states[0].name.as_str()), (1, "Shop"));
         let organization = organization(&world.harness).await;
-        let all = world.harness.app().accounts.control.monitors_of_organization(organization).await.expect("monitors");
+        let all = world.harness.app().alerts.monitors.monitors_of_organization(organization).await.expect("monitors");
         assert_eq!(all, states);
 
         let overview = at("/api/synthetics/overview", &world.project);
@@ -125,14 +126,15 @@ on_both! {
     async fn only_the_holder_of_the_lease_stores_results_and_each_slot_once(database) {
         const NOW: i64 = NOON_NS as i64;
         let open = || async { Control::open(&database.location(), Sealer::new(&[1; 32])).await.expect("a node") };
-        let (one, other) = (open().await, open().await);
+        let (first, second) = (open().await, open().await);
+        let (one, other) = (Monitors::new(first.database()), Monitors::new(second.database()));
         let by = Actor { user_id: None, name: "a test".into(), address: String::new(), user_agent: String::new(), at_ns: NOW };
         let account = NewAccount {
             email: "a@example.com".into(), name: "A".into(), password_hash: "none".into(), organization_name: "A".into(),
             timezone: "UTC".into(), project_name: "a".into(), framework: "opentelemetry".into(),
         };
-        one.register(&by, &account).await.expect("an account");
-        let project = one.all_projects().into_iter().next().expect("a project");
+        first.register(&by, &account).await.expect("an account");
+        let project = first.all_projects().into_iter().next().expect("a project");
         let new = NewMonitor {
             name: "a".into(), check_type: "http".into(), is_enabled: true, interval_seconds: 30, timeout_seconds: 10,
             failure_threshold: 1, period_seconds: 0, grace_seconds: 0, config: json!({}),
@@ -140,15 +142,15 @@ on_both! {
         let (id, token) = one.create_monitor(&by, &project, &new).await.expect("a monitor");
         assert_eq!(token, None);
         let lease = |holder| Lease { name: "monitors", holder };
-        assert!(one.take_lease("monitors", "one", NOW, NOW + 60).await.expect("a lease"));
-        assert!(!other.take_lease("monitors", "other", NOW, NOW + 60).await.expect("a lease"));
-        let down = unmeasured(NOW, tidewatch_accounts::MonitorOutcome::Down, "no".into());
+        assert!(first.database().take_lease("monitors", "one", NOW, NOW + 60).await.expect("a lease"));
+        assert!(!second.database().take_lease("monitors", "other", NOW, NOW + 60).await.expect("a lease"));
+        let down = unmeasured(NOW, tidewatch_alerts::monitors::MonitorOutcome::Down, "no".into());
         let slot = |holder, slot_ns| MonitorSlot { lease: lease(holder), slot_ns, missed: Vec::new() };
         assert!(!other.record_monitor_result(id, &down, Some(&slot("other", 1)), &Rules).await.expect("no error"));
         assert!(one.record_monitor_result(id, &down, Some(&slot("one", 1)), &Rules).await.expect("no error"));
         assert!(!one.record_monitor_result(id, &down, Some(&slot("one", 1)), &Rules).await.expect("no error"));
         // The other node continues after the lease, and the first one's late result is not stored.
-        assert!(other.take_lease("monitors", "other", NOW + 61, NOW + 120).await.expect("a lease"));
+        assert!(second.database().take_lease("monitors", "other", NOW + 61, NOW + 120).await.expect("a lease"));
         assert!(!one.record_monitor_result(id, &down, Some(&slot("one", 2)), &Rules).await.expect("no error"));
         assert!(other.record_monitor_result(id, &down, Some(&slot("other", 2)), &Rules).await.expect("no error"));
         assert_eq!(one.latest_monitor_results(id, 10).await.expect("results").len(), 2);

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use serde_json::json;
 use tidewatch_accounts::secrets::seal::Sealer;
-use tidewatch_accounts::{
-    Actor, AlertStatus, ClaimedMessage, Control, FailedAttempt, NewAccount, Notification, Project, Severity, Target,
+use tidewatch_accounts::{Actor, Control, NewAccount, Project};
+use tidewatch_alerts::channels::{
+    AlertStatus, Channels, ClaimedMessage, FailedAttempt, Notification, Severity, Target,
 };
 
 use crate::engines::On;
@@ -16,7 +17,7 @@ const MINUTE: i64 = 60_000_000_000;
 const NOW: i64 = 1_767_323_045_000_000_000;
 
 struct Outbox {
-    control: Control,
+    channels: Channels,
     project: Arc<Project>,
 }
 
@@ -34,12 +35,12 @@ impl Outbox {
         };
         control.register(&actor(), &account).await.expect("an account");
         let project = control.all_projects().remove(0);
-        Outbox { control, project }
+        Outbox { channels: Channels::new(control.database()), project }
     }
 
     async fn channel(&self, name: &str, channel_type: &str) -> i64 {
         let config = json!({ "url": "https://example.com/", "secret": "s3cret" });
-        self.control.create_channel(&actor(), &self.project, name, channel_type, &config).await.expect("a channel")
+        self.channels.create_channel(&actor(), &self.project, name, channel_type, &config).await.expect("a channel")
     }
 
     async fn queue(&self, subject: &str, targets: &[Target]) {
@@ -57,11 +58,11 @@ impl Outbox {
             series: Vec::new(),
             at_ns: NOW,
         };
-        self.control.notify(&notification, targets).await.expect("queued");
+        self.channels.notify(&notification, targets).await.expect("queued");
     }
 
     async fn claim(&self, now_ns: i64) -> Vec<ClaimedMessage> {
-        self.control.claim_notifications(now_ns, &BTreeSet::new(), 100).await.expect("a claim")
+        self.channels.claim_notifications(now_ns, &BTreeSet::new(), 100).await.expect("a claim")
     }
 
     async fn one(&self, now_ns: i64) -> ClaimedMessage {
@@ -72,7 +73,7 @@ impl Outbox {
 
     async fn fail(&self, message: &ClaimedMessage, now_ns: i64) -> bool {
         let failed = FailedAttempt { error: "it is down", delivered: &[], is_final: false, retry_after_seconds: None };
-        self.control.defer_notification(message, &failed, now_ns).await.expect("deferred")
+        self.channels.defer_notification(message, &failed, now_ns).await.expect("deferred")
     }
 }
 
@@ -97,7 +98,7 @@ on_both! {
         assert_eq!((channel_type.as_str(), &config["secret"]), ("webhook", &json!("s3cret")));
         // Other nodes leave it alone while the lease lasts, which can be extended.
         assert_eq!(outbox.claim(NOW + MINUTE).await, []);
-        outbox.control.lease_notifications(std::slice::from_ref(&claimed), NOW + 4 * MINUTE).await.expect("a lease");
+        outbox.channels.lease_notifications(std::slice::from_ref(&claimed), NOW + 4 * MINUTE).await.expect("a lease");
         assert_eq!(outbox.claim(NOW + 3 * MINUTE).await, []);
         // Killed before or after sending: the same id after the lease, also when others have arrived.
         for _ in 0..50 {
@@ -106,15 +107,15 @@ on_both! {
         let again = outbox.claim(NOW + 5 * MINUTE).await;
         assert_eq!((again[0].key.as_str(), subjects(&again[0])), (claimed.key.as_str(), vec!["first"]));
         // A message that a stop gives back is due at once.
-        outbox.control.lease_notifications(&again, 0).await.expect("a lease");
+        outbox.channels.lease_notifications(&again, 0).await.expect("a lease");
         let again = outbox.claim(NOW + 5 * MINUTE).await;
         assert_eq!(again[0].key, claimed.key);
         // Sent and marked: never again.
         for message in &again {
-            outbox.control.mark_notification_sent(message, "", NOW + 5 * MINUTE).await.expect("marked");
+            outbox.channels.mark_notification_sent(message, "", NOW + 5 * MINUTE).await.expect("marked");
         }
         assert_eq!(outbox.claim(NOW + 500 * MINUTE).await, []);
-        let channel = outbox.control.channel(outbox.project.number, channel).await.expect("a channel");
+        let channel = outbox.channels.channel(outbox.project.number, channel).await.expect("a channel");
         assert_eq!((channel.sent_ns, channel.failing_since_ns, channel.waiting), (Some(NOW + 5 * MINUTE), None, 0));
     }
 
@@ -131,7 +132,7 @@ on_both! {
             assert_eq!(outbox.claim(at_ns + delay * MINUTE - 1).await, []);
             at_ns += delay * MINUTE;
         }
-        let state = outbox.control.channel(outbox.project.number, broken).await.expect("a channel");
+        let state = outbox.channels.channel(outbox.project.number, broken).await.expect("a channel");
         assert_eq!((state.failing_since_ns, state.error.as_str(), state.waiting), (Some(NOW), "it is down", 1));
         let last = outbox.one(at_ns).await;
         assert!(outbox.fail(&last, at_ns).await, "the fifth attempt is the last");
@@ -139,15 +140,15 @@ on_both! {
         assert_eq!(report.channel, Some(works));
         assert_eq!(subjects(&report), ["Notifications do not reach the channel broken"]);
         assert!(report.notifications[0].body.ends_with("The latest one failed: it is down."));
-        outbox.control.mark_notification_sent(&report, "", at_ns).await.expect("marked");
+        outbox.channels.mark_notification_sent(&report, "", at_ns).await.expect("marked");
         // Once for each time that it fails.
         outbox.queue("lost too", &[Target::Channel(broken)]).await;
         let failed = FailedAttempt { error: "x", delivered: &[], is_final: true, retry_after_seconds: None };
         let message = outbox.one(at_ns).await;
-        assert!(outbox.control.defer_notification(&message, &failed, at_ns).await.expect("given up"));
+        assert!(outbox.channels.defer_notification(&message, &failed, at_ns).await.expect("given up"));
         assert_eq!(outbox.claim(at_ns).await, []);
         // And when it works again.
-        outbox.control.record_channel_test(broken, "", at_ns).await.expect("recorded");
+        outbox.channels.record_channel_test(broken, "", at_ns).await.expect("recorded");
         let report = outbox.one(at_ns).await;
         assert_eq!((report.channel, report.notifications[0].status), (Some(works), AlertStatus::Resolved));
         assert_eq!(report.notifications[0].alert_key, format!("channel:{broken}"));
@@ -162,7 +163,7 @@ on_both! {
         let claimed = outbox.claim(NOW).await;
         assert_eq!(claimed.len(), 10, "ten in a minute are messages of their own");
         for message in &claimed {
-            outbox.control.mark_notification_sent(message, "", NOW).await.expect("marked");
+            outbox.channels.mark_notification_sent(message, "", NOW).await.expect("marked");
         }
         for number in 10..40 {
             outbox.queue(&format!("{number}"), &[Target::Channel(channel)]).await;
@@ -210,7 +211,7 @@ on_both! {
             outbox.queue("more", &[Target::Channel(one)]).await;
         }
         let busy = BTreeSet::from([channel]);
-        let claimed = outbox.control.claim_notifications(NOW, &busy, 100).await.expect("a claim");
+        let claimed = outbox.channels.claim_notifications(NOW, &busy, 100).await.expect("a claim");
         assert_eq!(claimed.iter().map(|one| one.channel).collect::<Vec<_>>(), [Some(other)]);
     }
 
@@ -223,12 +224,12 @@ on_both! {
         let delivered = ["a@b.c".to_owned()];
         let failed =
             FailedAttempt { error: "busy", delivered: &delivered, is_final: false, retry_after_seconds: Some(600) };
-        outbox.control.defer_notification(&message, &failed, NOW).await.expect("deferred");
+        outbox.channels.defer_notification(&message, &failed, NOW).await.expect("deferred");
         assert_eq!(outbox.claim(NOW + 9 * MINUTE).await, []);
         assert_eq!(outbox.one(NOW + 10 * MINUTE).await.delivered, delivered);
         // The result of a node whose lease had ended counts once.
         assert_eq!(outbox.claim(NOW + 11 * MINUTE).await, []);
-        outbox.control.defer_notification(&message, &failed, NOW + 11 * MINUTE).await.expect("nothing");
+        outbox.channels.defer_notification(&message, &failed, NOW + 11 * MINUTE).await.expect("nothing");
         assert_eq!(outbox.one(NOW + 13 * MINUTE).await.tries, 1);
     }
 
@@ -239,7 +240,7 @@ on_both! {
         outbox.queue("x", &[Target::Channel(channel)]).await;
         let hour = 60 * MINUTE;
         let claimed = outbox.one(NOW - hour).await;
-        outbox.control.mark_notification_sent(&claimed, "", NOW - hour).await.expect("marked");
+        outbox.channels.mark_notification_sent(&claimed, "", NOW - hour).await.expect("marked");
         assert_eq!(outbox.claim(NOW + hour).await, []);
         outbox.queue("y", &[Target::Channel(channel)]).await;
         let message = outbox.one(NOW).await;

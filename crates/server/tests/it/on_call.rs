@@ -367,7 +367,7 @@ on_both! {
         let app = desk.harness.app();
         let grace = std::time::Duration::from_secs(app.process.config.incident_grace_seconds);
         until(async || {
-            let waits = app.accounts.control.has_ungrouped_notifications(app.process.clock.now_ns(), grace).await.expect("a read");
+            let waits = app.alerts.incidents.has_ungrouped_notifications(app.process.clock.now_ns(), grace).await.expect("a read");
             (!waits).then_some(())
         })
         .await;

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tidewatch_accounts::{RuleBatch, RuleChange, RuleChanges, RuleState, RuleStateKind, Severity};
+use tidewatch_alerts::channels::Severity;
 use tidewatch_alerts::rules::evaluation::poll::{LEASE, Poller};
+use tidewatch_alerts::rules::{RuleBatch, RuleChange, RuleChanges, RuleState, RuleStateKind};
 
 use crate::client::Answer;
 use crate::harness::{Harness, Project, text};
@@ -100,11 +101,7 @@ pub async fn channel(harness: &Harness, project: &Project) -> i64 {
     let id = project.id.parse().expect("a UUID");
     let project = app.accounts.control.project_by_id(id).expect("the project");
     let config = json!({ "url": "https://example.com/hook" });
-    app.accounts
-        .control
-        .create_channel(&app.accounts.by_server(), &project, "hook", "webhook", &config)
-        .await
-        .expect("a channel")
+    app.alerts.channels.create_channel(&app.by_server(), &project, "hook", "webhook", &config).await.expect("a channel")
 }
 
 pub fn seconds(minute: i64) -> f64 {
@@ -202,17 +199,17 @@ on_both! {
         let (harness, project) = Harness::registered_at(&database, &clock, |_| {}).await;
         let setup = Setup::of(harness, project, clock).await;
         let id = setup.create("error_count_threshold", json!({})).await;
-        let control = setup.harness.app().accounts.control.clone();
+        let (control, rules) = (setup.harness.app().accounts.control.clone(), setup.harness.app().alerts.rules.clone());
         let number = control.project_by_id(setup.project.id.parse().expect("a UUID")).expect("the project").number;
-        let rule = control.notification_rules(number).await.expect("rules").remove(0);
+        let rule = rules.notification_rules(number).await.expect("rules").remove(0);
         let now = NOON_NS as i64;
         let kind = RuleStateKind::Firing;
         let state = RuleState { kind, since_ns: now, fired_ns: Some(now), data_ns: now, severity: Severity::Warning, marker: 0 };
-        let notification = tidewatch_accounts::Notification {
+        let notification = tidewatch_alerts::channels::Notification {
             organization: control.first_organization().expect("an organization"),
             project: Some(number),
-            alert_key: tidewatch_accounts::alert_key(id, ""),
-            status: tidewatch_accounts::AlertStatus::Firing,
+            alert_key: tidewatch_alerts::rules::alert_key(id, ""),
+            status: tidewatch_alerts::channels::AlertStatus::Firing,
             severity: Severity::Warning,
             rule_type: rule.rule_type.clone(),
             rule_name: rule.name.clone(),
@@ -228,10 +225,10 @@ on_both! {
         };
         let batch = RuleBatch { changes: vec![change.clone()], known: Vec::new() };
         let apply = async |holder: &str, batch: &RuleBatch| {
-            control.apply_rule_changes(Some((LEASE, holder)), batch, now).await.expect("a transaction")
+            rules.apply_rule_changes(Some((LEASE, holder)), batch, now).await.expect("a transaction")
         };
         assert_eq!(apply("one", &batch).await, RuleChanges::NoLease, "nobody has it");
-        assert!(control.take_lease(LEASE, "one", now, now + MINUTE).await.expect("a lease"));
+        assert!(control.database().take_lease(LEASE, "one", now, now + MINUTE).await.expect("a lease"));
         assert_eq!(apply("other", &batch).await, RuleChanges::NoLease);
         assert!(setup.notified().await.is_empty());
         assert_eq!(apply("one", &batch).await, RuleChanges::Applied { conflicts: 0 });

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
-use tidewatch_accounts::Control;
+use tidewatch_accounts::Database;
 use tidewatch_alerts::status_pages::{CheckState, MonitorDay, MonitorSource, MonitorState, Reading};
 
 use crate::client::{self, Answer};
@@ -28,7 +28,7 @@ struct Monitors {
 }
 
 impl MonitorSource for Monitors {
-    fn monitors<'a>(&'a self, _: &'a Control, _: i64) -> Reading<'a, Vec<MonitorState>> {
+    fn monitors<'a>(&'a self, _: &'a Database, _: i64) -> Reading<'a, Vec<MonitorState>> {
         let monitor = |id, name: &str, state| MonitorState {
             id,
             name: format!("{name}{}", self.name),
@@ -38,7 +38,7 @@ impl MonitorSource for Monitors {
         Box::pin(async move { Ok(vec![monitor(1, "Shop", CheckState::Up), monitor(2, "Search", CheckState::Down)]) })
     }
 
-    fn days<'a>(&'a self, _: &'a Control, ids: &'a [i64], from_ns: i64, to_ns: i64) -> Reading<'a, Vec<MonitorDay>> {
+    fn days<'a>(&'a self, _: &'a Database, ids: &'a [i64], from_ns: i64, to_ns: i64) -> Reading<'a, Vec<MonitorDay>> {
         self.reads.fetch_add(1, Ordering::SeqCst);
         let day = |monitor, age: i64| MonitorDay {
             monitor,

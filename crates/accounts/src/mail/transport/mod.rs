@@ -10,7 +10,7 @@ use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::client::{Tls, TlsParameters};
 use lettre::{Address, Message, SmtpTransport, Transport as _};
 
-use super::AlertMail;
+use super::ImmediateMail;
 use super::settings::{MailSettings, SmtpTls};
 use crate::Mail;
 use tidewatch_limits as limits;
@@ -75,10 +75,10 @@ impl Transport {
         self.send_message(&format!("{id:08}"), &message)
     }
 
-    /// Delivers the mail of an alert. Blocks.
-    pub fn send_alert(&self, alert: &AlertMail) -> Result<(), SendError> {
-        let message = alert_message(&self.from, alert).map_err(|error| SendError::Unusable(error.to_string()))?;
-        self.send_message(&alert.message_id, &message)
+    /// Delivers a mail that is not in the outbox. Blocks.
+    pub fn send_now(&self, mail: &ImmediateMail) -> Result<(), SendError> {
+        let message = immediate_message(&self.from, mail).map_err(|error| SendError::Unusable(error.to_string()))?;
+        self.send_message(&mail.message_id, &message)
     }
 
     /// `name` is that of the file in a folder.
@@ -150,10 +150,10 @@ plain_header!(
     ListUnsubscribePost: "List-Unsubscribe-Post"
 );
 
-/// The picture is part of the HTML, which refers to it as `cid:chart`. Mails about one alert have a common reference,
+/// The picture is part of the HTML, which refers to it as `cid:chart`. Mails about one subject have a common reference,
 /// by which clients group them.
-fn alert_message(from: &Mailbox, alert: &AlertMail) -> anyhow::Result<Message> {
-    let AlertMail { mail, message_id, thread_id, picture } = alert;
+fn immediate_message(from: &Mailbox, immediate: &ImmediateMail) -> anyhow::Result<Message> {
+    let ImmediateMail { mail, message_id, thread_id, picture } = immediate;
     let recipient: Address = mail.recipient.parse().context("the recipient is not an email address")?;
     let domain = from.email.domain();
     let html = SinglePart::html(mail.html.clone());

@@ -7,7 +7,6 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use tidewatch_accounts::{AlertStatus, RuleBatch, RuleChange, RuleChanges, RuleClaim, RuleState, RuleStateKind};
 use tidewatch_domain::rules::issue_state::Decision;
 use tidewatch_limits as limits;
 use tidewatch_query::context::QueryContext;
@@ -18,9 +17,11 @@ use tidewatch_query::rule_windows::{self, AiRow};
 use tidewatch_query::time::{HOUR, MINUTE, Range};
 
 use super::{Measured, Parsed, SharedProject, subject_key};
+use crate::channels::AlertStatus;
 use crate::rules::config::{RuleConfig, matches};
 use crate::rules::state::{Outcome, Seen, may_fire, step};
 use crate::rules::words::{escaped, number, with_unit};
+use crate::rules::{RuleBatch, RuleChange, RuleChanges, RuleClaim, RuleState, RuleStateKind, Rules};
 
 /// After a start, rows of AI Traces of this time are evaluated again, nanoseconds.
 const CATCH_UP: i64 = HOUR;
@@ -43,6 +44,7 @@ pub struct Arrived {
 /// Evaluates arrivals.
 pub struct Arrivals {
     context: Arc<QueryContext>,
+    stored: Rules,
     /// Issues that are known not to be new, by project.
     known: HashMap<u32, HashSet<u64>>,
 }
@@ -59,7 +61,8 @@ struct Evaluation<'a> {
 impl Arrivals {
     /// An evaluator that has evaluated nothing yet.
     pub fn new(context: Arc<QueryContext>) -> Arrivals {
-        Arrivals { context, known: HashMap::new() }
+        let stored = Rules::of(&context);
+        Arrivals { context, stored, known: HashMap::new() }
     }
 
     /// Evaluates what was stored before the process started: all Issues, and the AI Traces of the last hour.
@@ -107,7 +110,7 @@ impl Arrivals {
     /// The enabled rules on arrival, by project.
     async fn rules(&self) -> Result<BTreeMap<u32, Vec<Parsed>>, QueryError> {
         let mut by_project: BTreeMap<u32, Vec<Parsed>> = BTreeMap::new();
-        for rule in self.context.control.enabled_rules_of_types(&RuleConfig::ARRIVAL_TYPES).await? {
+        for rule in self.stored.enabled_rules_of_types(&RuleConfig::ARRIVAL_TYPES).await? {
             if let Some(parsed) = Parsed::of(rule) {
                 by_project.entry(parsed.rule.project).or_default().push(parsed);
             }
@@ -118,7 +121,7 @@ impl Arrivals {
     async fn begin<'a>(&self, number: u32, rules: &'a [Parsed]) -> Result<Option<Evaluation<'a>>, QueryError> {
         let Some(project) = self.context.control.project_by_number(number) else { return Ok(None) };
         Ok(Some(Evaluation {
-            states: self.context.control.rule_states(number).await?,
+            states: self.stored.rule_states(number).await?,
             executor: Executor::within(self.context.clone(), limits::RULE_DEADLINE),
             now: self.context.clock.now_ns(),
             project,
@@ -135,13 +138,13 @@ impl Arrivals {
         let Some(evaluation) = self.begin(number, rules).await? else { return Ok(()) };
         if rules.iter().any(|parsed| is_new(&parsed)) {
             if !self.known.contains_key(&number) {
-                self.known.insert(number, self.context.control.known_issues(number).await?);
+                self.known.insert(number, self.stored.known_issues(number).await?);
             }
             let known = self.known.entry(number).or_default();
             let unknown: Vec<u64> = issues.iter().copied().filter(|hash| !known.contains(hash)).collect();
             for some in unknown.chunks(CHUNK) {
                 let batch = evaluation.new_issues(some).await?;
-                self.context.control.apply_rule_changes(None, &batch, evaluation.now).await?;
+                self.stored.apply_rule_changes(None, &batch, evaluation.now).await?;
                 known.extend(some);
             }
         }
@@ -151,7 +154,7 @@ impl Arrivals {
             if batch.changes.is_empty() {
                 break;
             }
-            let applied = self.context.control.apply_rule_changes(None, &batch, evaluation.now).await?;
+            let applied = self.stored.apply_rule_changes(None, &batch, evaluation.now).await?;
             if applied == (RuleChanges::Applied { conflicts: 0 }) {
                 break;
             }
@@ -167,13 +170,13 @@ impl Arrivals {
             if batch.changes.is_empty() {
                 continue;
             }
-            let applied = self.context.control.apply_rule_changes(None, &batch, evaluation.now).await?;
+            let applied = self.stored.apply_rule_changes(None, &batch, evaluation.now).await?;
             if applied != (RuleChanges::Applied { conflicts: 0 }) {
                 // Some were evaluated before. One by one, each sees the state that the one before it left.
                 for row in some {
                     let Some(mut evaluation) = self.begin(number, rules).await? else { return Ok(()) };
                     let batch = RuleBatch { changes: evaluation.of_rows(std::slice::from_ref(row)), known: Vec::new() };
-                    self.context.control.apply_rule_changes(None, &batch, evaluation.now).await?;
+                    self.stored.apply_rule_changes(None, &batch, evaluation.now).await?;
                 }
             }
         }
@@ -186,7 +189,7 @@ impl Arrivals {
                 if batch.changes.is_empty() {
                     continue;
                 }
-                self.context.control.apply_rule_changes(None, &batch, evaluation.now).await?;
+                self.stored.apply_rule_changes(None, &batch, evaluation.now).await?;
             }
         }
         Ok(())

@@ -14,7 +14,7 @@ pub mod preview;
 
 use std::sync::Arc;
 
-use tidewatch_accounts::{AlertStatus, Notification, NotificationRule, Project, SeriesPoint, Severity, alert_key};
+use tidewatch_accounts::Project;
 use tidewatch_query::rule_windows::Windows;
 use tidewatch_query::time::MINUTE;
 use xxhash_rust::xxh3::xxh3_64;
@@ -22,6 +22,8 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::config::RuleConfig;
 use super::state::Terms;
 use super::words::line;
+use crate::channels::{AlertStatus, Notification, SeriesPoint, Severity};
+use crate::rules::{NotificationRule, alert_key};
 
 /// Measurement of a rule about a subject.
 #[derive(Debug, Clone, PartialEq)]

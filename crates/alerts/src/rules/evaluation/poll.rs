@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tidewatch_accounts::{AlertStatus, RuleBatch, RuleChange, RuleChanges, RuleState, RuleStateKind, SeriesPoint};
 use tidewatch_limits as limits;
 use tidewatch_query::context::QueryContext;
 use tidewatch_query::error::QueryError;
@@ -14,9 +13,11 @@ use tidewatch_query::time::{DAY, MINUTE, SECOND};
 
 use super::measure::Source;
 use super::{Measured, Parsed, SharedProject, absent, now_window, subject_key};
+use crate::channels::{AlertStatus, SeriesPoint};
 use crate::rules::config::{RuleConfig, Trigger};
 use crate::rules::state::{Outcome, Seen, step};
 use crate::rules::words::line;
+use crate::rules::{RuleBatch, RuleChange, RuleChanges, RuleState, RuleStateKind, Rules};
 
 /// The lease of the node that evaluates.
 pub const LEASE: &str = "notification rules";
@@ -41,6 +42,7 @@ const BEGUN: i64 = 1;
 /// Evaluates the polled rules.
 pub struct Poller {
     context: Arc<QueryContext>,
+    stored: Rules,
     holder: String,
     /// Wall clock minus uptime at the last evaluation, nanoseconds.
     offset_ns: Option<i64>,
@@ -56,7 +58,17 @@ impl Poller {
     /// `holder`: the name of this node in the lease.
     pub fn new(context: Arc<QueryContext>, holder: String) -> Poller {
         let started = context.clock.uptime();
-        Poller { context, holder, offset_ns: None, started, jumped: None, changes_read: HashMap::new(), cleaned: None }
+        let stored = Rules::of(&context);
+        Poller {
+            context,
+            stored,
+            holder,
+            offset_ns: None,
+            started,
+            jumped: None,
+            changes_read: HashMap::new(),
+            cleaned: None,
+        }
     }
 
     /// Evaluates every enabled rule. `Ok(false)`: another node does it.
@@ -66,7 +78,7 @@ impl Poller {
             return Ok(false);
         }
         let mut projects: BTreeMap<u32, Vec<Parsed>> = BTreeMap::new();
-        for rule in self.context.control.enabled_rules().await? {
+        for rule in self.stored.enabled_rules().await? {
             if let Some(parsed) = Parsed::of(rule).filter(|parsed| parsed.config.trigger() == Trigger::Poll) {
                 projects.entry(parsed.rule.project).or_default().push(parsed);
             }
@@ -87,7 +99,7 @@ impl Poller {
 
     /// Ends the lease, so that another node evaluates at once.
     pub async fn release(&self) {
-        if let Err(error) = self.context.control.release_lease(LEASE, &self.holder).await {
+        if let Err(error) = self.context.control.database().release_lease(LEASE, &self.holder).await {
             tracing::warn!(%error, "the lease of the notification rules ends by itself: {error}");
         }
     }
@@ -95,7 +107,7 @@ impl Poller {
     async fn extend_lease(&self) -> Result<bool, QueryError> {
         let now = self.context.clock.now_ns();
         let until = now.saturating_add(limits::RULE_LEASE.as_nanos() as i64);
-        Ok(self.context.control.take_lease(LEASE, &self.holder, now, until).await?)
+        Ok(self.context.control.database().take_lease(LEASE, &self.holder, now, until).await?)
     }
 
     fn notice_jump(&mut self) {
@@ -118,7 +130,7 @@ impl Poller {
 
     /// The changes of the rules of a project. A rule whose query fails changes nothing.
     async fn evaluate(&mut self, project: &SharedProject, rules: &[Parsed]) -> Result<Vec<RuleChange>, QueryError> {
-        let states = self.context.control.rule_states(project.number).await?;
+        let states = self.stored.rule_states(project.number).await?;
         let executor = Executor::within(self.context.clone(), limits::RULE_DEADLINE);
         let mut source = Source::new(executor, project.clone());
         let (now, uptime) = self.context.clock.both();
@@ -171,7 +183,7 @@ impl Poller {
             let lease = Some((LEASE, self.holder.as_str()));
             let now = self.context.clock.now_ns();
             // A change whose state is another one was made by a user meanwhile; the next evaluation sees it.
-            if self.context.control.apply_rule_changes(lease, &batch, now).await? == RuleChanges::NoLease {
+            if self.stored.apply_rule_changes(lease, &batch, now).await? == RuleChanges::NoLease {
                 return Ok(false);
             }
             changes = rest;
@@ -188,7 +200,7 @@ impl Poller {
         let kept_from = now.saturating_sub(limits::NOTIFICATION_DAYS * DAY);
         // Longer than every cooldown, and than rows are looked for again after a start.
         let before = now.saturating_sub(limits::RULE_MINUTES_MAX * MINUTE);
-        Ok(self.context.control.delete_old_alerts(before, kept_from).await?)
+        Ok(self.stored.delete_old_alerts(before, kept_from).await?)
     }
 }
 
@@ -292,7 +304,7 @@ fn resolved(
     one: &Measured,
     before: Option<&RuleState>,
     now: i64,
-) -> tidewatch_accounts::Notification {
+) -> crate::channels::Notification {
     let severity = before.map_or(parsed.severity(0.0), |state| state.severity);
     let lasted = before.map_or(0, |state| now.saturating_sub(state.since_ns) / MINUTE).max(0);
     let ended = Measured {

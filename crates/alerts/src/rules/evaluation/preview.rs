@@ -3,22 +3,21 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::Number;
-use tidewatch_accounts::{RuleState, Severity};
 use tidewatch_limits as limits;
 use tidewatch_query::error::QueryError;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::rule_windows::{self, Windows};
 use tidewatch_query::time::{self, DAY, HOUR, MINUTE, Range};
 use tidewatch_query::views::page::ValuePoint;
-use tidewatch_query::views::rule::{RuleFiring, RulePreview, RuleSeverity};
 
-use super::absent;
 use super::measure::Source;
-use super::{Measured, SharedProject};
+use super::{Measured, SharedProject, absent};
+use crate::channels::Severity;
 use crate::rules::config::{RuleConfig, Trigger, matches};
-use crate::rules::severity;
 use crate::rules::state::{Outcome, Seen, Terms, step};
+use crate::rules::views::{RuleFiring, RulePreview, RuleSeverity};
 use crate::rules::words::{line, with_unit};
+use crate::rules::{RuleState, severity};
 
 /// Time of a preview, nanoseconds.
 const SPAN: i64 = 7 * DAY;

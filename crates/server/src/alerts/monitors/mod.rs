@@ -16,13 +16,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use tidewatch_accounts::{
-    ControlError, Lease, MonitorOutcome, MonitorResult, MonitorSlot, MonitorTimings, ScheduledMonitor,
-};
+use tidewatch_accounts::ControlError;
 use tidewatch_alerts::monitors::heartbeat::{Heartbeat, missed_deadline_ns};
 use tidewatch_alerts::monitors::rules::Rules;
-use tidewatch_alerts::monitors::schedule;
 use tidewatch_alerts::monitors::views::CheckType;
+use tidewatch_alerts::monitors::{
+    Lease, MonitorOutcome, MonitorResult, MonitorSlot, MonitorTimings, ScheduledMonitor, schedule,
+};
 use tidewatch_journal::heartbeat::Heartbeat as Liveness;
 use tidewatch_limits as limits;
 use tidewatch_query::time::to_rfc3339;
@@ -79,7 +79,7 @@ impl Scheduler {
     /// Begins the checks that are due.
     async fn look(&mut self) -> Result<(), ControlError> {
         while self.checks.try_join_next().is_some() {}
-        let scheduled = self.app.accounts.control.scheduled_monitors().await?;
+        let scheduled = self.app.alerts.monitors.scheduled_monitors().await?;
         let (now_ns, uptime) = self.app.process.clock.both();
         self.notice_jump(now_ns, uptime);
         if scheduled.is_empty() || !self.lease(now_ns).await? {
@@ -113,9 +113,16 @@ impl Scheduler {
         if (length_ns / 2..=length_ns).contains(&left_ns) {
             return Ok(true);
         }
-        let before_ns = self.app.accounts.control.lease_until(LEASE).await?;
+        let before_ns = self.app.accounts.control.database().lease_until(LEASE).await?;
         let until_ns = now_ns.saturating_add(length_ns);
-        if !self.app.accounts.control.take_lease(LEASE, &self.app.accounts.lease_holder, now_ns, until_ns).await? {
+        if !self
+            .app
+            .accounts
+            .control
+            .database()
+            .take_lease(LEASE, &self.app.accounts.lease_holder, now_ns, until_ns)
+            .await?
+        {
             self.leased_until_ns = i64::MIN;
             return Ok(false);
         }
@@ -174,7 +181,7 @@ impl Scheduler {
         let result = unmeasured(now_ns, MonitorOutcome::Down, reason);
         let lease = Lease { name: LEASE, holder: &self.app.accounts.lease_holder };
         let slot = MonitorSlot { lease, slot_ns: deadline_ns, missed: Vec::new() };
-        self.app.accounts.control.record_monitor_result(id, &result, Some(&slot), &Rules).await?;
+        self.app.alerts.monitors.record_monitor_result(id, &result, Some(&slot), &Rules).await?;
         Ok(())
     }
 
@@ -183,8 +190,13 @@ impl Scheduler {
         self.checks.shutdown().await;
         let now_ns = self.app.process.clock.now_ns();
         if self.leased_until_ns > now_ns
-            && let Err(error) =
-                self.app.accounts.control.take_lease(LEASE, &self.app.accounts.lease_holder, now_ns, now_ns).await
+            && let Err(error) = self
+                .app
+                .accounts
+                .control
+                .database()
+                .take_lease(LEASE, &self.app.accounts.lease_holder, now_ns, now_ns)
+                .await
         {
             tracing::warn!(%error, "the lease of monitors ends by itself: {error}");
         }
@@ -193,9 +205,9 @@ impl Scheduler {
 
 /// Makes a check and stores its result.
 async fn check(app: &App, id: i64, slot: &MonitorSlot<'_>) -> Result<(), ControlError> {
-    let Some(monitor) = app.accounts.control.any_monitor(id).await? else { return Ok(()) };
+    let Some(monitor) = app.alerts.monitors.any_monitor(id).await? else { return Ok(()) };
     let result = probe::probe(app, &monitor).await;
-    app.accounts.control.record_monitor_result(id, &result, Some(slot), &Rules).await?;
+    app.alerts.monitors.record_monitor_result(id, &result, Some(slot), &Rules).await?;
     Ok(())
 }
 

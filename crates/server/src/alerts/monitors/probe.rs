@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use tidewatch_accounts::{Monitor, MonitorOutcome, MonitorResult, MonitorTimings};
 use tidewatch_alerts::monitors::config::CheckConfig;
 use tidewatch_alerts::monitors::verdict::{self, HttpSeen};
+use tidewatch_alerts::monitors::{Monitor, MonitorOutcome, MonitorResult, MonitorTimings};
 use tidewatch_limits as limits;
 use tidewatch_probes::connection::{Observed, Timings};
 use tidewatch_probes::{dns, http, tcp};

@@ -14,7 +14,7 @@ use crate::http::gate::auth::ClientInfo;
 use crate::http::gate::link_token::LinkToken;
 use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{ErrorBody, NotFound, TooMany};
-use tidewatch_accounts::AckLink;
+use tidewatch_alerts::oncall::AckLink;
 use tidewatch_limits::per_ip::{Ack, AckLookup};
 
 /// The alert of an acknowledgement link. Does not acknowledge it, because mail scanners open links.
@@ -32,7 +32,7 @@ pub async fn get(
     State(app): State<Arc<App>>,
     LinkToken(token): LinkToken,
 ) -> Result<Json<AckView>, ApiError> {
-    let found = app.accounts.control.ack_link(&token, app.process.clock.now_ns()).await?;
+    let found = app.alerts.oncall.ack_link(&token, app.process.clock.now_ns()).await?;
     view(&app, found)
 }
 
@@ -52,7 +52,7 @@ pub async fn acknowledge(
     State(app): State<Arc<App>>,
     LinkToken(token): LinkToken,
 ) -> Result<Json<AckView>, ApiError> {
-    let found = app.accounts.control.acknowledge(&from.actor(&app.process.clock, "link"), &token).await?;
+    let found = app.alerts.oncall.acknowledge(&from.actor(&app.process.clock, "link"), &token).await?;
     view(&app, found)
 }
 

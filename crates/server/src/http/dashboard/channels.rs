@@ -15,11 +15,12 @@ use crate::error::ApiError;
 use crate::http::gate::auth::{ProjectAccess, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
-use tidewatch_accounts::{
-    AlertStatus, Channel, ESCALATION, Notification, Project, SeriesPoint, Severity, mask_secrets, unmask_secrets,
+use tidewatch_accounts::Project;
+use tidewatch_alerts::channels::delivery::config;
+use tidewatch_alerts::channels::delivery::message::Message;
+use tidewatch_alerts::channels::{
+    AlertStatus, Channel, ESCALATION, Notification, SeriesPoint, Severity, mask_secrets, unmask_secrets,
 };
-use tidewatch_alerts::delivery::config;
-use tidewatch_alerts::delivery::message::Message;
 use tidewatch_limits as limits;
 use tidewatch_query::time;
 
@@ -136,7 +137,7 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     responses((status = 200, description = "Success", body = Channels), Failures)
 )]
 async fn list(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json<Channels>, ApiError> {
-    let channels = app.accounts.control.channels(access.project.number).await?;
+    let channels = app.alerts.channels.channels(access.project.number).await?;
     Ok(Json(Channels { channels: channels.into_iter().map(row).collect() }))
 }
 
@@ -159,8 +160,8 @@ async fn create(
     let name = checked_name(&name)?;
     let config = checked_config(&channel_type, &config, None)?;
     let actor = access.actor(&app.process.clock);
-    let id = app.accounts.control.create_channel(&actor, &access.project, &name, &channel_type, &config).await?;
-    Ok((StatusCode::CREATED, Json(row(app.accounts.control.channel(access.project.number, id).await?))))
+    let id = app.alerts.channels.create_channel(&actor, &access.project, &name, &channel_type, &config).await?;
+    Ok((StatusCode::CREATED, Json(row(app.alerts.channels.channel(access.project.number, id).await?))))
 }
 
 /// Changes a channel. What waits for another attempt is sent at once.
@@ -189,8 +190,8 @@ async fn change(
         (None, None) => return Err(ApiError::unprocessable("config is missing")),
     };
     let actor = access.actor(&app.process.clock);
-    app.accounts.control.change_channel(&actor, &access.project, &before, &name, &channel_type, &config).await?;
-    Ok(Json(row(app.accounts.control.channel(access.project.number, before.id).await?)))
+    app.alerts.channels.change_channel(&actor, &access.project, &before, &name, &channel_type, &config).await?;
+    Ok(Json(row(app.alerts.channels.channel(access.project.number, before.id).await?)))
 }
 
 /// Deletes a channel, the rules that notify it, and what waits to be sent to it.
@@ -207,7 +208,7 @@ async fn delete(
     access: ProjectAccess<Write>,
     Path(id): Path<String>,
 ) -> Result<Json<ChannelDeleted>, ApiError> {
-    app.accounts.control.delete_channel(&access.actor(&app.process.clock), &access.project, channel_id(&id)?).await?;
+    app.alerts.channels.delete_channel(&access.actor(&app.process.clock), &access.project, channel_id(&id)?).await?;
     Ok(Json(ChannelDeleted { deleted: true }))
 }
 
@@ -259,7 +260,7 @@ async fn test(
     };
     let sent = tokio::task::spawn_blocking(send).await.map_err(ApiError::internal)?;
     let error = sent.err().unwrap_or_default();
-    app.accounts.control.record_channel_test(channel.id, &error, app.process.clock.now_ns()).await?;
+    app.alerts.channels.record_channel_test(channel.id, &error, app.process.clock.now_ns()).await?;
     match error.as_str() {
         "" => Ok(Json(ChannelTested { success: true })),
         error => {
@@ -314,7 +315,7 @@ fn row(channel: Channel) -> ChannelRow {
 }
 
 async fn channel(app: &App, project: &Project, id: &str) -> Result<Channel, ApiError> {
-    Ok(app.accounts.control.channel(project.number, channel_id(id)?).await?)
+    Ok(app.alerts.channels.channel(project.number, channel_id(id)?).await?)
 }
 
 fn channel_id(id: &str) -> Result<i64, ApiError> {

@@ -142,7 +142,7 @@ async fn run(
     access: ProjectAccess<Write>,
     Path(id): Path<String>,
 ) -> Result<Json<CheckResult>, ApiError> {
-    let monitor = app.accounts.control.monitor(access.project.number, monitor_id(&id)?).await?;
+    let monitor = app.alerts.monitors.monitor(access.project.number, monitor_id(&id)?).await?;
     if monitor.chosen.period_seconds > 0 {
         return Err(ApiError::unprocessable("a heartbeat is reported, not checked"));
     }
@@ -159,7 +159,7 @@ async fn run(
     }
     let result = probe(&app, &monitor).await;
     drop(browser);
-    app.accounts.control.record_monitor_result(monitor.id, &result, None, &Rules).await?;
+    app.alerts.monitors.record_monitor_result(monitor.id, &result, None, &Rules).await?;
     Ok(Json(CheckResult::of(result)))
 }
 

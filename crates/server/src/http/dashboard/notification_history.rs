@@ -11,11 +11,11 @@ use crate::error::ApiError;
 use crate::http::gate::auth::ProjectAccess;
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, ProjectQuery};
-use tidewatch_accounts::{AlertStatus, NotificationFilter, Severity, StoredNotification};
+use tidewatch_alerts::channels::{AlertStatus, NotificationFilter, Severity, StoredNotification};
+use tidewatch_alerts::rules::views::*;
 use tidewatch_query::page::Paging;
 use tidewatch_query::time::{self, DAY};
 use tidewatch_query::views::page::Page;
-use tidewatch_query::views::rule::*;
 
 pub fn routes<D: Descriptions>() -> Api<D> {
     Api::new().routes(routes!(list)).routes(routes!(open_count))
@@ -54,7 +54,7 @@ async fn list(
     };
     let window = paging.window();
     let (offset, limit) = (window.offset as i64, window.limit as i64);
-    let (found, total) = app.accounts.control.notifications(access.project.number, &filter, offset, limit).await?;
+    let (found, total) = app.alerts.channels.notifications(access.project.number, &filter, offset, limit).await?;
     Ok(Json(paging.page(found.into_iter().map(row).collect(), total)))
 }
 
@@ -69,7 +69,7 @@ async fn list(
 )]
 async fn open_count(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json<OpenAlerts>, ApiError> {
     let from_ns = app.process.clock.now_ns().saturating_sub(DAY);
-    Ok(Json(OpenAlerts { count: app.accounts.control.open_alerts(access.project.number, from_ns).await? }))
+    Ok(Json(OpenAlerts { count: app.alerts.channels.open_alerts(access.project.number, from_ns).await? }))
 }
 
 fn row(stored: StoredNotification) -> NotificationRow {

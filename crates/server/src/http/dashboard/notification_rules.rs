@@ -12,13 +12,15 @@ use crate::error::ApiError;
 use crate::http::gate::auth::{ProjectAccess, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
-use tidewatch_accounts::{NewRule, NotificationRule, Project, RuleStateKind, Severity};
+use tidewatch_accounts::Project;
+use tidewatch_alerts::channels::Severity;
 use tidewatch_alerts::rules::config::RuleConfig;
 use tidewatch_alerts::rules::evaluation::preview;
+use tidewatch_alerts::rules::views::*;
+use tidewatch_alerts::rules::{NewRule, NotificationRule, RuleStateKind};
 use tidewatch_domain::rules::framework::Framework;
 use tidewatch_limits as limits;
 use tidewatch_query::executor::Executor;
-use tidewatch_query::views::rule::*;
 use tidewatch_query::{rule_windows, time};
 
 /// The only type of rule of projects whose programs run on the devices of users. WIRE 7.
@@ -44,8 +46,8 @@ pub fn routes<D: Descriptions>() -> Api<D> {
     responses((status = 200, description = "Success", body = RuleList), Failures)
 )]
 async fn list(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json<RuleList>, ApiError> {
-    let rules = app.accounts.control.notification_rules(access.project.number).await?;
-    let states = app.accounts.control.rule_states(access.project.number).await?;
+    let rules = app.alerts.rules.notification_rules(access.project.number).await?;
+    let states = app.alerts.rules.rule_states(access.project.number).await?;
     let view = |rule: NotificationRule| {
         let id = rule.id;
         let of_rule = || states.iter().filter(move |((rule, _), _)| *rule == id).map(|(_, state)| state);
@@ -78,7 +80,7 @@ async fn create(
     let rule = checked(&access.project, request)?;
     let known = known_issues(&app, &access.project, &rule.rule_type).await?;
     let stored =
-        app.accounts.control.create_rule(&access.actor(&app.process.clock), &access.project, &rule, &known).await?;
+        app.alerts.rules.create_rule(&access.actor(&app.process.clock), &access.project, &rule, &known).await?;
     Ok((StatusCode::CREATED, Json(view_of(stored, app.process.clock.now_ns()))))
 }
 
@@ -100,7 +102,7 @@ async fn change(
 ) -> Result<Json<RuleView>, ApiError> {
     let id = rule_id(&id)?;
     let rule = checked(&access.project, request)?;
-    let before = app.accounts.control.notification_rules(access.project.number).await?;
+    let before = app.alerts.rules.notification_rules(access.project.number).await?;
     // One that was of this type knows its Issues.
     let was_of_type = before.iter().any(|one| one.id == id && one.is_enabled && one.rule_type == rule.rule_type);
     let known = match was_of_type {
@@ -108,7 +110,7 @@ async fn change(
         false => known_issues(&app, &access.project, &rule.rule_type).await?,
     };
     let stored =
-        app.accounts.control.change_rule(&access.actor(&app.process.clock), &access.project, id, &rule, &known).await?;
+        app.alerts.rules.change_rule(&access.actor(&app.process.clock), &access.project, id, &rule, &known).await?;
     Ok(Json(view_of(stored, app.process.clock.now_ns())))
 }
 
@@ -126,7 +128,7 @@ async fn delete(
     access: ProjectAccess<Write>,
     Path(id): Path<String>,
 ) -> Result<Json<RuleDeleted>, ApiError> {
-    app.accounts.control.delete_rule(&access.actor(&app.process.clock), &access.project, rule_id(&id)?).await?;
+    app.alerts.rules.delete_rule(&access.actor(&app.process.clock), &access.project, rule_id(&id)?).await?;
     Ok(Json(RuleDeleted { deleted: true }))
 }
 
@@ -145,14 +147,14 @@ async fn toggle(
     Path(id): Path<String>,
 ) -> Result<Json<RuleView>, ApiError> {
     let id = rule_id(&id)?;
-    let rules = app.accounts.control.notification_rules(access.project.number).await?;
+    let rules = app.alerts.rules.notification_rules(access.project.number).await?;
     let rule = rules.into_iter().find(|rule| rule.id == id).ok_or_else(no_rule)?;
     let known = match rule.is_enabled {
         true => Vec::new(),
         false => known_issues(&app, &access.project, &rule.rule_type).await?,
     };
     let actor = access.actor(&app.process.clock);
-    let stored = app.accounts.control.set_rule_enabled(&actor, &access.project, id, !rule.is_enabled, &known).await?;
+    let stored = app.alerts.rules.set_rule_enabled(&actor, &access.project, id, !rule.is_enabled, &known).await?;
     Ok(Json(view_of(stored, app.process.clock.now_ns())))
 }
 
@@ -176,11 +178,8 @@ async fn snooze(
     check_minutes("durationMinutes", minutes)?;
     let now = app.process.clock.now_ns();
     let until = if minutes == 0 { 0 } else { now.saturating_add(minutes.saturating_mul(NANOSECONDS_PER_MINUTE)) };
-    let stored = app
-        .accounts
-        .control
-        .snooze_rule(&access.actor(&app.process.clock), &access.project, rule_id(&id)?, until)
-        .await?;
+    let stored =
+        app.alerts.rules.snooze_rule(&access.actor(&app.process.clock), &access.project, rule_id(&id)?, until).await?;
     Ok(Json(view_of(stored, now)))
 }
 

@@ -17,10 +17,10 @@ use crate::http::gate::per_ip::PerIp;
 use crate::http::openapi::{Failures, NotFound, TooMany};
 use tidewatch_alerts::oncall::calendar::{Event, feed as calendar_of};
 use tidewatch_alerts::oncall::engine;
+use tidewatch_alerts::oncall::page_views::OncallCalendar;
 use tidewatch_limits as limits;
 use tidewatch_limits::per_ip::OncallFeed;
 use tidewatch_query::time::to_rfc3339;
-use tidewatch_query::views::oncall_pages::OncallCalendar;
 
 /// Whether the caller has a feed.
 #[utoipa::path(
@@ -31,7 +31,7 @@ use tidewatch_query::views::oncall_pages::OncallCalendar;
     responses((status = 200, description = "Success", body = OncallCalendar), Failures)
 )]
 pub async fn get(State(app): State<Arc<App>>, LoginUser(caller): LoginUser) -> Result<Json<OncallCalendar>, ApiError> {
-    let created = app.accounts.control.oncall_calendar(caller.user.id).await?;
+    let created = app.alerts.oncall.oncall_calendar(caller.user.id).await?;
     Ok(Json(OncallCalendar { created_at: created.map(to_rfc3339), url: None }))
 }
 
@@ -48,7 +48,7 @@ pub async fn create(
     LoginUser(caller): LoginUser,
 ) -> Result<Json<OncallCalendar>, ApiError> {
     let actor = caller.actor(&app.process.clock);
-    let token = app.accounts.control.create_oncall_calendar(&actor).await?;
+    let token = app.alerts.oncall.create_oncall_calendar(&actor).await?;
     let url = format!("{}/api/on-call/calendar/{token}", app.process.config.base_url());
     Ok(Json(OncallCalendar { created_at: Some(to_rfc3339(actor.at_ns)), url: Some(url) }))
 }
@@ -62,7 +62,7 @@ pub async fn create(
     responses((status = 200, description = "Success", body = Done), Failures)
 )]
 pub async fn end(State(app): State<Arc<App>>, LoginUser(caller): LoginUser) -> Result<Json<Done>, ApiError> {
-    app.accounts.control.end_oncall_calendar(&caller.actor(&app.process.clock)).await?;
+    app.alerts.oncall.end_oncall_calendar(&caller.actor(&app.process.clock)).await?;
     Ok(Json(Done { message: "the feed has ended".to_owned() }))
 }
 
@@ -82,15 +82,14 @@ pub async fn feed(
     Path(token): Path<String>,
 ) -> Result<impl IntoResponse, ApiError> {
     let token = token.strip_suffix(".ics").unwrap_or(&token);
-    let user =
-        app.accounts.control.user_of_oncall_calendar(token).await?.and_then(|user| app.accounts.control.user(user));
+    let user = app.alerts.oncall.user_of_oncall_calendar(token).await?.and_then(|user| app.accounts.control.user(user));
     let user = user.filter(|user| !user.is_disabled).ok_or_else(|| ApiError::not_found("no such feed"))?;
     let now_ns = app.process.clock.now_ns();
     let to_ns = now_ns.saturating_add(limits::ONCALL_TIMELINE_MAX.as_nanos() as i64);
     let from_ns = now_ns.saturating_sub(limits::ONCALL_CALENDAR_PAST.as_nanos() as i64);
     let mut events = Vec::new();
     for membership in app.accounts.control.memberships(user.id) {
-        for stored in app.accounts.control.oncall_schedules(membership.organization.id, from_ns).await? {
+        for stored in app.alerts.oncall.oncall_schedules(membership.organization.id, from_ns).await? {
             let Some(schedule) = engine::schedule(&stored) else { continue };
             let own = schedule.shifts(from_ns, to_ns).into_iter().filter(|shift| shift.user == user.id);
             events.extend(own.map(|shift| Event { schedule: stored.id, name: stored.name.clone(), shift }));

@@ -15,13 +15,11 @@ use crate::http::gate::auth::{LoginUser, SignedIn};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound};
 use tidewatch_accounts::User;
-use tidewatch_accounts::mail::templates;
-use tidewatch_accounts::oncall::{ContactMethod, NewContactMethod, UserRule};
-use tidewatch_alerts::oncall::contact;
 use tidewatch_alerts::oncall::engine::Rules;
+use tidewatch_alerts::oncall::page_views::*;
+use tidewatch_alerts::oncall::{ContactMethod, NewContactMethod, UserRule, contact, mails};
 use tidewatch_limits as limits;
 use tidewatch_query::time::to_rfc3339;
-use tidewatch_query::views::oncall_pages::*;
 
 const NO_METHOD: &str = "no such contact method";
 
@@ -34,7 +32,7 @@ const NO_METHOD: &str = "no such contact method";
     responses((status = 200, description = "Success", body = ContactMethods), Failures)
 )]
 pub async fn list(State(app): State<Arc<App>>, caller: SignedIn) -> Result<Json<ContactMethods>, ApiError> {
-    let methods = app.accounts.control.contact_methods(caller.user.id).await?;
+    let methods = app.alerts.oncall.contact_methods(caller.user.id).await?;
     let methods = methods.iter().map(|method| view(caller.user.id, method)).collect();
     Ok(Json(ContactMethods { methods, sms_enabled: app.alerting.notifier.sends_sms() }))
 }
@@ -54,7 +52,7 @@ pub async fn create(
     JsonBody(request): JsonBody<ContactMethodRequest>,
 ) -> Result<(StatusCode, Json<ContactMethodView>), ApiError> {
     let new = checked(&app, &caller.user, &request.method_type, &request.config.unwrap_or_default())?;
-    let id = app.accounts.control.add_contact_method(&caller.actor(&app.process.clock), &new).await?;
+    let id = app.alerts.oncall.add_contact_method(&caller.actor(&app.process.clock), &new).await?;
     if !new.is_verified {
         send_code(&app, &caller, id).await?;
     }
@@ -84,8 +82,8 @@ pub async fn change(
         None if kind != old.method_type => Some(checked(&app, &caller.user, &kind, &Value::Null)?),
         None => None,
     };
-    app.accounts
-        .control
+    app.alerts
+        .oncall
         .change_contact_method(&caller.actor(&app.process.clock), old.id, new.as_ref(), request.enabled)
         .await?;
     let stored = own(&app, &caller, old.id).await?;
@@ -109,7 +107,7 @@ pub async fn delete(
     LoginUser(caller): LoginUser,
     Path(method): Path<String>,
 ) -> Result<Json<Done>, ApiError> {
-    app.accounts.control.delete_contact_method(&caller.actor(&app.process.clock), id(&method, NO_METHOD)?).await?;
+    app.alerts.oncall.delete_contact_method(&caller.actor(&app.process.clock), id(&method, NO_METHOD)?).await?;
     Ok(Json(Done { message: "the contact method was deleted".to_owned() }))
 }
 
@@ -130,7 +128,7 @@ pub async fn verify(
     JsonBody(request): JsonBody<ContactCode>,
 ) -> Result<Json<ContactVerified>, ApiError> {
     let method = id(&method, NO_METHOD)?;
-    app.accounts.control.verify_contact_method(&caller.actor(&app.process.clock), method, &request.code).await?;
+    app.alerts.oncall.verify_contact_method(&caller.actor(&app.process.clock), method, &request.code).await?;
     Ok(Json(ContactVerified { verified: true }))
 }
 
@@ -166,10 +164,7 @@ pub async fn test(
     LoginUser(caller): LoginUser,
     Path(method): Path<String>,
 ) -> Result<Json<ContactTested>, ApiError> {
-    app.accounts
-        .control
-        .test_contact_method(&caller.actor(&app.process.clock), &Rules, id(&method, NO_METHOD)?)
-        .await?;
+    app.alerts.oncall.test_contact_method(&caller.actor(&app.process.clock), &Rules, id(&method, NO_METHOD)?).await?;
     Ok(Json(ContactTested { success: true }))
 }
 
@@ -182,7 +177,7 @@ pub async fn test(
     responses((status = 200, description = "Success", body = UserRules), Failures)
 )]
 pub async fn rules(State(app): State<Arc<App>>, caller: SignedIn) -> Result<Json<UserRules>, ApiError> {
-    let (high, low) = app.accounts.control.user_rules(caller.user.id).await?;
+    let (high, low) = app.alerts.oncall.user_rules(caller.user.id).await?;
     let view = |rules: Vec<UserRule>| {
         let view = |rule: UserRule| UserRuleView { contact_method_id: rule.method, delay_minutes: rule.delay_minutes };
         rules.into_iter().map(view).collect()
@@ -205,7 +200,7 @@ pub async fn set_rules(
     JsonBody(request): JsonBody<UserRules>,
 ) -> Result<Json<UserRules>, ApiError> {
     let (high, low) = (chain(&request.high)?, chain(&request.low)?);
-    app.accounts.control.set_user_rules(&caller.actor(&app.process.clock), &high, &low).await?;
+    app.alerts.oncall.set_user_rules(&caller.actor(&app.process.clock), &high, &low).await?;
     Ok(Json(request))
 }
 
@@ -233,14 +228,14 @@ fn checked(app: &App, user: &User, kind: &str, config: &Value) -> Result<NewCont
 
 async fn send_code<N>(app: &App, caller: &SignedIn<N>, method: i64) -> Result<(), ApiError> {
     let base_url = app.process.config.base_url();
-    let mail = move |address: &str, code: &str| templates::contact_code(&base_url, address, code);
-    app.accounts.control.send_contact_code(&caller.actor(&app.process.clock), &Rules, method, &mail).await?;
+    let mail = move |address: &str, code: &str| mails::contact_code(&base_url, address, code);
+    app.alerts.oncall.send_contact_code(&caller.actor(&app.process.clock), &Rules, method, &mail).await?;
     app.accounts.mailer.wake();
     Ok(())
 }
 
 async fn own<N>(app: &App, caller: &SignedIn<N>, method: i64) -> Result<ContactMethod, ApiError> {
-    let methods = app.accounts.control.contact_methods(caller.user.id).await?;
+    let methods = app.alerts.oncall.contact_methods(caller.user.id).await?;
     methods.into_iter().find(|one| one.id == method).ok_or_else(|| ApiError::not_found(NO_METHOD))
 }
 

@@ -14,11 +14,10 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::{OrganizationAccess, Read};
 use crate::http::openapi::{Failures, NotFound};
-use tidewatch_accounts::oncall::OncallPage;
-use tidewatch_alerts::oncall::engine;
+use tidewatch_alerts::oncall::page_views::{Handover, PageView};
 use tidewatch_alerts::oncall::policy::{PolicyDefinition, StepTarget, TargetKind};
+use tidewatch_alerts::oncall::{OncallPage, engine};
 use tidewatch_limits as limits;
-use tidewatch_query::views::oncall_pages::{Handover, PageView};
 
 /// The schedule of a handover.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -46,11 +45,11 @@ pub async fn handover(
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let (organization, now_ns) = (access.organization.id, app.process.clock.now_ns());
     let since_ns = now_ns.saturating_sub(limits::ONCALL_TIMELINE_MAX.as_nanos() as i64);
-    let stored = app.accounts.control.oncall_schedule(organization, query.schedule_id, since_ns).await?;
+    let stored = app.alerts.oncall.oncall_schedule(organization, query.schedule_id, since_ns).await?;
     let people = People::of(&app, organization).await?;
     let shift = engine::schedule(&stored).and_then(|schedule| schedule.last_ended(now_ns));
     let pages = match shift {
-        Some(shift) => app.accounts.control.oncall_pages_between(organization, shift.start_ns, shift.end_ns).await?,
+        Some(shift) => app.alerts.oncall.oncall_pages_between(organization, shift.start_ns, shift.end_ns).await?,
         None => Vec::new(),
     };
     let readable = app.accounts.control.projects_of(access.user.id);

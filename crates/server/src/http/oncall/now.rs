@@ -11,11 +11,10 @@ use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::{OrganizationAccess, Read};
 use crate::http::openapi::Failures;
-use tidewatch_accounts::oncall::OncallSchedule;
-use tidewatch_alerts::oncall::engine;
+use tidewatch_alerts::oncall::views::{OncallNow, ScheduleNow, TeamNow};
+use tidewatch_alerts::oncall::{OncallSchedule, engine};
 use tidewatch_limits as limits;
 use tidewatch_query::time::to_rfc3339;
-use tidewatch_query::views::oncall::{OncallNow, ScheduleNow, TeamNow};
 
 /// Lists the people who are on call now and next, by team and schedule.
 #[utoipa::path(
@@ -30,9 +29,9 @@ pub async fn now(State(app): State<Arc<App>>, access: OrganizationAccess<Read>) 
     let (organization, now_ns) = (access.organization.id, app.process.clock.now_ns());
     let people = People::of(&app, organization).await?;
     let since_ns = now_ns.saturating_sub(limits::ONCALL_TIMELINE_MAX.as_nanos() as i64);
-    let schedules = app.accounts.control.oncall_schedules(organization, since_ns).await?;
-    let teams = app.accounts.control.oncall_teams(organization).await?;
-    let team = |team: tidewatch_accounts::oncall::OncallTeam| {
+    let schedules = app.alerts.oncall.oncall_schedules(organization, since_ns).await?;
+    let teams = app.alerts.oncall.oncall_teams(organization).await?;
+    let team = |team: tidewatch_alerts::oncall::OncallTeam| {
         let own = schedules.iter().filter(|schedule| schedule.team == team.id);
         let schedules = own.map(|schedule| schedule_now(schedule, &people, now_ns)).collect();
         TeamNow { team: views::team(&app, organization, &people, team), schedules }

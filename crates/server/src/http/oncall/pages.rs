@@ -12,19 +12,20 @@ use serde_json::json;
 use super::people::{People, description, id, name};
 use super::views;
 use crate::app::App;
-use crate::error::{ApiError, conflict_with};
+use crate::error::ApiError;
 use crate::http::confirmation::Done;
 use crate::http::gate::auth::{ChangeOwn, ProjectAccess, Write, require};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
-use tidewatch_accounts::oncall::{NewPage, PageFilter};
-use tidewatch_accounts::{Permission, Severity};
+use tidewatch_accounts::Permission;
+use tidewatch_alerts::channels::Severity;
 use tidewatch_alerts::oncall::engine::Rules;
+use tidewatch_alerts::oncall::page_views::*;
+use tidewatch_alerts::oncall::{NewPage, PageFilter};
 use tidewatch_limits as limits;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::issues::triage;
 use tidewatch_query::time::to_rfc3339;
-use tidewatch_query::views::oncall_pages::*;
 use tidewatch_query::views::page::{Page, PageInfo};
 use tidewatch_query::views::triage::HashesRequest;
 
@@ -54,7 +55,7 @@ pub async fn list(
         return Err(ApiError::malformed(format!("page is at least 1, and pageSize 1 to {most}")));
     }
     let filter = PageFilter { status: &request.status, limit, offset: (page - 1).saturating_mul(limit) };
-    let (total, pages) = app.accounts.control.oncall_pages(access.project.number, filter).await?;
+    let (total, pages) = app.alerts.oncall.oncall_pages(access.project.number, filter).await?;
     let people = People::of(&app, access.project.organization_id).await?;
     let total = total.unsigned_abs();
     let (page, page_size) = (page.unsigned_abs(), limit.unsigned_abs());
@@ -85,10 +86,9 @@ pub async fn open(
         body: description("body", &request.body)?,
         severity,
     };
-    let opened =
-        app.accounts.control.open_page(&access.actor(&app.process.clock), &Rules, &access.project, &new).await?;
+    let opened = app.alerts.oncall.open_page(&access.actor(&app.process.clock), &Rules, &access.project, &new).await?;
     app.alerting.oncall.notify_one();
-    let page = app.accounts.control.oncall_page(access.project.number, opened).await?;
+    let page = app.alerts.oncall.oncall_page(access.project.number, opened).await?;
     let people = People::of(&app, access.project.organization_id).await?;
     Ok((StatusCode::CREATED, Json(views::page(&app, &people, &page))))
 }
@@ -109,7 +109,7 @@ pub async fn for_issues(
     JsonBody(request): JsonBody<IssueHashes>,
 ) -> Result<Json<PageCount>, ApiError> {
     bounded(request.hashes.len())?;
-    Ok(Json(PageCount { count: app.accounts.control.pages_of_issues(access.project.number, &request.hashes).await? }))
+    Ok(Json(PageCount { count: app.alerts.oncall.pages_of_issues(access.project.number, &request.hashes).await? }))
 }
 
 /// Acknowledges those of the pages that are open.
@@ -128,11 +128,8 @@ pub async fn bulk_acknowledge(
     JsonBody(request): JsonBody<PageIds>,
 ) -> Result<Json<BulkAcknowledged>, ApiError> {
     bounded(request.ids.len())?;
-    let done = app
-        .accounts
-        .control
-        .acknowledge_pages(&access.actor(&app.process.clock), &access.project, &request.ids)
-        .await?;
+    let done =
+        app.alerts.oncall.acknowledge_pages(&access.actor(&app.process.clock), &access.project, &request.ids).await?;
     Ok(Json(BulkAcknowledged { acknowledged: done.len() }))
 }
 
@@ -156,7 +153,7 @@ pub async fn bulk_resolve(
         require(access.role, Permission::Write)?;
     }
     let done =
-        app.accounts.control.resolve_pages(&access.actor(&app.process.clock), &access.project, &request.ids).await?;
+        app.alerts.oncall.resolve_pages(&access.actor(&app.process.clock), &access.project, &request.ids).await?;
     let archived_issues = if request.archive_issues { archive(&app, &access, &request.ids).await? } else { 0 };
     Ok(Json(BulkResolved { resolved: done.len(), archived_issues }))
 }
@@ -172,7 +169,7 @@ pub async fn bulk_resolve(
 )]
 pub async fn open_count(State(app): State<Arc<App>>, access: ProjectAccess) -> Result<Json<PageCount>, ApiError> {
     let filter = PageFilter { status: "open", limit: 0, offset: 0 };
-    let (count, _) = app.accounts.control.oncall_pages(access.project.number, filter).await?;
+    let (count, _) = app.alerts.oncall.oncall_pages(access.project.number, filter).await?;
     Ok(Json(PageCount { count }))
 }
 
@@ -190,9 +187,9 @@ pub async fn get(
     access: ProjectAccess,
     Path(page): Path<String>,
 ) -> Result<Json<PageDetail>, ApiError> {
-    let page = app.accounts.control.oncall_page(access.project.number, id(&page, NO_PAGE)?).await?;
+    let page = app.alerts.oncall.oncall_page(access.project.number, id(&page, NO_PAGE)?).await?;
     let people = People::of(&app, access.project.organization_id).await?;
-    let deliveries = app.accounts.control.oncall_deliveries(page.id).await?;
+    let deliveries = app.alerts.oncall.oncall_deliveries(page.id).await?;
     let notifications = deliveries.into_iter().map(|one| PageNotification {
         id: one.id,
         level: one.step,
@@ -223,9 +220,8 @@ pub async fn acknowledge(
     access: ProjectAccess<ChangeOwn>,
     Path(page): Path<String>,
 ) -> Result<Response, ApiError> {
-    let page = app.accounts.control.oncall_page(access.project.number, id(&page, NO_PAGE)?).await?.id;
-    let done =
-        app.accounts.control.acknowledge_pages(&access.actor(&app.process.clock), &access.project, &[page]).await?;
+    let page = app.alerts.oncall.oncall_page(access.project.number, id(&page, NO_PAGE)?).await?.id;
+    let done = app.alerts.oncall.acknowledge_pages(&access.actor(&app.process.clock), &access.project, &[page]).await?;
     if done.is_empty() {
         return conflict(&app, &access, page, "the page is not open").await;
     }
@@ -248,15 +244,14 @@ pub async fn resolve(
     Path(page): Path<String>,
     JsonBody(request): JsonBody<PageResolveRequest>,
 ) -> Result<Response, ApiError> {
-    let page = app.accounts.control.oncall_page(access.project.number, id(&page, NO_PAGE)?).await?;
+    let page = app.alerts.oncall.oncall_page(access.project.number, id(&page, NO_PAGE)?).await?;
     if request.archive_issue {
         require(access.role, Permission::Write)?;
         if page.issue_hash().is_none() {
             return Err(ApiError::unprocessable("the page was not opened for an Issue"));
         }
     }
-    let done =
-        app.accounts.control.resolve_pages(&access.actor(&app.process.clock), &access.project, &[page.id]).await?;
+    let done = app.alerts.oncall.resolve_pages(&access.actor(&app.process.clock), &access.project, &[page.id]).await?;
     if done.is_empty() {
         return conflict(&app, &access, page.id, "the page is resolved already").await;
     }
@@ -266,15 +261,15 @@ pub async fn resolve(
 
 /// 409 with the status of the page.
 async fn conflict(app: &App, access: &ProjectAccess<ChangeOwn>, page: i64, error: &str) -> Result<Response, ApiError> {
-    let page = app.accounts.control.oncall_page(access.project.number, page).await?;
-    Ok(conflict_with(json!({ "error": error, "status": page.status })))
+    let page = app.alerts.oncall.oncall_page(access.project.number, page).await?;
+    Ok((StatusCode::CONFLICT, Json(json!({ "error": error, "status": page.status }))).into_response())
 }
 
 /// Archives the Issues of pages of the project. Returns their number.
 async fn archive(app: &Arc<App>, access: &ProjectAccess<ChangeOwn>, ids: &[i64]) -> Result<usize, ApiError> {
     let mut hashes = Vec::new();
     for id in ids {
-        match app.accounts.control.oncall_page(access.project.number, *id).await {
+        match app.alerts.oncall.oncall_page(access.project.number, *id).await {
             Ok(page) => hashes.extend(page.issue_hash().map(str::to_owned)),
             Err(tidewatch_accounts::ControlError::Missing(_)) => {}
             Err(error) => return Err(error.into()),

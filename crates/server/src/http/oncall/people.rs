@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use crate::app::App;
 use crate::error::ApiError;
 use tidewatch_accounts::Member;
+use tidewatch_alerts::oncall::views::OncallPerson;
 use tidewatch_limits as limits;
 use tidewatch_query::time;
-use tidewatch_query::views::oncall::OncallPerson;
 use tidewatch_runtime::redact::is_hidden;
 
 /// The members of an organization by id.

@@ -14,9 +14,9 @@ use crate::http::confirmation::Done;
 use crate::http::gate::auth::{Admin, OrganizationAccess, ProjectAccess, Read};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound, ProjectQuery};
-use tidewatch_accounts::oncall::NewPolicy;
+use tidewatch_alerts::oncall::NewPolicy;
 use tidewatch_alerts::oncall::policy::PolicyDefinition;
-use tidewatch_query::views::oncall::{Policies, PolicyRequest, PolicyView};
+use tidewatch_alerts::oncall::views::{Policies, PolicyRequest, PolicyView};
 
 const NO_POLICY: &str = "no such escalation policy";
 
@@ -63,8 +63,8 @@ pub async fn create(
 ) -> Result<(StatusCode, Json<PolicyView>), ApiError> {
     let organization = access.organization.id;
     let id = app
-        .accounts
-        .control
+        .alerts
+        .oncall
         .save_oncall_policy(&access.actor(&app.process.clock), organization, None, &checked(request)?)
         .await?;
     Ok((StatusCode::CREATED, Json(view(&app, organization, id).await?)))
@@ -87,8 +87,8 @@ pub async fn change(
     JsonBody(request): JsonBody<PolicyRequest>,
 ) -> Result<Json<PolicyView>, ApiError> {
     let (organization, policy) = (access.organization.id, id(&policy, NO_POLICY)?);
-    app.accounts
-        .control
+    app.alerts
+        .oncall
         .save_oncall_policy(&access.actor(&app.process.clock), organization, Some(policy), &checked(request)?)
         .await?;
     Ok(Json(view(&app, organization, policy).await?))
@@ -109,15 +109,12 @@ pub async fn delete(
     Path((_organization, policy)): Path<(String, String)>,
 ) -> Result<Json<Done>, ApiError> {
     let policy = id(&policy, NO_POLICY)?;
-    app.accounts
-        .control
-        .delete_oncall_policy(&access.actor(&app.process.clock), access.organization.id, policy)
-        .await?;
+    app.alerts.oncall.delete_oncall_policy(&access.actor(&app.process.clock), access.organization.id, policy).await?;
     Ok(Json(Done { message: "the escalation policy was deleted".to_owned() }))
 }
 
 async fn all(app: &App, organization: i64) -> Result<Policies, ApiError> {
-    let policies = app.accounts.control.oncall_policies(organization).await?;
+    let policies = app.alerts.oncall.oncall_policies(organization).await?;
     Ok(Policies { policies: policies.into_iter().map(|one| views::policy(organization, one)).collect() })
 }
 

@@ -19,12 +19,11 @@ use crate::http::confirmation::Done;
 use crate::http::gate::auth::{Admin, ChangeOwn, OrganizationAccess, Read};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound};
-use tidewatch_accounts::oncall::{NewOverride, NewSchedule};
-use tidewatch_accounts::{Permission, oncall::OncallSchedule};
-use tidewatch_alerts::oncall::engine;
+use tidewatch_accounts::Permission;
 use tidewatch_alerts::oncall::schedule::{Schedule, ScheduleDefinition};
+use tidewatch_alerts::oncall::views::*;
+use tidewatch_alerts::oncall::{NewOverride, NewSchedule, OncallSchedule, engine};
 use tidewatch_limits as limits;
-use tidewatch_query::views::oncall::*;
 
 const NO_SCHEDULE: &str = "no such schedule";
 
@@ -39,7 +38,7 @@ const NO_SCHEDULE: &str = "no such schedule";
 )]
 pub async fn list(State(app): State<Arc<App>>, access: OrganizationAccess<Read>) -> Result<Json<Schedules>, ApiError> {
     let organization = access.organization.id;
-    let schedules = app.accounts.control.oncall_schedules(organization, app.process.clock.now_ns()).await?;
+    let schedules = app.alerts.oncall.oncall_schedules(organization, app.process.clock.now_ns()).await?;
     Ok(Json(Schedules { schedules: schedules.iter().map(|one| views::schedule(organization, one)).collect() }))
 }
 
@@ -60,11 +59,11 @@ pub async fn create(
 ) -> Result<(StatusCode, Json<ScheduleView>), ApiError> {
     let organization = access.organization.id;
     let id = app
-        .accounts
-        .control
+        .alerts
+        .oncall
         .save_oncall_schedule(&access.actor(&app.process.clock), organization, None, &checked(request)?)
         .await?;
-    let stored = app.accounts.control.oncall_schedule(organization, id, app.process.clock.now_ns()).await?;
+    let stored = app.alerts.oncall.oncall_schedule(organization, id, app.process.clock.now_ns()).await?;
     Ok((StatusCode::CREATED, Json(views::schedule(organization, &stored))))
 }
 
@@ -126,11 +125,11 @@ pub async fn change(
 ) -> Result<Json<ScheduleView>, ApiError> {
     let (organization, schedule) = (access.organization.id, id(&schedule, NO_SCHEDULE)?);
     let new = checked(request)?;
-    app.accounts
-        .control
+    app.alerts
+        .oncall
         .save_oncall_schedule(&access.actor(&app.process.clock), organization, Some(schedule), &new)
         .await?;
-    let stored = app.accounts.control.oncall_schedule(organization, schedule, app.process.clock.now_ns()).await?;
+    let stored = app.alerts.oncall.oncall_schedule(organization, schedule, app.process.clock.now_ns()).await?;
     Ok(Json(views::schedule(organization, &stored)))
 }
 
@@ -149,8 +148,8 @@ pub async fn delete(
     Path((_organization, schedule)): Path<(String, String)>,
 ) -> Result<Json<Done>, ApiError> {
     let schedule = id(&schedule, NO_SCHEDULE)?;
-    app.accounts
-        .control
+    app.alerts
+        .oncall
         .delete_oncall_schedule(&access.actor(&app.process.clock), access.organization.id, schedule)
         .await?;
     Ok(Json(Done { message: "the schedule was deleted".to_owned() }))
@@ -216,8 +215,8 @@ pub async fn add_override(
     }
     let (actor, organization) = (access.actor(&app.process.clock), access.organization.id);
     let new = NewOverride { user: request.user_id, start_ns, end_ns };
-    let created = app.accounts.control.add_oncall_override(&actor, organization, schedule, new).await?;
-    let stored = app.accounts.control.oncall_schedule(organization, schedule, i64::MIN).await?;
+    let created = app.alerts.oncall.add_oncall_override(&actor, organization, schedule, new).await?;
+    let stored = app.alerts.oncall.oncall_schedule(organization, schedule, i64::MIN).await?;
     let found = stored.overrides.iter().find(|one| one.id == created).map(views::oncall_override);
     Ok((StatusCode::CREATED, Json(found.ok_or_else(|| ApiError::not_found("no such override"))?)))
 }
@@ -238,8 +237,8 @@ pub async fn delete_override(
 ) -> Result<Json<Done>, ApiError> {
     let ids = (id(&schedule, NO_SCHEDULE)?, id(&one, "no such override")?);
     let is_admin = access.role.permits(Permission::Admin);
-    app.accounts
-        .control
+    app.alerts
+        .oncall
         .delete_oncall_override(&access.actor(&app.process.clock), access.organization.id, ids, is_admin)
         .await?;
     Ok(Json(Done { message: "the override was deleted".to_owned() }))
@@ -251,7 +250,7 @@ async fn stored(
     schedule: &str,
     since_ns: i64,
 ) -> Result<OncallSchedule, ApiError> {
-    Ok(app.accounts.control.oncall_schedule(access.organization.id, id(schedule, NO_SCHEDULE)?, since_ns).await?)
+    Ok(app.alerts.oncall.oncall_schedule(access.organization.id, id(schedule, NO_SCHEDULE)?, since_ns).await?)
 }
 
 fn range(from: Option<&str>, to: Option<&str>) -> Result<(i64, i64), ApiError> {

@@ -15,9 +15,9 @@ use crate::http::confirmation::Done;
 use crate::http::gate::auth::{Admin, OrganizationAccess, Read};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound};
-use tidewatch_accounts::oncall::NewTeam;
+use tidewatch_alerts::oncall::NewTeam;
+use tidewatch_alerts::oncall::views::{TeamRequest, TeamView, Teams};
 use tidewatch_limits as limits;
-use tidewatch_query::views::oncall::{TeamRequest, TeamView, Teams};
 
 const NO_TEAM: &str = "no such team";
 
@@ -33,7 +33,7 @@ const NO_TEAM: &str = "no such team";
 pub async fn list(State(app): State<Arc<App>>, access: OrganizationAccess<Read>) -> Result<Json<Teams>, ApiError> {
     let organization = access.organization.id;
     let people = People::of(&app, organization).await?;
-    let teams = app.accounts.control.oncall_teams(organization).await?;
+    let teams = app.alerts.oncall.oncall_teams(organization).await?;
     let teams = teams.into_iter().map(|team| views::team(&app, organization, &people, team)).collect();
     Ok(Json(Teams { teams }))
 }
@@ -55,8 +55,7 @@ pub async fn create(
 ) -> Result<(StatusCode, Json<TeamView>), ApiError> {
     let organization = access.organization.id;
     let new = checked(request)?;
-    let team =
-        app.accounts.control.save_oncall_team(&access.actor(&app.process.clock), organization, None, &new).await?;
+    let team = app.alerts.oncall.save_oncall_team(&access.actor(&app.process.clock), organization, None, &new).await?;
     Ok((StatusCode::CREATED, Json(view(&app, organization, team).await?)))
 }
 
@@ -95,7 +94,7 @@ pub async fn change(
 ) -> Result<Json<TeamView>, ApiError> {
     let (organization, team) = (access.organization.id, id(&team, NO_TEAM)?);
     let new = checked(request)?;
-    app.accounts.control.save_oncall_team(&access.actor(&app.process.clock), organization, Some(team), &new).await?;
+    app.alerts.oncall.save_oncall_team(&access.actor(&app.process.clock), organization, Some(team), &new).await?;
     Ok(Json(view(&app, organization, team).await?))
 }
 
@@ -114,13 +113,13 @@ pub async fn delete(
     Path((_organization, team)): Path<(String, String)>,
 ) -> Result<Json<Done>, ApiError> {
     let team = id(&team, NO_TEAM)?;
-    app.accounts.control.delete_oncall_team(&access.actor(&app.process.clock), access.organization.id, team).await?;
+    app.alerts.oncall.delete_oncall_team(&access.actor(&app.process.clock), access.organization.id, team).await?;
     Ok(Json(Done { message: "the team was deleted".to_owned() }))
 }
 
 async fn view(app: &App, organization: i64, team: i64) -> Result<TeamView, ApiError> {
     let people = People::of(app, organization).await?;
-    let teams = app.accounts.control.oncall_teams(organization).await?;
+    let teams = app.alerts.oncall.oncall_teams(organization).await?;
     let team = teams.into_iter().find(|one| one.id == team).ok_or_else(|| ApiError::not_found(NO_TEAM))?;
     Ok(views::team(app, organization, &people, team))
 }

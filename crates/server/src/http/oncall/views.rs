@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use super::people::People;
 use crate::app::App;
-use tidewatch_accounts::oncall::{OncallOverride, OncallPage, OncallPolicy, OncallSchedule, OncallTeam};
+use tidewatch_alerts::oncall::page_views::PageView;
 use tidewatch_alerts::oncall::schedule::Shift;
+use tidewatch_alerts::oncall::views::*;
+use tidewatch_alerts::oncall::{OncallOverride, OncallPage, OncallPolicy, OncallSchedule, OncallTeam};
 use tidewatch_query::time::to_rfc3339;
-use tidewatch_query::views::oncall::*;
-use tidewatch_query::views::oncall_pages::PageView;
 
 fn json(stored: &str) -> Value {
     serde_json::from_str(stored).unwrap_or_default()

@@ -6,16 +6,19 @@ use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use serde::Deserialize;
-use tidewatch_accounts::{Incident, IncidentChange, IncidentFilter, IncidentStatus, NewIncident, Project, Severity};
-use tidewatch_alerts::incidents::is_momentary;
+use tidewatch_accounts::Project;
+use tidewatch_alerts::channels::Severity;
+use tidewatch_alerts::incidents::views::*;
+use tidewatch_alerts::incidents::{
+    Incident, IncidentChange, IncidentFilter, IncidentStatus, NewIncident, is_momentary,
+};
 use tidewatch_alerts::status_pages::{rfc3339, settings};
 use tidewatch_limits as limits;
-use tidewatch_query::views::incident::*;
 use uuid::Uuid;
 
 use super::timeline::{self, Timeline};
 use super::{find, post_mortems, sees, view};
-use crate::alerts::status::announcer;
+use crate::alerts::announcer;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::auth::{OrganizationAccess, Read, Write};
@@ -53,7 +56,7 @@ pub async fn list(
         Some(_) => return Err(ApiError::malformed("status is open or resolved")),
     };
     let filter = IncidentFilter { is_open, before: query.before };
-    let incidents = app.accounts.control.incidents(access.organization.id, filter).await?;
+    let incidents = app.alerts.incidents.incidents(access.organization.id, filter).await?;
     let is_full = incidents.len() as i64 == limits::INCIDENTS_LISTED_MAX;
     let next = incidents.last().filter(|_| is_full).map(|last| last.id);
     let visible = incidents.iter().filter(|incident| sees(&app, access.user.id, incident));
@@ -91,8 +94,8 @@ pub async fn open(
         pages: pages_of(request.status_page_ids)?,
     };
     let id = app
-        .accounts
-        .control
+        .alerts
+        .incidents
         .open_incident(&access.actor(&app.process.clock), &announcer(&app), organization, &new)
         .await?;
     changed(&app);
@@ -139,12 +142,12 @@ pub async fn change(
         severity: request.severity.as_deref().map(severity_of).transpose()?,
         pages: request.status_page_ids.map(pages_of).transpose()?,
     };
-    app.accounts
-        .control
+    app.alerts
+        .incidents
         .change_incident(&access.actor(&app.process.clock), incident.organization, incident.id, &change)
         .await?;
     changed(&app);
-    let incident = app.accounts.control.incident(incident.organization, incident.id).await?;
+    let incident = app.alerts.incidents.incident(incident.organization, incident.id).await?;
     Ok(Json(detail_of(&app, &incident).await?))
 }
 
@@ -171,9 +174,9 @@ pub async fn update(
     }
     let (actor, announcer) = (access.actor(&app.process.clock), announcer(&app));
     let (organization, id) = (incident.organization, incident.id);
-    app.accounts.control.update_incident(&actor, &announcer, organization, id, (status, &message)).await?;
+    app.alerts.incidents.update_incident(&actor, &announcer, organization, id, (status, &message)).await?;
     changed(&app);
-    let incident = app.accounts.control.incident(organization, id).await?;
+    let incident = app.alerts.incidents.incident(organization, id).await?;
     Ok((StatusCode::CREATED, Json(detail_of(&app, &incident).await?)))
 }
 
@@ -219,7 +222,7 @@ fn pages_of(mut pages: Vec<i64>) -> Result<Vec<i64>, ApiError> {
 }
 
 async fn detail_of(app: &App, incident: &Incident) -> Result<IncidentDetail, ApiError> {
-    let alerts = app.accounts.control.incident_alerts(incident.id).await?;
+    let alerts = app.alerts.incidents.incident_alerts(incident.id).await?;
     let Timeline { entries, lacks_issues } = timeline::of(app, incident, &alerts).await?;
     let alerts = alerts.into_iter().map(|alert| IncidentAlertView {
         momentary: is_momentary(&alert.rule_type),
@@ -230,14 +233,14 @@ async fn detail_of(app: &App, incident: &Incident) -> Result<IncidentDetail, Api
         fired_at: rfc3339(alert.fired_ns),
         resolved_at: alert.resolved_ns.map(rfc3339),
     });
-    let post_mortem = app.accounts.control.post_mortem(incident.id).await?;
+    let post_mortem = app.alerts.incidents.post_mortem(incident.id).await?;
     Ok(IncidentDetail {
         incident: view::incident(app, incident),
         alerts: alerts.collect(),
         post_mortem_draft: post_mortems::draft(&incident.title, &entries),
         timeline: entries,
         lacks_issues,
-        status_page_ids: app.accounts.control.incident_pages(incident.id).await?,
+        status_page_ids: app.alerts.incidents.incident_pages(incident.id).await?,
         post_mortem: post_mortem.map(post_mortems::view_of),
     })
 }

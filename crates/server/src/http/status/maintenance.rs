@@ -5,11 +5,10 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use tidewatch_accounts::MaintenanceWindow;
-use tidewatch_alerts::status_pages::settings;
+use tidewatch_alerts::status_pages::views::{MaintenanceRequest, MaintenanceView, StatusPageDone};
+use tidewatch_alerts::status_pages::{MaintenanceWindow, settings};
 use tidewatch_limits as limits;
 use tidewatch_query::time;
-use tidewatch_query::views::status_page::{MaintenanceRequest, MaintenanceView, StatusPageDone};
 
 use super::{number, view};
 use crate::app::App;
@@ -79,8 +78,8 @@ pub async fn delete(
     Path((_organization, page, window)): Path<(String, String, String)>,
 ) -> Result<Json<StatusPageDone>, ApiError> {
     let (page, id) = (number(&page, NO_PAGE)?, number(&window, NO_WINDOW)?);
-    app.accounts
-        .control
+    app.alerts
+        .status_pages
         .delete_maintenance_window(&access.actor(&app.process.clock), access.organization.id, page, id)
         .await?;
     app.alerting.status_pages.forget();
@@ -111,7 +110,7 @@ async fn store(
         ends_ns,
     };
     let actor = access.actor(&app.process.clock);
-    let id = app.accounts.control.put_maintenance_window(&actor, access.organization.id, page, &window).await?;
+    let id = app.alerts.status_pages.put_maintenance_window(&actor, access.organization.id, page, &window).await?;
     app.alerting.status_pages.forget();
     Ok(Json(view::maintenance(&MaintenanceWindow { id, ..window })))
 }

@@ -16,7 +16,7 @@ mod view;
 use axum::Router;
 use axum::middleware::from_fn;
 use axum::routing::{get, post};
-use tidewatch_accounts::Incident;
+use tidewatch_alerts::incidents::Incident;
 
 use crate::app::{App, AppState};
 use crate::error::ApiError;
@@ -64,7 +64,7 @@ fn number(value: &str, what: &'static str) -> Result<i64, ApiError> {
 
 /// The incident of a path, if the caller sees it.
 async fn find<N>(app: &App, access: &OrganizationAccess<N>, id: &str) -> Result<Incident, ApiError> {
-    let incident = app.accounts.control.incident(access.organization.id, number(id, NO_INCIDENT)?).await?;
+    let incident = app.alerts.incidents.incident(access.organization.id, number(id, NO_INCIDENT)?).await?;
     if sees(app, access.user.id, &incident) { Ok(incident) } else { Err(ApiError::not_found(NO_INCIDENT)) }
 }
 

@@ -8,10 +8,10 @@ use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use tidewatch_accounts::{ControlError, NewStatusPage};
-use tidewatch_alerts::status_pages::{PublicPage, first_day_ns, logo as logo_file, settings};
+use tidewatch_accounts::ControlError;
+use tidewatch_alerts::status_pages::views::*;
+use tidewatch_alerts::status_pages::{NewStatusPage, PublicPage, first_day_ns, logo as logo_file, settings};
 use tidewatch_limits as limits;
-use tidewatch_query::views::status_page::*;
 
 use super::{number, public, view};
 use crate::app::App;
@@ -37,11 +37,11 @@ pub async fn list(
 ) -> Result<Json<StatusPagesView>, ApiError> {
     let organization = access.organization.id;
     let mut status_pages = Vec::new();
-    for page in app.accounts.control.status_pages(organization).await? {
-        let windows = app.accounts.control.maintenance_windows(page.id).await?;
+    for page in app.alerts.status_pages.status_pages(organization).await? {
+        let windows = app.alerts.status_pages.maintenance_windows(page.id).await?;
         status_pages.push(view::page(page, &windows));
     }
-    let monitors = app.alerting.status_pages.source().monitors(&app.accounts.control, organization).await?;
+    let monitors = app.alerting.status_pages.source().monitors(app.accounts.control.database(), organization).await?;
     let checks = monitors.into_iter().map(|monitor| StatusCheckChoice {
         id: monitor.id,
         name: monitor.name,
@@ -69,8 +69,8 @@ pub async fn create(
     let organization = access.organization.id;
     let new = checked(&app, organization, &request).await?;
     let id = app
-        .accounts
-        .control
+        .alerts
+        .status_pages
         .create_status_page(&access.actor(&app.process.clock), organization, &new)
         .await
         .map_err(taken)?;
@@ -97,8 +97,8 @@ pub async fn change(
     let (organization, page) = (access.organization.id, number(&page, NO_PAGE)?);
     stored(&app, organization, page).await?;
     let new = checked(&app, organization, &request).await?;
-    app.accounts
-        .control
+    app.alerts
+        .status_pages
         .change_status_page(&access.actor(&app.process.clock), organization, page, &new)
         .await
         .map_err(taken)?;
@@ -121,7 +121,7 @@ pub async fn delete(
     Path((_organization, page)): Path<(String, String)>,
 ) -> Result<Json<StatusPageDone>, ApiError> {
     let page = number(&page, NO_PAGE)?;
-    app.accounts.control.delete_status_page(&access.actor(&app.process.clock), access.organization.id, page).await?;
+    app.alerts.status_pages.delete_status_page(&access.actor(&app.process.clock), access.organization.id, page).await?;
     app.alerting.status_pages.forget();
     let blobs = app.alerting.status_logos.clone();
     let removed = tokio::task::spawn_blocking(move || blobs.delete(&public::logo_name(page))).await;
@@ -150,8 +150,8 @@ pub async fn logo(
     let content_type = logo_file::content_type(&file);
     let content_type = content_type.ok_or_else(|| ApiError::unprocessable("a logo is a PNG or JPEG file"))?;
     store_logo(&app, page, file).await?;
-    app.accounts
-        .control
+    app.alerts
+        .status_pages
         .set_status_page_logo(&access.actor(&app.process.clock), organization, page, content_type)
         .await?;
     app.alerting.status_pages.forget();
@@ -179,7 +179,7 @@ pub async fn remove_logo(
     Path((_organization, page)): Path<(String, String)>,
 ) -> Result<Json<StatusPageView>, ApiError> {
     let (organization, page) = (access.organization.id, number(&page, NO_PAGE)?);
-    app.accounts.control.set_status_page_logo(&access.actor(&app.process.clock), organization, page, "").await?;
+    app.alerts.status_pages.set_status_page_logo(&access.actor(&app.process.clock), organization, page, "").await?;
     app.alerting.status_pages.forget();
     let blobs = app.alerting.status_logos.clone();
     let removed = tokio::task::spawn_blocking(move || blobs.delete(&public::logo_name(page))).await;
@@ -205,7 +205,7 @@ pub async fn preview(
     let (organization, now_ns) = (access.organization.id, app.process.clock.now_ns());
     let settings = checked(&app, organization, &request).await?;
     let ids: Vec<i64> = settings.components.iter().map(|component| component.check_id).collect();
-    let page = tidewatch_accounts::StatusPage {
+    let page = tidewatch_alerts::status_pages::StatusPage {
         id: 0,
         organization,
         settings,
@@ -215,18 +215,18 @@ pub async fn preview(
         updated_ns: now_ns,
     };
     let source = app.alerting.status_pages.source();
-    let monitors = source.monitors(&app.accounts.control, organization).await?;
-    let days = source.days(&app.accounts.control, &ids, first_day_ns(now_ns), now_ns).await?;
-    let outages = app.accounts.control.outages(organization, first_day_ns(now_ns)).await?;
+    let monitors = source.monitors(app.accounts.control.database(), organization).await?;
+    let days = source.days(app.accounts.control.database(), &ids, first_day_ns(now_ns), now_ns).await?;
+    let outages = app.alerts.status_pages.outages(organization, first_day_ns(now_ns)).await?;
     let nothing = (Vec::new(), Vec::new());
     let page = PublicPage::new(&page, (&monitors, &days, &outages), nothing, false, now_ns);
     Ok(Json(view::public(&page)).into_response())
 }
 
 async fn stored(app: &App, organization: i64, id: i64) -> Result<StatusPageView, ApiError> {
-    let page = app.accounts.control.status_page(id).await?.filter(|page| page.organization == organization);
+    let page = app.alerts.status_pages.status_page(id).await?.filter(|page| page.organization == organization);
     let page = page.ok_or_else(|| ApiError::not_found(NO_PAGE))?;
-    let windows = app.accounts.control.maintenance_windows(id).await?;
+    let windows = app.alerts.status_pages.maintenance_windows(id).await?;
     Ok(view::page(page, &windows))
 }
 
@@ -257,7 +257,7 @@ async fn checked(app: &App, organization: i64, request: &StatusPageRequest) -> R
     if new.custom_domain.is_some() && new.custom_domain == own {
         return Err(ApiError::unprocessable("customDomain is the host of this server"));
     }
-    let monitors = app.alerting.status_pages.source().monitors(&app.accounts.control, organization).await?;
+    let monitors = app.alerting.status_pages.source().monitors(app.accounts.control.database(), organization).await?;
     let known: HashSet<i64> = monitors.iter().map(|monitor| monitor.id).collect();
     if new.components.iter().any(|component| !known.contains(&component.check_id)) {
         return Err(ApiError::unprocessable("checkIds has a monitor that this organization does not have"));

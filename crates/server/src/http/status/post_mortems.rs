@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
+use crate::http::confirmation::Done;
 use axum::Json;
 use axum::extract::{Path, State};
-use tidewatch_accounts::PostMortem;
+use tidewatch_alerts::incidents::PostMortem;
+use tidewatch_alerts::incidents::views::*;
 use tidewatch_alerts::markdown;
 use tidewatch_alerts::status_pages::rfc3339;
 use tidewatch_limits as limits;
-use tidewatch_query::views::incident::*;
 
 use super::{find, sees, view};
 use crate::app::App;
 use crate::error::ApiError;
-use crate::http::confirmation::Done;
 use crate::http::gate::auth::{OrganizationAccess, Read, Write};
 use crate::http::gate::body::JsonBody;
 use crate::http::openapi::{Failures, NotFound};
@@ -31,7 +31,7 @@ pub async fn list(
     State(app): State<Arc<App>>,
     access: OrganizationAccess<Read>,
 ) -> Result<Json<PostMortems>, ApiError> {
-    let found = app.accounts.control.post_mortems(access.organization.id).await?;
+    let found = app.alerts.incidents.post_mortems(access.organization.id).await?;
     let visible = found.iter().filter(|(incident, _)| sees(&app, access.user.id, incident));
     let rows = visible.map(|(incident, post_mortem)| PostMortemRow {
         incident: view::incident(&app, incident),
@@ -78,9 +78,9 @@ pub async fn write(
     let incident = find(&app, &access, &id).await?;
     check(&request.body)?;
     let actor = access.actor(&app.process.clock);
-    app.accounts.control.write_post_mortem(&actor, &incident, &request.body, request.published).await?;
+    app.alerts.incidents.write_post_mortem(&actor, &incident, &request.body, request.published).await?;
     app.alerting.status_pages.forget();
-    let stored = app.accounts.control.post_mortem(incident.id).await?;
+    let stored = app.alerts.incidents.post_mortem(incident.id).await?;
     stored.map(|stored| Json(view_of(stored))).ok_or_else(|| ApiError::not_found("the incident has no post-mortem"))
 }
 
@@ -99,7 +99,7 @@ pub async fn delete(
     Path((_organization, id)): Path<(String, String)>,
 ) -> Result<Json<Done>, ApiError> {
     let incident = find(&app, &access, &id).await?;
-    app.accounts.control.delete_post_mortem(&access.actor(&app.process.clock), &incident).await?;
+    app.alerts.incidents.delete_post_mortem(&access.actor(&app.process.clock), &incident).await?;
     app.alerting.status_pages.forget();
     Ok(Json(Done { message: "the post-mortem was deleted".to_owned() }))
 }

@@ -10,19 +10,19 @@ use axum::http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use serde::Deserialize;
+use tidewatch_alerts::status_pages::views::{PublicStatus, ResolvedDomain};
 use tidewatch_alerts::status_pages::{html, settings};
 use tidewatch_limits::Window;
 use tidewatch_limits::per_ip::{StatusDomain, StatusLogo, StatusPage};
-use tidewatch_query::views::status_page::{PublicStatus, ResolvedDomain};
 
 use super::view;
-use crate::alerts::status::announcer;
+use crate::alerts::announcer;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::http::gate::per_ip::{PerIp, client_address};
 use crate::http::openapi::{NotFound, TooMany};
 use crate::http::ui;
-use crate::state::status_pages::{Document, Rendered};
+use tidewatch_alerts::status_pages::rendered::{Document, Rendered};
 
 /// `Content-Type` of pages.
 pub const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
@@ -45,7 +45,7 @@ pub async fn find(app: &App, slug: &str) -> Result<Arc<Rendered>, ApiError> {
     let found = app
         .alerting
         .status_pages
-        .page(&app.accounts.control, &announcer(app), slug, app.process.clock.now_ns())
+        .page(&app.alerts.status_pages, &announcer(app), slug, app.process.clock.now_ns())
         .await?;
     found.ok_or_else(|| ApiError::not_found("no such status page"))
 }
@@ -124,7 +124,7 @@ async fn slug_of_host(app: &App, headers: &HeaderMap, uri: &Uri) -> Result<Optio
     Ok(app
         .alerting
         .status_pages
-        .slug_of_domain(&app.accounts.control, &settings::host(host), app.process.clock.now_ns())
+        .slug_of_domain(&app.alerts.status_pages, &settings::host(host), app.process.clock.now_ns())
         .await?)
 }
 

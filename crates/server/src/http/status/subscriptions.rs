@@ -8,18 +8,17 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
-use tidewatch_accounts::{SubscriberKind, Subscription};
-use tidewatch_alerts::status_pages::{html, settings};
+use tidewatch_alerts::status_pages::{SubscriberKind, Subscription, html, settings};
 use tidewatch_limits::per_ip::StatusSubscription;
 
 use super::public::{self, HTML};
-use crate::alerts::status::announcer;
+use crate::alerts::announcer;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::http::account::check_email;
 use crate::http::gate::body::FormOrJson;
 use crate::http::gate::per_ip::PerIp;
-use crate::state::status_pages::Rendered;
+use tidewatch_alerts::status_pages::rendered::Rendered;
 
 /// Fields of the forms: one of the two.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
@@ -49,12 +48,15 @@ pub async fn subscribe(
         _ => return Err(ApiError::malformed("email or webhook is missing")),
     };
     let page = app
-        .accounts
-        .control
+        .alerts
+        .status_pages
         .status_page(rendered.id)
         .await?
         .ok_or_else(|| ApiError::not_found("no such status page"))?;
-    app.accounts.control.subscribe_to_status(&announcer, &page, (kind, &address), app.process.clock.now_ns()).await?;
+    app.alerts
+        .status_pages
+        .subscribe_to_status(&announcer, &page, (kind, &address), app.process.clock.now_ns())
+        .await?;
     app.accounts.mailer.wake();
     let sentence = match kind {
         SubscriberKind::Email => "We have sent a mail to this address. Open its link to confirm the subscription.",
@@ -83,7 +85,7 @@ pub async fn confirm(
     Path((slug, token)): Path<(String, String)>,
 ) -> Result<Response, ApiError> {
     let (rendered, _) = subscription(&app, &slug, &token).await?;
-    app.accounts.control.confirm_subscription(&token, app.process.clock.now_ns()).await?;
+    app.alerts.status_pages.confirm_subscription(&token, app.process.clock.now_ns()).await?;
     Ok(notice(StatusCode::OK, &rendered, "You are notified of incidents on this page."))
 }
 
@@ -94,7 +96,7 @@ pub async fn unsubscribe(
     Path((slug, token)): Path<(String, String)>,
 ) -> Result<Response, ApiError> {
     let (rendered, _) = subscription(&app, &slug, &token).await?;
-    app.accounts.control.end_subscription(&token).await?;
+    app.alerts.status_pages.end_subscription(&token).await?;
     Ok(notice(StatusCode::OK, &rendered, "You are no longer notified, and your address is deleted."))
 }
 
@@ -106,7 +108,7 @@ fn notice(status: StatusCode, rendered: &Rendered, sentence: &str) -> Response {
 /// The subscription of a token to the page of a slug.
 async fn subscription(app: &App, slug: &str, token: &str) -> Result<(Arc<Rendered>, Subscription), ApiError> {
     let rendered = public::find(app, slug).await?;
-    let found = app.accounts.control.subscription(token, app.process.clock.now_ns()).await?;
+    let found = app.alerts.status_pages.subscription(token, app.process.clock.now_ns()).await?;
     let found = found.filter(|subscription| subscription.page == rendered.id);
     let found =
         found.ok_or_else(|| ApiError::not_found("this subscription has ended, or was not confirmed in time"))?;

@@ -2,15 +2,14 @@
 //!
 //! The timeline is bounded. An incident is shown also when Issues cannot be read.
 
-use tidewatch_accounts::{GroupedAlert, Incident};
-use tidewatch_alerts::incidents::is_momentary;
+use tidewatch_alerts::incidents::views::TimelineEntry;
+use tidewatch_alerts::incidents::{GroupedAlert, Incident, is_momentary};
 use tidewatch_alerts::status_pages::rfc3339;
 use tidewatch_limits as limits;
 use tidewatch_query::error::QueryError;
 use tidewatch_query::executor::Executor;
 use tidewatch_query::issues::onsets::{self, OnsetKind};
 use tidewatch_query::time::Range;
-use tidewatch_query::views::incident::TimelineEntry;
 
 use crate::app::App;
 use crate::error::ApiError;
@@ -33,7 +32,7 @@ pub async fn of(app: &App, incident: &Incident, alerts: &[GroupedAlert]) -> Resu
         let ended_ns = alert.resolved_ns.filter(|_| !is_momentary(&alert.rule_type));
         found.extend(ended_ns.map(|at_ns| entry(at_ns, "alert_ended", alert.subject.clone())));
     }
-    for update in app.accounts.control.incident_updates(incident.id).await? {
+    for update in app.alerts.incidents.incident_updates(incident.id).await? {
         let mut written = entry(update.at_ns, "update", update.status.name().to_owned());
         written.1.message = update.message;
         written.1.author = update.author;

@@ -1,10 +1,10 @@
 //! Conversions of what is stored to views.
 
-use tidewatch_accounts::{Incident, MaintenanceWindow, StatusPage};
+use tidewatch_alerts::incidents::Incident;
+use tidewatch_alerts::incidents::views::{IncidentView, MarkdownNode};
 use tidewatch_alerts::markdown::Node;
-use tidewatch_alerts::status_pages::{PublicPage, rfc3339};
-use tidewatch_query::views::incident::{IncidentView, MarkdownNode};
-use tidewatch_query::views::status_page::*;
+use tidewatch_alerts::status_pages::views::*;
+use tidewatch_alerts::status_pages::{MaintenanceWindow, PublicPage, StatusPage, rfc3339};
 
 use crate::app::App;
 

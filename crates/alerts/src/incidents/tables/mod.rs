@@ -1,0 +1,19 @@
+//! The tables of incidents.
+//!
+//! - `incidents`: what they consist of, and their reads.
+//! - `changes`: what people change.
+//! - `grouping`: notifications become incidents, in one transaction with the cursor.
+//! - `announce`: the subscribers of status pages are notified.
+
+mod announce;
+mod changes;
+mod grouping;
+mod incidents;
+mod rows;
+
+pub use announce::Announcer;
+pub(crate) use announce::{RULE_TYPE, SUBSCRIBER_SEALED_AS, TOKEN_SEALED_AS, direct};
+pub use changes::{IncidentChange, NewIncident};
+pub use grouping::{AlertFact, GroupedIncident};
+use incidents::NO_INCIDENT;
+pub use incidents::{GroupedAlert, Incident, IncidentFilter, IncidentStatus, IncidentUpdate, PostMortem};
