@@ -1,16 +1,11 @@
 // Account pages against the real server, each visited once.
 import { readFile } from "node:fs/promises";
-import type { Browser, Page } from "@playwright/test";
+import type { Page } from "@playwright/test";
 import { serious } from "./support/axe.ts";
 import { call } from "./support/call.ts";
-import { ACCOUNT, expect, type Shop, test } from "./support/fixtures.ts";
+import { ACCOUNT, expect, type Shop, test, visitor } from "./support/fixtures.ts";
 
 const FORM = { "content-type": "application/x-www-form-urlencoded" };
-
-/** A page without a session. Its console errors are ignored, because the browser logs refused sign-ins as errors. */
-async function anonymousPage(browser: Browser): Promise<Page> {
-  return (await browser.newContext()).newPage();
-}
 
 async function signIn(page: Page, shop: Shop, email: string, password: string): Promise<void> {
   await page.goto(`${shop.url}/login`);
@@ -244,7 +239,7 @@ test("second step: set up, required, recovery code, turned off", async ({ page, 
   await page.getByRole("switch").click();
   await page.getByRole("button", { name: "Done" }).click();
 
-  const other = await anonymousPage(browser);
+  const other = await visitor(browser);
   await signIn(other, shop, ACCOUNT.email, ACCOUNT.password);
   await other.getByLabel("Code from your authenticator app").fill("000000");
   await other.getByRole("button", { name: "Go on" }).click();
@@ -268,7 +263,7 @@ test("invalid links show an error: reset, invitation, provider errors, foreign a
   shop,
   browser,
 }) => {
-  const page = await anonymousPage(browser);
+  const page = await visitor(browser);
   for (const [path, title] of [
     ["/reset-password?token=nope", "This link does not work any more"],
     ["/reset-password#token=nope", "This link does not work any more"],
@@ -298,7 +293,7 @@ test("invalid links show an error: reset, invitation, provider errors, foreign a
 });
 
 test("too many wrong passwords: the button counts down", async ({ shop, browser }) => {
-  const page = await anonymousPage(browser);
+  const page = await visitor(browser);
   await page.goto(`${shop.url}/login`);
   await page.getByLabel("E-mail").fill("nobody@example.com");
   await page.getByLabel("Password").fill("wrong password");

@@ -1,8 +1,9 @@
 // Symbols: missing files and their upload commands, an upload, a test resolution, and the issue resolved and raw.
 import { serious } from "./support/axe.ts";
 import { at, expect, type Shop, test } from "./support/fixtures.ts";
+import { look } from "./support/layout.ts";
 import { mustPost } from "./support/otlp.ts";
-import { look, openIssue, uploadMap } from "./support/symbols.ts";
+import { openIssue, uploadMap } from "./support/symbols.ts";
 
 const STACK = "TypeError: cart is empty\n    at t (https://shop.example/assets/app.min.js?v=3:2:5)";
 const MAP = '{"version":3,"sources":["cart.ts"],"names":[],"mappings":"AAAA;EAEE"}';
