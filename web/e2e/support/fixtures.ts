@@ -85,8 +85,8 @@ export async function register(url: string): Promise<Shop & { organization: numb
 
 /** A page without a session, of a visitor with an address of their own: requests per address are limited. Its console
  * errors are ignored, because the browser logs refused sign-ins as errors. */
-export async function visitor(browser: Browser): Promise<Page> {
-  const context = await browser.newContext({ extraHTTPHeaders: { "x-forwarded-for": randomAddress() } });
+export async function visitor(browser: Browser, address = randomAddress()): Promise<Page> {
+  const context = await browser.newContext({ extraHTTPHeaders: { "x-forwarded-for": address } });
   return context.newPage();
 }
 

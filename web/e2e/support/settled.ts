@@ -5,7 +5,7 @@ import type { Page, Request } from "@playwright/test";
 /** Responses that do not end while the page is open. */
 const STREAMS = ["/api/logs/tail"];
 /** Pages of 10,000 rows are drawn in seconds, also beside a load. */
-const SETTLED_WITHIN_MS = 30_000;
+const SETTLED_WITHIN_MS = 60_000;
 
 const POLL_MS = 10;
 
@@ -48,14 +48,13 @@ export async function still(page: Page): Promise<void> {
   while (await isMoving(page)) await after(POLL_MS);
 }
 
-/** Whether something moved. Waits until that has ended. */
+/** Whether something moves. Each call requests a frame: without frames, Chromium may leave a transition unfinished. */
 function isMoving(page: Page): Promise<boolean> {
   return page.evaluate(async () => {
-    const moving = document
+    await new Promise((resume) => requestAnimationFrame(() => setTimeout(resume)));
+    return document
       .getAnimations()
-      .filter((one) => one.playState === "running" && Number.isFinite(one.effect?.getComputedTiming().endTime));
-    await Promise.allSettled(moving.map((one) => one.finished));
-    return moving.length > 0;
+      .some((one) => one.playState === "running" && Number.isFinite(one.effect?.getComputedTiming().endTime));
   });
 }
 
