@@ -91,7 +91,7 @@ const test = base.extend<{ target: Target }, { snippetServer: Shop }>({
     { scope: "worker" },
   ],
   target: async ({ snippetServer }, use, { title }) => {
-    await use(await newProject(snippetServer, title.slice(0, 60)));
+    await use(await newProject(snippetServer, title.replace(/[^\w -]/g, "").slice(0, 60)));
   },
 });
 test.setTimeout(900_000);
@@ -160,7 +160,8 @@ test("every snippet is run, parsed, or listed with a reason", () => {
   const all = snippets("http://x/api/otel", "t").map((one) => one.key);
   expect([...lists].sort()).toEqual([...all].sort());
   for (const [key, why] of Object.entries(UNAVAILABLE)) notDone(`the snippet ${key} does not run`, why);
-  for (const [key, { why }] of Object.entries(PARSED)) notDone(`the snippet ${key} is parsed only`, `no ${why}`);
+  for (const [key, { why }] of Object.entries(PARSED))
+    notDone(`the snippet ${key} is parsed only`, `its packages are on ${why}`);
 });
 
 for (const [key, signal] of Object.entries(RUN))
