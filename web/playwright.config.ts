@@ -8,7 +8,8 @@ export default defineConfig({
   outputDir: "test-results/failed",
   preserveOutput: "failures-only",
   workers: 2,
-  timeout: 90_000,
+  // Ample for a machine that does much else: a check that works does not wait for it.
+  timeout: 180_000,
   expect: { timeout: 20_000 },
   forbidOnly: !!process.env.CI,
   reporter: [["list"], ["./e2e/support/report.ts"]],

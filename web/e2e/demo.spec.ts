@@ -65,7 +65,6 @@ test("demo data is loaded with one click, marked on its pages, and removed with 
 });
 
 test("demo data interrupted by a stop can be loaded again or removed", async ({ page }) => {
-  test.setTimeout(180_000);
   const server = await startServer();
   try {
     const account = await register(server.url);

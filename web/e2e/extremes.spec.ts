@@ -53,7 +53,7 @@ async function linked(page: Page, of: Shop): Promise<[string, string][]> {
 }
 
 test("a project without data", async ({ page, shop }) => {
-  test.setTimeout(180_000);
+  test.setTimeout(400_000);
   const empty = await newProject(shop, "empty");
   for (const [name, path] of LISTS) {
     await open(page, at(empty, path));
@@ -85,7 +85,7 @@ const HOSTILE = [
 ] as const;
 for (const [part, pages] of HOSTILE)
   test(`hostile content: ${part}`, async ({ page, hostile }) => {
-    test.setTimeout(300_000);
+    test.setTimeout(400_000);
     page.on("dialog", (dialog) => expect(dialog.message(), "no page opens a dialog").toBe(""));
     for (const [name, url] of await pages(page, hostile)) {
       await open(page, url);
@@ -95,7 +95,7 @@ for (const [part, pages] of HOSTILE)
   });
 
 test("one row of each kind", async ({ page, shop }) => {
-  test.setTimeout(180_000);
+  test.setTimeout(400_000);
   const single = await singleProject(shop);
   for (const [name, url] of [
     ...LISTS.map(([name, path]): [string, string] => [name, at(single, path)]),
@@ -107,7 +107,7 @@ test("one row of each kind", async ({ page, shop }) => {
 });
 
 test("10,000 traces and log records, 2,000 endpoints and issues", async ({ page, shop }) => {
-  test.setTimeout(240_000);
+  test.setTimeout(400_000);
   const many = await manyProject(shop);
   for (const [name, path] of LISTS) {
     await open(page, at(many, path));
@@ -118,7 +118,7 @@ test("10,000 traces and log records, 2,000 endpoints and issues", async ({ page,
 });
 
 test("every page says that the API fails, and offers to try again", async ({ page, shop, problems }) => {
-  test.setTimeout(180_000);
+  test.setTimeout(400_000);
   let isDown = false;
   // A status that is not requested again by itself, so that the page shows it at once.
   await page.route("**/api/**", (route) =>
@@ -146,7 +146,7 @@ test("every page says that the API fails, and offers to try again", async ({ pag
 });
 
 test("every page has its place before the API has answered", async ({ page, shop }) => {
-  test.setTimeout(180_000);
+  test.setTimeout(400_000);
   let release = () => {};
   let held = Promise.resolve();
   await page.route("**/api/**", async (route) => {

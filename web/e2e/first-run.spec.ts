@@ -69,7 +69,6 @@ test("every language's snippet can be copied with the address and the token, and
   page,
   context,
 }) => {
-  test.setTimeout(180_000);
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const server = await startServer();
   try {

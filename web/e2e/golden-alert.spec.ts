@@ -18,7 +18,7 @@ const QUICK = {
   INCIDENT_GRACE_SECONDS: "20",
 };
 /** Time within which the server evaluates, and a page is loaded. */
-const SOON = { timeout: 45_000 };
+const SOON = { timeout: 90_000 };
 const QUIET_MINUTES = 30;
 const ORDERS = "POST /orders";
 
@@ -72,7 +72,7 @@ async function until(page: Page, url: string, look: () => Promise<void>): Promis
 }
 
 test("a bad release pages who is on call, and is over when the shop has recovered", async ({ page, browser }) => {
-  test.setTimeout(180_000);
+  test.setTimeout(300_000);
   const server = await startServer("127.0.0.1", "off", QUICK);
   let release: ChildProcess | undefined;
   const problems: string[] = [];
@@ -127,7 +127,7 @@ test("a bad release pages who is on call, and is over when the shop has recovere
     const ended = once(release, "exit");
 
     // The page of who is on call, in the mail.
-    const link = await mailedLink(server.mails, ACCOUNT.email, "ack", 60);
+    const link = await mailedLink(server.mails, ACCOUNT.email, "ack", 120);
     const other = await browser.newContext({ viewport: { width: 390, height: 844 } });
     const phone = await other.newPage();
     await phone.goto(link);

@@ -41,7 +41,6 @@ test("everything is inside a landmark", async ({ page, desk }) => {
 });
 
 test("nothing scrolls sideways at 320 px", async ({ page, desk, problems }) => {
-  test.setTimeout(180_000);
   await page.setViewportSize({ width: 320, height: 640 });
   const issues = await fetch(`${desk.url}/api/exception-stack-traces?projectId=${desk.project}`, {
     method: "POST",

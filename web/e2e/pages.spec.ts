@@ -55,7 +55,7 @@ async function found(shop: Shop): Promise<[string, string][]> {
 const PARTS = 3;
 for (let part = 0; part < PARTS; part++)
   test(`every page, part ${part + 1} of ${PARTS}`, async ({ page, shop, problems }) => {
-    test.setTimeout(240_000);
+    test.setTimeout(400_000);
     const pages = [...PAGES, ...(await found(shop))].filter((_, index) => index % PARTS === part);
     for (const [name, path] of pages) {
       await page.goto(at(shop, path));

@@ -164,7 +164,7 @@ test("a span leads to its samples", async ({ page, profiled }) => {
 });
 
 test("the pages of profiles", async ({ page, profiled }) => {
-  test.setTimeout(120_000);
+  test.setTimeout(300_000);
   for (const [name, path] of [
     ["profiles", `/profiles?${RANGE}`],
     ["profile-flame", `/profiles/store?type=${CPU}&${RANGE}`],

@@ -58,7 +58,6 @@ test("a real session is listed, played, searched by its events and watched on a 
   shop,
   browser,
 }) => {
-  test.setTimeout(180_000);
   const { sent, third } = await record(browser, shop);
   expect(sent.segments.length).toBeGreaterThan(2);
   const before = third.seen.length;
@@ -297,7 +296,6 @@ test("an app without a picture shows what it logged", async ({ page, shop }) => 
 });
 
 test("the page of an issue plays the seconds before the error", async ({ page, shop, browser, problems }) => {
-  test.setTimeout(120_000);
   const { sent } = await record(browser, shop);
   expect(sent.clip, "the SDK sends a clip with the exception").toBeTruthy();
   await page.goto(at(shop, "/issues"));
@@ -339,7 +337,6 @@ test("a project keeps no recordings, and the sessions of one person are deleted"
   browser,
   problems,
 }) => {
-  test.setTimeout(120_000);
   await page.goto(at(shop, "/settings"));
   const keep = page.getByRole("switch", { name: "Keep recordings" });
   await expect(keep).toBeChecked();
