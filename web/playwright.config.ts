@@ -1,20 +1,26 @@
 import { defineConfig } from "@playwright/test";
+import { browserEnvironment } from "./e2e/support/clock.ts";
 
 // The tests start the real server (TIDEWATCH_BIN), one per worker, on a free port with an empty data folder.
 export default defineConfig({
   testDir: "e2e",
-  outputDir: "test-results",
-  workers: 1,
-  timeout: 60_000,
-  expect: { timeout: 15_000 },
+  // What a failed test leaves: its screenshot, its trace and the log of its servers. The last line of a run names it.
+  outputDir: "test-results/failed",
+  preserveOutput: "failures-only",
+  workers: 2,
+  // Ample for a machine that does much else: a check that works does not wait for it.
+  timeout: 180_000,
+  expect: { timeout: 20_000 },
   forbidOnly: !!process.env.CI,
-  reporter: [["list"]],
+  reporter: [["list"], ["./e2e/support/report.ts"]],
   use: {
     viewport: { width: 1440, height: 900 },
     locale: "en-GB",
-    timezoneId: "UTC",
-    trace: "retain-on-failure",
+    timezoneId: process.env.TEST_ZONE ?? "UTC",
+    trace: { mode: "retain-on-failure", screenshots: false, sources: false },
+    screenshot: "only-on-failure",
     launchOptions: {
+      env: browserEnvironment(),
       executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
       args: [
         "--no-sandbox",

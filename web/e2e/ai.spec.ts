@@ -1,6 +1,6 @@
 // AI traces: groups, conversations, users, the turns of a conversation, flags.
-import { serious } from "./support/axe.ts";
 import { at, expect, test } from "./support/fixtures.ts";
+import { look } from "./support/layout.ts";
 
 test("AI traces are grouped by what is chosen, and a group opens its rows", async ({ page, desk }) => {
   await page.goto(at(desk, "/ai"));
@@ -74,18 +74,12 @@ test("tokens by kind are a chart", async ({ page, desk }) => {
   await expect(page.getByRole("figure", { name: "Tokens by kind" })).toBeVisible();
 });
 
-for (const theme of ["light", "dark"] as const)
-  for (const width of [1440, 390])
-    test(`the page of a conversation, ${theme}, ${width} px`, async ({ page, desk }) => {
-      await page.setViewportSize({ width, height: 900 });
-      await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
-      await page.goto(at(desk, "/ai?conversation=talk-7"));
-      await page
-        .locator("details summary")
-        .first()
-        .click({ position: { x: 16, y: 10 } });
-      await expect(page.getByText("Arguments").first()).toBeVisible();
-      await page.screenshot({ path: `test-results/screens/ai-conversation-${width}-${theme}.png` });
-      expect(await serious(page)).toEqual([]);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
-    });
+test("the page of a conversation fits a desktop and a phone, light and dark", async ({ page, desk }) => {
+  await page.goto(at(desk, "/ai?conversation=talk-7"));
+  await page
+    .locator("details summary")
+    .first()
+    .click({ position: { x: 16, y: 10 } });
+  await expect(page.getByText("Arguments").first()).toBeVisible();
+  await look(page, "ai-conversation");
+});

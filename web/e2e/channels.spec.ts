@@ -3,7 +3,8 @@
 import type { Page } from "@playwright/test";
 import { serious } from "./support/axe.ts";
 import { call } from "./support/call.ts";
-import { at, expect, type Shop, test } from "./support/fixtures.ts";
+import { at, expect, type Shop, test, visitor } from "./support/fixtures.ts";
+import { fits } from "./support/layout.ts";
 import { linkToken, mailedLink } from "./support/mail.ts";
 
 const PATH = "/alerts/channels";
@@ -87,10 +88,8 @@ test("the form follows the type, works by keyboard, and fits a phone", async ({ 
   });
   await page.setViewportSize({ width: 390, height: 800 });
   await page.goto(at(shop, PATH));
-  const overflow = () =>
-    page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
   await expect(page.getByRole("table", { name: "Channels" })).toBeVisible();
-  expect(await overflow()).toBe(0);
+  await fits(page);
   for (const scheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme: scheme });
     expect(await serious(page)).toEqual([]);
@@ -102,7 +101,7 @@ test("the form follows the type, works by keyboard, and fits a phone", async ({ 
   await expect(dialog.getByLabel("Repeat every, seconds")).toHaveCount(0);
   await dialog.getByLabel("Priority").selectOption("2");
   await expect(dialog.getByLabel("Repeat every, seconds")).toBeVisible();
-  expect(await overflow()).toBe(0);
+  await fits(page);
   await page.keyboard.press("Escape");
   await expect(dialog).toHaveCount(0);
   await expect(page).not.toHaveURL(/channel=/);
@@ -117,7 +116,7 @@ test("members who may only read see no buttons", async ({ browser, page, server,
   await call(shop, "POST", `/api/organizations/${organizations[0].id}/invitations`, { email, role: "readonly" });
   const token = linkToken(await mailedLink(server.mails, email, "accept-invitation"));
   await call(shop, "POST", `/api/invitations/${token}/accept`, { name: "Reader", password: "a long password" });
-  const reader = await (await browser.newContext()).newPage();
+  const reader = await visitor(browser);
   await reader.goto(`${shop.url}/login`);
   await reader.getByLabel("E-mail").fill(email);
   await reader.getByLabel("Password").fill("a long password");

@@ -1,78 +1,37 @@
 // A new server: loading and removing demo data, and the Connect page after the first span.
-import { expect, type Page, test } from "@playwright/test";
-import { serious } from "./support/axe.ts";
-import { ACCOUNT, enter } from "./support/fixtures.ts";
+import type { Page } from "@playwright/test";
+import { expect, test } from "./support/base.ts";
+import { enter, register, type Shop } from "./support/fixtures.ts";
+import { look } from "./support/layout.ts";
 import { mustPost, resourceLogs, resourceSpans } from "./support/otlp.ts";
-import { type Server, startServer } from "./support/server.ts";
-
-interface Account {
-  session: string;
-  project: string;
-  token: string;
-  organization: number;
-}
+import { startServer } from "./support/server.ts";
 
 const HTTP = { "http.request.method": "GET", "http.route": "/hello", "http.response.status_code": 200 };
 
-async function register(server: Server): Promise<Account> {
-  const answer = await fetch(`${server.url}/api/register`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ ...ACCOUNT, timezone: "UTC", framework: "opentelemetry" }),
-  });
-  const made = (await answer.json()) as {
-    token: string;
-    project: { id: string; token: string; organizationId: number };
-  };
-  return {
-    session: made.token,
-    project: made.project.id,
-    token: made.project.token,
-    organization: made.project.organizationId,
-  };
-}
-
 /** Signs in. Returns the list of the page's console errors. */
-async function signIn(page: Page, server: Server, account: Account): Promise<string[]> {
+async function signIn(page: Page, account: Shop): Promise<string[]> {
   const problems: string[] = [];
   page.on("console", (message) => {
     if (message.type() === "error") problems.push(message.text());
   });
   page.on("pageerror", (error) => problems.push(error.message));
-  await enter(page, { url: server.url, ...account });
+  await enter(page, account);
   return problems;
-}
-
-/** In both themes, wide and narrow: asserts no serious violation and no overflow, and takes a screenshot. */
-async function checkAppearance(page: Page, name: string): Promise<void> {
-  for (const theme of ["light", "dark"] as const)
-    for (const width of [1440, 390]) {
-      await page.emulateMedia({ colorScheme: theme });
-      await page.setViewportSize({ width, height: width === 390 ? 844 : 900 });
-      // Data that is being refetched is dimmed.
-      await expect(page.locator("main [aria-busy=true]")).toHaveCount(0);
-      expect.soft([name, theme, width, await serious(page)]).toEqual([name, theme, width, []]);
-      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      expect.soft([name, theme, width, over <= 0]).toEqual([name, theme, width, true]);
-      await page.screenshot({ path: test.info().outputPath(`${name}-${theme}-${width}.png`), fullPage: false });
-    }
-  await page.emulateMedia({ colorScheme: "light" });
-  await page.setViewportSize({ width: 1440, height: 900 });
 }
 
 test("demo data is loaded with one click, marked on its pages, and removed with another", async ({ page }) => {
   test.setTimeout(240_000);
   const server = await startServer();
   try {
-    const account = await register(server);
-    const problems = await signIn(page, server, account);
+    const account = await register(server.url);
+    const problems = await signIn(page, account);
     await page.goto(`${server.url}/p/${account.project}/connect`);
     const card = page.getByRole("region", { name: "Demo data" });
     await expect(card.getByRole("button", { name: "Load demo data" })).toBeVisible();
-    await checkAppearance(page, "connect-empty");
+    await look(page, "connect-empty");
     await page.goto(`${server.url}/p/${account.project}`);
     await expect(page.getByText("Nothing has arrived yet")).toBeVisible();
-    await checkAppearance(page, "overview-empty");
+    await look(page, "overview-empty");
     await page.getByRole("button", { name: "Load demo data" }).click();
 
     // On the pages of the demo project, while it is loading.
@@ -81,14 +40,14 @@ test("demo data is loaded with one click, marked on its pages, and removed with 
     await expect(page.getByRole("button", { name: "Project: Demo. Switch project" })).toBeVisible();
     await expect(banner).toContainText("It counts in no other project.", { timeout: 150_000 });
     await expect(page.getByRole("table", { name: "Worst endpoints" })).toContainText("POST /checkout");
-    await checkAppearance(page, "demo-overview");
+    await look(page, "demo-overview");
     for (const label of ["Endpoints", "Issues", "Logs"]) {
       await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: label, exact: true }).click();
       await expect(banner).toContainText("This is demo data.");
     }
     await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Connect" }).click();
     await expect(page.getByRole("table", { name: "Services" })).toContainText("mail-worker");
-    await checkAppearance(page, "demo-connect");
+    await look(page, "demo-connect");
 
     // The other project contains none of the demo data, only a link to it.
     await page.goto(`${server.url}/p/${account.project}`);
@@ -106,10 +65,9 @@ test("demo data is loaded with one click, marked on its pages, and removed with 
 });
 
 test("demo data interrupted by a stop can be loaded again or removed", async ({ page }) => {
-  test.setTimeout(180_000);
   const server = await startServer();
   try {
-    const account = await register(server);
+    const account = await register(server.url);
     const path = `/api/organizations/${account.organization}/demo`;
     const call = async (method: string, body?: unknown) => {
       const answer = await fetch(server.url + path, {
@@ -122,13 +80,13 @@ test("demo data interrupted by a stop can be loaded again or removed", async ({ 
     await call("POST", { historyMinutes: 240 });
     await expect.poll(async () => (await call("GET")).spans).toBeGreaterThan(0);
     await server.kill();
-    const problems = await signIn(page, server, account);
+    const problems = await signIn(page, account);
     const { state, projectId } = await call("GET");
     expect(state).toBe("interrupted");
     await page.goto(`${server.url}/p/${projectId}`);
     const banner = page.getByRole("region", { name: "Demo data" });
     await expect(banner).toContainText("The server stopped while it was being loaded");
-    await checkAppearance(page, "demo-interrupted");
+    await look(page, "demo-interrupted");
     await banner.getByRole("button", { name: "Load it again" }).click();
     await expect(page).not.toHaveURL(new RegExp(projectId));
     await banner.getByRole("button", { name: "Remove demo data" }).click();
@@ -143,8 +101,8 @@ test("demo data interrupted by a stop can be loaded again or removed", async ({ 
 test("after the first span Connect lists the services, missing signals and next steps", async ({ page }) => {
   const server = await startServer();
   try {
-    const account = await register(server);
-    const problems = await signIn(page, server, account);
+    const account = await register(server.url);
+    const problems = await signIn(page, account);
     await page.goto(`${server.url}/p/${account.project}/connect`);
     await expect(page.getByText("Waiting for the first span…")).toBeVisible();
     await expect(page.getByRole("table", { name: "Services" })).toHaveCount(0);
@@ -180,7 +138,7 @@ test("after the first span Connect lists the services, missing signals and next 
     await expect(page.getByText("OTEL_METRICS_EXPORTER=otlp", { exact: true })).toBeVisible();
     await expect(page.getByText(/No logs from billing/)).toBeVisible();
     await expect(page.getByRole("button", { name: "Load demo data" })).toHaveCount(0);
-    await checkAppearance(page, "connect-services");
+    await look(page, "connect-services");
 
     const next = page.getByRole("region", { name: "Next steps" });
     await next.getByRole("link", { name: "Read the logs of front" }).click();

@@ -37,7 +37,6 @@ test("an endpoint's page shows where the time goes, its issues, its logs and its
   }
   await page.reload();
   await expect(samples.getByRole("link", { name: "Typical" })).toHaveAttribute("aria-current", "page");
-  await page.waitForLoadState("networkidle");
   expect.soft(await serious(page)).toEqual([]);
 
   // The exceptions are those of the nearest endpoint above.

@@ -1,7 +1,9 @@
 // A new server: registration through the UI, the first span, and refused requests.
-import { expect, type Page, test } from "@playwright/test";
+import type { Page } from "@playwright/test";
 import { snippets } from "../src/model/snippets.ts";
 import { serious } from "./support/axe.ts";
+import { expect, test } from "./support/base.ts";
+import { fits } from "./support/layout.ts";
 import { post, resourceSpans } from "./support/otlp.ts";
 import { startServer } from "./support/server.ts";
 
@@ -67,7 +69,6 @@ test("every language's snippet can be copied with the address and the token, and
   page,
   context,
 }) => {
-  test.setTimeout(180_000);
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const server = await startServer();
   try {
@@ -116,7 +117,7 @@ test("every language's snippet can be copied with the address and the token, and
     await page.setViewportSize({ width: 390, height: 844 });
     const mobile = shown.filter((one) => one.group === "Frontend & mobile").map((one) => one.label);
     await expect(page.getByRole("list", { name: "Frontend & mobile" }).getByRole("link")).toHaveText(mobile);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    await fits(page);
     expect(await serious(page)).toEqual([]);
     await page.getByRole("button", { name: "Send a test trace" }).click();
     await expect(page.getByText(/Got 3 spans/)).toBeVisible();

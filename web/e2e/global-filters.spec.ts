@@ -1,7 +1,8 @@
 // Services and environments of the top bar: every page shows the records of the selected ones only.
 import { serious } from "./support/axe.ts";
 import { expect, type Shop, test } from "./support/fixtures.ts";
-import { newProject } from "./support/project.ts";
+import { wider } from "./support/layout.ts";
+import { newProject, shared } from "./support/project.ts";
 
 const SENDERS = [
   ["depot", "production"],
@@ -14,12 +15,12 @@ const text = (key: string, value: string) => ({ key, value: { stringValue: value
 
 /** Sends every signal of every sender, named after it, to a project of its own. */
 async function ownProject(shop: Shop): Promise<string> {
-  const own = await newProject(shop, "filters");
+  const made = await newProject(shop, "filters");
   const nanos = (ms: number) => String(BigInt(Date.now() - 60_000 + ms) * 1_000_000n);
   const post = async (signal: string, body: unknown) => {
     const answer = await fetch(`${shop.url}/api/otel/v1/${signal}`, {
       method: "POST",
-      headers: { authorization: `Bearer ${own.token}`, "content-type": "application/json" },
+      headers: { authorization: `Bearer ${made.token}`, "content-type": "application/json" },
       body: JSON.stringify(body),
     });
     expect(answer.ok, await answer.text()).toBe(true);
@@ -60,14 +61,16 @@ async function ownProject(shop: Shop): Promise<string> {
     const logRecords = [{ timeUnixNano: nanos(index), severityNumber: 17, body }];
     await post("logs", { resourceLogs: [{ resource, scopeLogs: [{ logRecords }] }] });
   }
-  return own.project;
+  return made.project;
 }
+
+const own = shared(ownProject);
 
 /** The pages that list what was sent. */
 const PAGES = ["", "/endpoints", "/tasks", "/ai", "/issues", "/traces", "/traces?all=1", "/logs"];
 
 test("every page has the records of the selected services and environments only", async ({ page, shop }) => {
-  const url = `${shop.url}/p/${await ownProject(shop)}`;
+  const url = `${shop.url}/p/${await own(shop)}`;
   await page.goto(`${url}/endpoints?from=now-1h`);
   await expect(page.getByRole("row", { name: /staging|production/ })).toHaveCount(4);
 
@@ -108,28 +111,22 @@ test("every page has the records of the selected services and environments only"
   await expect(page.getByRole("row", { name: /staging|production/ })).toHaveCount(4);
 });
 
-test("the controls fit a desktop and a phone, light and dark", async ({ page, shop }, info) => {
-  const url = `${shop.url}/p/${await ownProject(shop)}/endpoints?from=now-1h&service=depot,ledger&env=production`;
-  for (const [width, height] of [
-    [1440, 900],
-    [768, 900],
-    [390, 844],
-  ]) {
-    await page.setViewportSize({ width, height });
+test("the controls fit a desktop and a phone, light and dark", async ({ page, shop }) => {
+  const project = await own(shop);
+  await page.goto(`${shop.url}/p/${project}/endpoints?from=now-1h&service=depot,ledger&env=production`);
+  await expect(page.getByText("GET /ledger-production").first()).toBeVisible();
+  for (const width of [1440, 768, 390]) {
+    await page.setViewportSize({ width, height: 900 });
+    await expect(page.getByRole("button", { name: "Services: depot +1 (depot, ledger). Change" })).toBeVisible();
+    await expect(page.getByRole("button", { name: "Environments: production. Change" })).toBeVisible();
+    await page.getByRole("button", { name: /^Services/ }).click();
+    await expect(page.getByRole("checkbox", { name: "ledger" })).toBeChecked();
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
-      await page.goto(url);
-      await expect(page.getByRole("button", { name: "Services: depot +1 (depot, ledger). Change" })).toBeVisible();
-      await expect(page.getByRole("button", { name: "Environments: production. Change" })).toBeVisible();
-      await expect(page.getByText("GET /ledger-production").first()).toBeVisible();
-      await page.screenshot({ path: info.outputPath(`bar-${width}-${colorScheme}.png`) });
-      await page.getByRole("button", { name: /^Services/ }).click();
-      await expect(page.getByRole("checkbox", { name: "ledger" })).toBeChecked();
-      await page.screenshot({ path: info.outputPath(`open-${width}-${colorScheme}.png`) });
-      expect.soft(await serious(page)).toEqual([]);
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
-      expect(wide, `${width} ${colorScheme}`).toBe(false);
-      await page.keyboard.press("Escape");
+      expect.soft(await serious(page, { colours: colorScheme === "dark" }), `${width} ${colorScheme}`).toEqual([]);
     }
+    expect(await wider(page), `${width}`).toEqual([]);
+    await page.keyboard.press("Escape");
+    await expect(page.getByRole("checkbox")).toHaveCount(0);
   }
 });

@@ -2,12 +2,13 @@
 // page who is on call; the link of the mail acknowledges; healthy traffic ends rules, page and incident. Issue 22.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { expect, type Page, test } from "@playwright/test";
+import type { Page } from "@playwright/test";
 import { serious } from "./support/axe.ts";
+import { expect, test } from "./support/base.ts";
 import { call } from "./support/call.ts";
-import { ACCOUNT, at, enter, type Shop } from "./support/fixtures.ts";
+import { ACCOUNT, at, enter, register, type Shop } from "./support/fixtures.ts";
 import { mailedLink } from "./support/mail.ts";
-import { type Server, startServer } from "./support/server.ts";
+import { startServer } from "./support/server.ts";
 
 /** Rules, pages and messages are looked for as often as the settings permit. */
 const QUICK = {
@@ -17,28 +18,9 @@ const QUICK = {
   INCIDENT_GRACE_SECONDS: "20",
 };
 /** Time within which the server evaluates, and a page is loaded. */
-const SOON = { timeout: 45_000 };
+const SOON = { timeout: 90_000 };
 const QUIET_MINUTES = 30;
 const ORDERS = "POST /orders";
-
-async function register(server: Server): Promise<Shop & { organization: number }> {
-  const answer = await fetch(`${server.url}/api/register`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ ...ACCOUNT, timezone: "UTC", framework: "opentelemetry" }),
-  });
-  const { token, project } = (await answer.json()) as {
-    token: string;
-    project: { id: string; token: string; organizationId: number };
-  };
-  return {
-    url: server.url,
-    session: token,
-    project: project.id,
-    token: project.token,
-    organization: project.organizationId,
-  };
-}
 
 /** Traffic of the demo's shop. */
 function traffic(shop: Shop, ...options: string[]): ChildProcess {
@@ -90,7 +72,7 @@ async function until(page: Page, url: string, look: () => Promise<void>): Promis
 }
 
 test("a bad release pages who is on call, and is over when the shop has recovered", async ({ page, browser }) => {
-  test.setTimeout(180_000);
+  test.setTimeout(300_000);
   const server = await startServer("127.0.0.1", "off", QUICK);
   let release: ChildProcess | undefined;
   const problems: string[] = [];
@@ -99,7 +81,7 @@ test("a bad release pages who is on call, and is over when the shop has recovere
   });
   page.on("pageerror", (error) => problems.push(error.message));
   try {
-    const shop = await register(server);
+    const shop = await register(server.url);
     await enter(page, shop);
     await onCall(shop);
     // What the shop always does is known before the rules are.
@@ -145,7 +127,7 @@ test("a bad release pages who is on call, and is over when the shop has recovere
     const ended = once(release, "exit");
 
     // The page of who is on call, in the mail.
-    const link = await mailedLink(server.mails, ACCOUNT.email, "ack", 60);
+    const link = await mailedLink(server.mails, ACCOUNT.email, "ack", 120);
     const other = await browser.newContext({ viewport: { width: 390, height: 844 } });
     const phone = await other.newPage();
     await phone.goto(link);

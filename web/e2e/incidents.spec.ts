@@ -1,6 +1,7 @@
 // Incidents: opened, updated and resolved by hand; alerts and deploys on the timeline; post-mortems without HTML.
 import { serious } from "./support/axe.ts";
 import { at, expect, test } from "./support/fixtures.ts";
+import { fits } from "./support/layout.ts";
 
 test("an incident is opened, updated, resolved and described, by keyboard too", async ({ page, shop }) => {
   await page.goto(at(shop, ""));
@@ -126,10 +127,7 @@ test("an incident of alerts shows them and the deploys before it, on a phone", a
   );
   await expect(timeline.getByRole("listitem").nth(2)).toContainText("Issue is back: checkout");
   await expect(page.getByText("Issues are missing")).toBeVisible();
-  const overflow = await page.evaluate(
-    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-  );
-  expect(overflow).toBe(0);
+  await fits(page);
   expect.soft(await serious(page)).toEqual([]);
 });
 

@@ -1,30 +1,27 @@
 // The Logs page: live tail, surrounding lines, patterns, columns and JSON bodies, exports. A project of its own.
 import { readFile } from "node:fs/promises";
-import type { Page } from "@playwright/test";
-import { serious } from "./support/axe.ts";
 import { at, test as base, expect, type Shop } from "./support/fixtures.ts";
+import { look } from "./support/layout.ts";
 import { mustPost, resourceLogs } from "./support/otlp.ts";
-import { newProject } from "./support/project.ts";
+import { newProject, shared } from "./support/project.ts";
 
 const JSON_BODY = '{"msg":"order placed","user":{"id":42,"plan":"pro"},"items":[{"sku":"a-1"}],"total":12.5}';
 
-const test = base.extend<object, { own: Shop }>({
-  own: [
-    async ({ shop }, use) => {
-      const own = await newProject(shop, "logs");
-      const lines = Array.from({ length: 30 }, (_, i) => ({
-        at: i * 1000,
-        severity: i % 10 === 0 ? 17 : 9,
-        text: i % 10 === 0 ? "ERROR" : "INFO",
-        body: i % 10 === 0 ? `payment ${i} declined after ${i}.5 ms` : `Connection from 10.0.0.${i} closed`,
-        service: "shop",
-      }));
-      lines.push({ at: 15_500, severity: 9, text: "INFO", body: JSON_BODY, service: "orders" });
-      await send(own, lines, Date.now() - 600_000);
-      await use(own);
-    },
-    { scope: "worker" },
-  ],
+const ownOf = shared(async (shop) => {
+  const own = await newProject(shop, "logs");
+  const lines = Array.from({ length: 30 }, (_, i) => ({
+    at: i * 1000,
+    severity: i % 10 === 0 ? 17 : 9,
+    text: i % 10 === 0 ? "ERROR" : "INFO",
+    body: i % 10 === 0 ? `payment ${i} declined after ${i}.5 ms` : `Connection from 10.0.0.${i} closed`,
+    service: "shop",
+  }));
+  lines.push({ at: 15_500, severity: 9, text: "INFO", body: JSON_BODY, service: "orders" });
+  await send(own, lines, Date.now() - 600_000);
+  return own;
+});
+const test = base.extend<{ own: Shop }>({
+  own: async ({ shop }, use) => use(await ownOf(shop)),
 });
 
 type Line = Parameters<typeof resourceLogs>[1][number];
@@ -40,23 +37,6 @@ const line = (body: string, severity = 9): Line => ({
   body,
   service: "live",
 });
-
-async function shot(page: Page, name: string): Promise<void> {
-  for (const scheme of ["light", "dark"] as const)
-    for (const [size, viewport] of Object.entries({
-      desktop: { width: 1440, height: 900 },
-      phone: { width: 390, height: 844 },
-    })) {
-      await page.emulateMedia({ colorScheme: scheme });
-      await page.setViewportSize(viewport);
-      expect.soft(await serious(page), `${name}, ${scheme}, ${size}`).toEqual([]);
-      const isWider = () => document.documentElement.scrollWidth > document.documentElement.clientWidth;
-      expect.soft(await page.evaluate(isWider), `${name}, ${size}: sideways scrolling`).toBe(false);
-      await page.screenshot({ path: `test-results/screens/logs-${name}-${scheme}-${size}.png` });
-    }
-  await page.emulateMedia({ colorScheme: "light" });
-  await page.setViewportSize({ width: 1440, height: 900 });
-}
 
 test("live: stored records appear, a pause holds them, filters apply, and what is left out is counted", async ({
   page,
@@ -85,7 +65,7 @@ test("live: stored records appear, a pause holds them, filters apply, and what i
   );
   await expect(live).toContainText("burst 119");
   await expect(page.getByText("70 left out")).toBeVisible();
-  await shot(page, "live");
+  await look(page, "logs-live");
 
   const bar = page.getByRole("combobox", { name: "Search logs" });
   await bar.fill("level>=error");
@@ -119,7 +99,7 @@ test("surrounding lines of a record", async ({ page, own }) => {
   await expect(lines.nth(10)).toHaveAttribute("aria-current", "true");
   await expect(lines.nth(10)).toContainText("payment 10 declined");
   await expect(lines.nth(11)).toContainText("10.0.0.11");
-  await shot(page, "around");
+  await look(page, "logs-around");
   await logs.getByRole("button", { name: "Later lines" }).click();
   await expect(lines).toHaveCount(30);
 });
@@ -137,7 +117,7 @@ test("patterns: shares, an example, and a click that filters", async ({ page, ow
     .getByRole("button", { name: /Show an example/ })
     .click();
   await expect(patterns.nth(1)).toContainText("payment 0 declined after 0.5 ms");
-  await shot(page, "patterns");
+  await look(page, "logs-patterns");
   await patterns
     .nth(1)
     .getByRole("button", { name: /^payment <num> declined/ })
@@ -160,7 +140,7 @@ test("JSON bodies are trees, their fields are columns and conditions", async ({ 
   await logs.getByRole("button", { name: /Show details/ }).click();
   const tree = logs.getByRole("group", { name: "Fields of body" });
   await expect(tree).toContainText("a-1");
-  await shot(page, "json");
+  await look(page, "logs-json");
   await tree.getByRole("button", { name: "Column body.total" }).click();
   await expect(page).toHaveURL(/cols=body.user.plan,body.total/);
   await tree.getByRole("button", { name: "Add body.user.id to the query" }).click();

@@ -1,13 +1,9 @@
 // Flows that start with a mail: joining an organization, and a new password. The links come from the server's mails.
-import type { Browser, Page } from "@playwright/test";
+import type { Page } from "@playwright/test";
 import { serious } from "./support/axe.ts";
 import { call } from "./support/call.ts";
-import { ACCOUNT, expect, freshSession, type Shop, test } from "./support/fixtures.ts";
+import { ACCOUNT, expect, freshSession, type Shop, test, visitor } from "./support/fixtures.ts";
 import { linkToken, mailedLink } from "./support/mail.ts";
-
-async function anonymousPage(browser: Browser): Promise<Page> {
-  return (await browser.newContext()).newPage();
-}
 
 async function signIn(page: Page, email: string, password: string): Promise<void> {
   await page.getByLabel("E-mail").fill(email);
@@ -29,7 +25,7 @@ interface Bundle {
 test("an invitation creates an account, once", async ({ page, shop, server, browser }) => {
   await invite(page, shop, "niklaus@example.com");
   const link = await mailedLink(server.mails, "niklaus@example.com", "accept-invitation");
-  const invited = await anonymousPage(browser);
+  const invited = await visitor(browser);
   await invited.goto(link);
   await expect(invited.getByRole("heading", { level: 1 })).toHaveText(/^Join Acme/);
   await expect(invited.getByText(ACCOUNT.name)).toBeVisible();
@@ -40,7 +36,7 @@ test("an invitation creates an account, once", async ({ page, shop, server, brow
   await expect(invited.getByRole("heading", { level: 1 })).toHaveText("Overview");
   await page.goto(`${shop.url}/organization`);
   await expect(page.getByRole("table", { name: "Members" })).toContainText("niklaus@example.com");
-  const again = await anonymousPage(browser);
+  const again = await visitor(browser);
   await again.goto(link);
   await expect(again.getByRole("heading", { level: 1 })).toHaveText("This invitation is over");
   await again.context().close();
@@ -67,7 +63,7 @@ test("a user with an account signs in and accepts; other users see whose invitat
   await page.goto(link);
   await expect(page.getByText(`You are signed in as ${ACCOUNT.email}`)).toBeVisible();
 
-  const grace = await anonymousPage(browser);
+  const grace = await visitor(browser);
   await grace.goto(link);
   await expect(grace.getByText("There is an account for grace@example.com already")).toBeVisible();
   await grace.getByRole("link", { name: "Sign in to accept" }).click();
@@ -93,7 +89,7 @@ test("the mailed link resets a forgotten password, once; every session ends", as
     name: "Barbara",
     password: "substitution",
   });
-  const barbara = await anonymousPage(browser);
+  const barbara = await visitor(browser);
   await barbara.goto(`${shop.url}/login`);
   await barbara.getByRole("link", { name: "Forgot your password?" }).click();
   await barbara.getByLabel("E-mail").fill("barbara@example.com");

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { serious } from "./support/axe.ts";
 import { call } from "./support/call.ts";
 import { at, expect, test } from "./support/fixtures.ts";
+import { fits } from "./support/layout.ts";
 
 let site: Server;
 let url: string;
@@ -47,7 +48,7 @@ test("a script is written, runs in a browser, and shows its output and its error
   await form.getByLabel("Down after failures").fill("1");
   expect.soft(await serious(page)).toEqual([]);
   await page.setViewportSize({ width: 390, height: 844 });
-  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  await fits(page);
   await page.setViewportSize({ width: 1280, height: 800 });
   await form.getByRole("button", { name: "Create monitor" }).click();
 
@@ -77,7 +78,7 @@ test("a script is written, runs in a browser, and shows its output and its error
   await expect(failed.getByText('Received: "Orders"')).toBeVisible();
   expect.soft(await serious(page)).toEqual([]);
   await page.setViewportSize({ width: 390, height: 844 });
-  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  await fits(page);
 });
 
 test("a server without checks by a browser says so", async ({ page, shop }) => {

@@ -5,6 +5,7 @@ import type { Page } from "@playwright/test";
 import { serious } from "./support/axe.ts";
 import { call } from "./support/call.ts";
 import { at, expect, type Shop, test } from "./support/fixtures.ts";
+import { fits } from "./support/layout.ts";
 
 interface Target {
   url: string;
@@ -48,7 +49,7 @@ const http = (name: string) => ({
 
 async function fitsPhone(page: Page): Promise<void> {
   await page.setViewportSize({ width: 390, height: 844 });
-  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  await fits(page);
 }
 
 test("a monitor is created, checked at once, and shows why it is down", async ({ page, shop, problems }) => {

@@ -2,6 +2,7 @@
 import { serious } from "./support/axe.ts";
 import { call } from "./support/call.ts";
 import { ACCOUNT, at, expect, test } from "./support/fixtures.ts";
+import { fits } from "./support/layout.ts";
 
 test("a team, a schedule by keyboard, a policy, a page that is acknowledged and resolved", async ({
   page,
@@ -109,8 +110,7 @@ test("a team, a schedule by keyboard, a policy, a page that is acknowledged and 
   for (const tab of ["", "?tab=pages", "?tab=schedules", "?tab=policies", "?tab=teams"]) {
     await page.goto(at(shop, `/on-call${tab}`));
     await expect(page.getByRole("heading", { level: 1 })).toHaveText("On-call");
-    const wide = () => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-    await expect.poll(wide, tab).toBeLessThanOrEqual(0);
+    await fits(page, tab);
   }
 });
 

@@ -1,7 +1,8 @@
 // Passkeys with Chromium's virtual authenticator. Uses a separate server, because passkeys need a host name, not an IP.
-import { test as base, expect, type Page } from "@playwright/test";
+import type { Page } from "@playwright/test";
 import { serious } from "./support/axe.ts";
-import { ACCOUNT } from "./support/fixtures.ts";
+import { test as base, expect } from "./support/base.ts";
+import { ACCOUNT, register } from "./support/fixtures.ts";
 import { type Server, startServer } from "./support/server.ts";
 
 // One server per test, because of the limit of ten logins per minute and address.
@@ -9,11 +10,7 @@ const test = base.extend<{ named: Server }>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the parameter's shape
   named: async ({}, use) => {
     const server = await startServer("localhost");
-    await fetch(`${server.url}/api/register`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ ...ACCOUNT, timezone: "UTC", framework: "opentelemetry" }),
-    });
+    await register(server.url);
     await use(server);
     await server.stop();
   },

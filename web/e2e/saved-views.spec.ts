@@ -3,7 +3,8 @@
 import type { Browser, Page } from "@playwright/test";
 import { serious } from "./support/axe.ts";
 import { call } from "./support/call.ts";
-import { at, expect, freshSession, type Shop, test } from "./support/fixtures.ts";
+import { at, expect, freshSession, type Shop, test, visitor } from "./support/fixtures.ts";
+import { fits } from "./support/layout.ts";
 import { linkToken, mailedLink } from "./support/mail.ts";
 
 /** The browser of a second member, signed in. */
@@ -14,9 +15,7 @@ async function secondMember(browser: Browser, shop: Shop, mails: string, name: s
   await call(shop, "POST", `/api/organizations/${organizations[0].id}/invitations`, { email, role }, session);
   const token = linkToken(await mailedLink(mails, email, "accept-invitation"));
   await call(shop, "POST", `/api/invitations/${token}/accept`, { name, password: "a long password" });
-  // From a separate address, because people.spec exhausts the rate limit of this machine's address.
-  const context = await browser.newContext({ extraHTTPHeaders: { "x-forwarded-for": "192.0.2.78" } });
-  const page = await context.newPage();
+  const page = await visitor(browser);
   await page.goto(`${shop.url}/login`);
   await page.getByLabel("E-mail").fill(email);
   await page.getByLabel("Password").fill("a long password");
@@ -178,9 +177,8 @@ test("views on a phone", async ({ page, shop }) => {
   await menu(page).click();
   await page.getByRole("button", { name: /^Star A rather long/ }).click();
   // The menu covers parts of controls behind it.
-  expect(await serious(page, "[role=dialog]")).toEqual([]);
-  const width = await page.evaluate(() => document.documentElement.scrollWidth);
-  expect(width).toBeLessThanOrEqual(390);
+  expect(await serious(page, { within: "[role=dialog]" })).toEqual([]);
+  await fits(page);
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Open the page list" }).click();
   await expect(page.getByRole("list", { name: "Starred views" }).getByRole("link")).toBeVisible();

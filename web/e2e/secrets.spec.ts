@@ -1,6 +1,7 @@
 // A project's tokens are masked on every page until the user reveals them; copying yields the whole token.
 import { serious } from "./support/axe.ts";
 import { at, expect, test } from "./support/fixtures.ts";
+import { settled } from "./support/settled.ts";
 
 /** Every page of a project, of the account and of the organization. */
 const PAGES = [
@@ -38,8 +39,8 @@ test("no page shows a project's tokens before the user reveals them", async ({ p
   expect(secrets.length).toBeGreaterThan(1);
   for (const secret of secrets) expect(secret).toMatch(/^[0-9a-f]{32}$/);
   const shows = async (path: string) => {
-    await page.waitForLoadState("networkidle");
     await expect(page.locator("h1").first()).toBeVisible();
+    await settled(page);
     const held = await page.evaluate(() => {
       const typed = [...document.querySelectorAll("input, textarea")].map((field) => (field as HTMLInputElement).value);
       return [document.documentElement.outerHTML, location.href, document.title, ...typed].join("\n");

@@ -2,6 +2,7 @@
 import type { Browser, Frame, Page } from "@playwright/test";
 import { serious } from "./support/axe.ts";
 import { at, expect, type Shop, test } from "./support/fixtures.ts";
+import { look } from "./support/layout.ts";
 import { Sent, sessionRow } from "./support/sent-sessions.ts";
 import { sessionApp } from "./support/session-app.ts";
 
@@ -57,7 +58,6 @@ test("a real session is listed, played, searched by its events and watched on a 
   shop,
   browser,
 }) => {
-  test.setTimeout(180_000);
   const { sent, third } = await record(browser, shop);
   expect(sent.segments.length).toBeGreaterThan(2);
   const before = third.seen.length;
@@ -155,21 +155,7 @@ test("a real session is listed, played, searched by its events and watched on a 
   // The replay asked nobody but this server.
   expect(third.seen.length).toBe(before);
   await expect(page.getByText(/1 image and 1 style sheet from other servers are not loaded/)).toBeVisible();
-  for (const colorScheme of ["light", "dark"] as const)
-    for (const [size, width] of [
-      ["desktop", 1440],
-      ["phone", 390],
-    ] as const) {
-      await page.setViewportSize({ width, height: 900 });
-      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      // The colours change in steps of a transition.
-      await expect.poll(() => serious(page), `${size} ${colorScheme}`).toEqual([]);
-      const main = page.locator("main");
-      expect(await main.evaluate((one) => one.scrollWidth <= one.clientWidth + 1), `${size}: scrolls sideways`).toBe(
-        true,
-      );
-      await page.screenshot({ path: `test-results/screens/session-${size}-${colorScheme}.png` });
-    }
+  await look(page, "session");
 });
 
 test("a part of the recording that cannot be loaded is named, and loaded on request", async ({
@@ -221,7 +207,7 @@ async function films(page: Page): Promise<string[]> {
       const bytes = new Uint8Array(await new Blob(parts).arrayBuffer());
       return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
     };
-    return [await film("red"), await film("blue")];
+    return Promise.all([film("red"), film("blue")]);
   });
 }
 
@@ -270,7 +256,7 @@ test("the MP4 files of a Flutter app play one after the other", async ({ page, s
       return r > b ? "red" : "blue";
     });
   await expect.poll(() => picture.evaluate((one: HTMLVideoElement) => one.readyState)).toBeGreaterThan(1);
-  expect(await colour()).toBe("red");
+  await expect.poll(colour).toBe("red");
   await page.keyboard.press("Space");
   await expect.poll(colour).toBe("blue");
   await expect(page.getByRole("button", { name: "Play again" })).toBeVisible();
@@ -310,7 +296,6 @@ test("an app without a picture shows what it logged", async ({ page, shop }) => 
 });
 
 test("the page of an issue plays the seconds before the error", async ({ page, shop, browser, problems }) => {
-  test.setTimeout(120_000);
   const { sent } = await record(browser, shop);
   expect(sent.clip, "the SDK sends a clip with the exception").toBeTruthy();
   await page.goto(at(shop, "/issues"));
@@ -335,15 +320,7 @@ test("the page of an issue plays the seconds before the error", async ({ page, s
     new RegExp(`/sessions/${sent.session?.id}`),
   );
   // `n` and `p` are still those of the issue, and Space presses nothing while the focus is elsewhere.
-  expect(await serious(page)).toEqual([]);
-  for (const [size, width] of [
-    ["desktop", 1440],
-    ["phone", 390],
-  ] as const) {
-    await page.setViewportSize({ width, height: 900 });
-    await page.screenshot({ path: `test-results/screens/issue-clip-${size}.png`, fullPage: true });
-    expect(await page.locator("main").evaluate((one) => one.scrollWidth <= one.clientWidth + 1)).toBe(true);
-  }
+  await look(page, "issue-clip", { themes: ["light"] });
   // Without a clip of its own, an event shows the parts of its session.
   await page.route(/by-id\/[^/]+\/recording/, (route) => route.fulfill({ status: 404, json: { error: "none" } }));
   await page.reload();
@@ -360,7 +337,6 @@ test("a project keeps no recordings, and the sessions of one person are deleted"
   browser,
   problems,
 }) => {
-  test.setTimeout(120_000);
   await page.goto(at(shop, "/settings"));
   const keep = page.getByRole("switch", { name: "Keep recordings" });
   await expect(keep).toBeChecked();

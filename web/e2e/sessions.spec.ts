@@ -14,7 +14,7 @@ test("scripts cannot read a page's session, and it ends on the server too", asyn
   await page.getByRole("button", { name: "Account and theme" }).click();
   await page.getByRole("menuitem", { name: "Sign out" }).click();
   await expect(page).toHaveURL(/\/login/);
-  expect(await find()).toBeUndefined();
+  await expect.poll(find).toBeUndefined();
   const bundle = await page.request.get(`${shop.url}/api/me/login-bundle`, {
     headers: { cookie: `tidewatch_session=${cookie?.value}` },
   });

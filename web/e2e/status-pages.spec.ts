@@ -2,6 +2,7 @@
 import type { Page } from "@playwright/test";
 import { serious } from "./support/axe.ts";
 import { at, expect, test } from "./support/fixtures.ts";
+import { fits } from "./support/layout.ts";
 
 const CHECKS = [
   { id: 1, name: "Shop", checkType: "http", status: "up" },
@@ -119,10 +120,7 @@ test("settings, logo and maintenance of a page, on a phone", async ({ page, shop
   await page.getByRole("button", { name: "Plan maintenance" }).click();
   await expect(page.getByText("Maintenance planned")).toBeVisible();
   expect(Date.parse(planned.endsAt) - Date.parse(planned.startsAt)).toBe(3_600_000);
-  const overflow = await page.evaluate(
-    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-  );
-  expect(overflow).toBe(0);
+  await fits(page);
   expect.soft(await serious(page)).toEqual([]);
 });
 

@@ -1,8 +1,9 @@
 // Symbols: missing files and their upload commands, an upload, a test resolution, and the issue resolved and raw.
 import { serious } from "./support/axe.ts";
 import { at, expect, type Shop, test } from "./support/fixtures.ts";
+import { look } from "./support/layout.ts";
 import { mustPost } from "./support/otlp.ts";
-import { look, openIssue, uploadMap } from "./support/symbols.ts";
+import { openIssue, uploadMap } from "./support/symbols.ts";
 
 const STACK = "TypeError: cart is empty\n    at t (https://shop.example/assets/app.min.js?v=3:2:5)";
 const MAP = '{"version":3,"sources":["cart.ts"],"names":[],"mappings":"AAAA;EAEE"}';
@@ -32,7 +33,6 @@ async function report(shop: Shop, language: string, type: string, stack: string)
 }
 
 test("without uploads the page explains them, and a raw issue names its debug file", async ({ page, shop }) => {
-  test.setTimeout(180_000);
   await page.goto(at(shop, "/settings"));
   await page.getByRole("navigation", { name: "Parts of the settings" }).getByRole("link", { name: "Symbols" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Symbols");
@@ -58,7 +58,6 @@ test("without uploads the page explains them, and a raw issue names its debug fi
 });
 
 test("an upload resolves subsequent events; earlier events are resolved when opened", async ({ page, shop }) => {
-  test.setTimeout(180_000);
   await report(shop, "webjs", "CartError", STACK);
   await openIssue(page, shop, "CartError");
   const hint = page.getByRole("complementary", { name: "Missing symbols" });
@@ -89,7 +88,6 @@ test("an upload resolves subsequent events; earlier events are resolved when ope
 });
 
 test("files are searched, tested and deleted; the URL holds the filter", async ({ page, shop }) => {
-  test.setTimeout(180_000);
   await uploadMap(shop, "assets/app.min.js.map", MAP, STACK);
   await page.goto(at(shop, "/settings/symbols"));
   const table = page.getByRole("table", { name: "Uploaded symbol files" });

@@ -2,7 +2,8 @@
 // original source.
 import type { Browser } from "@playwright/test";
 import { expect, type Shop, test } from "./support/fixtures.ts";
-import { look, openIssue, uploadMap } from "./support/symbols.ts";
+import { look } from "./support/layout.ts";
+import { openIssue, uploadMap } from "./support/symbols.ts";
 import { bundle, serve } from "./support/web-app.ts";
 
 /** Opens the app in a fresh browser context, presses its button, and waits until its SDK has exported. */

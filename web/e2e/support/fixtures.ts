@@ -1,9 +1,11 @@
 // `server` is the real binary; `shop` has an account, a project and the seeded data; `page` is signed in and collects
 // console errors, page errors and CSP violations. A test fails if there are any.
-import { test as base, expect, type Page } from "@playwright/test";
+import type { Browser, Page } from "@playwright/test";
+import { test as base, expect } from "./base.ts";
 import { seedDesk } from "./desk.ts";
 import { seed, seedBig } from "./seed.ts";
 import { type Server, startServer } from "./server.ts";
+import { watchRequests } from "./settled.ts";
 
 export interface Shop {
   url: string;
@@ -33,15 +35,10 @@ export const test = base.extend<{ problems: string[] }, { server: Server; shop: 
   ],
   shop: [
     async ({ server }, use) => {
-      const answer = await fetch(`${server.url}/api/register`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ ...ACCOUNT, timezone: "UTC", framework: "opentelemetry" }),
-      });
-      const session = (await answer.json()) as { token: string; project: { id: string; token: string } };
-      await seed(server.url, session.project.token);
-      await seedBig(server.url, session.project.token);
-      await use({ url: server.url, session: session.token, project: session.project.id, token: session.project.token });
+      const shop = await register(server.url);
+      await seed(shop.url, shop.token);
+      await seedBig(shop.url, shop.token);
+      await use(shop);
     },
     { scope: "worker" },
   ],
@@ -60,6 +57,7 @@ export const test = base.extend<{ problems: string[] }, { server: Server; shop: 
     await use({ cookies: [], origins: [{ origin: shop.url, localStorage: [SIGNED_IN] }] });
   },
   page: async ({ page, shop, problems }, use) => {
+    watchRequests(page);
     page.on("console", (message) => {
       if (message.type() === "error") problems.push(`${message.text()} ${message.location().url}`);
     });
@@ -69,6 +67,28 @@ export const test = base.extend<{ problems: string[] }, { server: Server; shop: 
     expect(problems, "no errors in the console, no CSP violations").toEqual([]);
   },
 });
+
+/** Makes the account and its organization and project on a new server. */
+export async function register(url: string): Promise<Shop & { organization: number }> {
+  const answer = await fetch(`${url}/api/register`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ ...ACCOUNT, timezone: "UTC", framework: "opentelemetry" }),
+  });
+  expect(answer.ok, `registration: ${answer.status}`).toBe(true);
+  const { token, project } = (await answer.json()) as {
+    token: string;
+    project: { id: string; token: string; organizationId: number };
+  };
+  return { url, session: token, project: project.id, token: project.token, organization: project.organizationId };
+}
+
+/** A page without a session, of a visitor with an address of their own: requests per address are limited. Its console
+ * errors are ignored, because the browser logs refused sign-ins as errors. */
+export async function visitor(browser: Browser, address = randomAddress()): Promise<Page> {
+  const context = await browser.newContext({ extraHTTPHeaders: { "x-forwarded-for": address } });
+  return context.newPage();
+}
 
 /** Signs in like a page: the session is a cookie of the browser. `isRemembered`: the context has `SIGNED_IN`. */
 export async function enter(page: Page, shop: Shop, isRemembered = false): Promise<void> {
@@ -92,7 +112,7 @@ export async function freshSession(shop: Shop): Promise<string> {
 }
 
 const octet = () => 1 + Math.floor(Math.random() * 254);
-const randomAddress = () => `10.${octet()}.${octet()}.${octet()}`;
+export const randomAddress = () => `10.${octet()}.${octet()}.${octet()}`;
 
 export { expect };
 export const at = (shop: Shop, path = "") => `${shop.url}/p/${shop.project}${path}`;

@@ -1,28 +1,22 @@
 // Servers with the demo's traffic and an incident in it, sent through the front door.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { ACCOUNT, test as base, type Shop } from "./fixtures.ts";
+import { test as base, register, type Shop } from "./fixtures.ts";
 import { startServer } from "./server.ts";
 
 /** Minutes from the start of an incident to the end of its history. */
 export const INCIDENT_MINUTES = 40;
 
 async function plant(url: string, incident: string): Promise<Shop> {
-  const answer = await fetch(`${url}/api/register`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ ...ACCOUNT, timezone: "UTC", framework: "opentelemetry" }),
-  });
-  const made = (await answer.json()) as { token: string; project: { id: string; token: string } };
-  const project = made.project;
+  const shop = await register(url);
   const demo = spawn(
     process.env.TIDEWATCH_BIN ?? "tidewatch",
-    ["demo", "--url", url, "--token", project.token, "--incident", incident, "--once"],
+    ["demo", "--url", url, "--token", shop.token, "--incident", incident, "--once"],
     { stdio: ["ignore", "ignore", "inherit"] },
   );
   const [code] = (await once(demo, "exit")) as [number | null];
   if (code !== 0) throw new Error(`the demo ended with ${code}`);
-  return { url, session: made.token, project: project.id, token: project.token };
+  return shop;
 }
 
 interface Incidents {

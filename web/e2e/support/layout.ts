@@ -1,6 +1,60 @@
-// What a page's layout hides from its reader.
+// What a page's layout hides from its reader, in both themes and on both sizes, in one visit.
 import type { Page } from "@playwright/test";
+import { serious } from "./axe.ts";
+import { expect } from "./base.ts";
+import { settled, still } from "./settled.ts";
 
+export const SIZES = { desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } };
+type Size = keyof typeof SIZES;
+type Theme = "light" | "dark";
+
+interface Looks {
+  sizes?: Size[];
+  themes?: Theme[];
+  /** While responses are held back. */
+  loading?: boolean;
+}
+
+/** In these sizes and themes: axe finds nothing serious, the page is as wide as the window, and no word is cut off.
+ * SCREENS=1 stores a screenshot of each in test-results/screens. */
+export async function look(page: Page, name: string, looks: Looks = {}): Promise<void> {
+  const { sizes = ["desktop", "phone"], themes = ["light", "dark"], loading = false } = looks;
+  for (const size of sizes) {
+    await page.setViewportSize(SIZES[size]);
+    for (const theme of themes) {
+      await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+      await (loading ? still(page) : settled(page));
+      const about = `${name}, ${size}, ${theme}`;
+      if (process.env.SCREENS)
+        await page.screenshot({ path: `test-results/screens/${about.replaceAll(", ", "-")}.png` });
+      expect.soft(await serious(page, { loading, colours: theme !== themes[0] }), `${about}: axe`).toEqual([]);
+    }
+    expect.soft(await wider(page), `${name}, ${size}: wider than the window`).toEqual([]);
+    expect.soft(await cutOff(page), `${name}, ${size}: cut off`).toEqual([]);
+  }
+  await page.setViewportSize(SIZES[sizes[0]]);
+  await page.emulateMedia({ colorScheme: themes[0] });
+}
+
+/** The settled page is as wide as the window. */
+export async function fits(page: Page, about?: string): Promise<void> {
+  await settled(page);
+  expect(await wider(page), about).toEqual([]);
+}
+
+/** Elements past the right edge, if the page or its main part scrolls sideways. */
+export function wider(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const main = document.querySelector("main");
+    const isWide = document.documentElement.scrollWidth > innerWidth + 1;
+    if (!isWide && (!main || main.scrollWidth <= main.clientWidth + 1)) return [];
+    const end = main ? main.getBoundingClientRect().left + main.clientWidth + 1 : innerWidth + 1;
+    const past = [...(main ?? document.body).querySelectorAll("*")].filter(
+      (one) => one.getBoundingClientRect().right > end,
+    );
+    return ["main", ...past.map((one) => one.outerHTML)].map((one) => one.slice(0, 160)).slice(0, 8);
+  });
+}
 /** Words that a box with hidden overflow cuts off sideways, without scrolling: without an ellipsis, or before it could
  * show a word. */
 export function cutOff(page: Page): Promise<string[]> {

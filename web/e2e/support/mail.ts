@@ -3,11 +3,11 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /** Waits for a mail to the address and returns its latest link to the page (`/reset-password#token=...`). */
-export async function mailedLink(folder: string, recipient: string, page: string, seconds = 10): Promise<string> {
+export async function mailedLink(folder: string, recipient: string, page: string, seconds = 30): Promise<string> {
   for (let attempt = 0; attempt < 10 * seconds; attempt++) {
     for (const name of (await readdir(folder).catch(() => [])).sort().reverse()) {
       const mail = plain(await readFile(join(folder, name), "latin1"));
-      const link = new RegExp(`https?://[^\\s"<>]+/${page}#token=\\w+`).exec(mail);
+      const link = new RegExp(`https?://[^\\s"<>]+/${page}#token=\\w+(?=\\W)`).exec(mail);
       if (link && mail.includes(`To: ${recipient}`)) return link[0];
     }
     await new Promise((resume) => setTimeout(resume, 100));

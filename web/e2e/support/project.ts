@@ -10,3 +10,14 @@ export async function newProject(shop: Shop, name: string): Promise<Shop> {
   });
   return { ...shop, project: made.id, token: made.token };
 }
+
+/** What the tests of a file share: made by the first test of this worker that needs it. Unlike a fixture of the worker,
+ * it does not need a worker and a server of its own. */
+export function shared<T>(make: (shop: Shop) => Promise<T>): (shop: Shop) => Promise<T> {
+  const made = new Map<string, Promise<T>>();
+  return (shop) => {
+    const found = made.get(shop.url) ?? make(shop);
+    made.set(shop.url, found);
+    return found;
+  };
+}

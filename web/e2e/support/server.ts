@@ -1,10 +1,12 @@
 // Starts the real `tidewatch` binary with an empty data folder on a free port, and stops it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { closeSync, mkdirSync, openSync, readFileSync, statSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as after } from "node:timers/promises";
 
 export interface Server {
   url: string;
@@ -15,13 +17,18 @@ export interface Server {
   stop: () => Promise<void>;
 }
 
+const WORKERS_MAX = 8;
+const PORTS_PER_WORKER = Math.floor(22_000 / WORKERS_MAX);
+const FIRST_PORT = 10_000 + PORTS_PER_WORKER * (Number(process.env.TEST_PARALLEL_INDEX ?? 0) % WORKERS_MAX);
+
 /**
  * A free port below Linux's default range of ephemeral ports. A port of that range can become the source port of any
- * outgoing connection before the server listens, or while it is down.
+ * outgoing connection before the server listens, or while it is down. Each worker has a part of the range, so that no
+ * other worker takes the port before it is used.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = 10_000 + Math.floor(Math.random() * 22_000);
+    const port = FIRST_PORT + Math.floor(Math.random() * PORTS_PER_WORKER);
     const probe = createServer();
     probe.listen(port, "127.0.0.1");
     const free = await once(probe, "listening").then(
@@ -47,15 +54,17 @@ export async function startServer(
   const binary = process.env.TIDEWATCH_BIN;
   if (!binary) throw new Error("TIDEWATCH_BIN must name the tidewatch binary (cargo build --bin tidewatch)");
   const port = await freePort();
-  const data = await mkdtemp(join(tmpdir(), "tidewatch-e2e-"));
+  const folder = await mkdtemp(join(tmpdir(), "tidewatch-e2e-"));
+  const [data, mails, log] = [join(folder, "data"), join(folder, "mails"), join(folder, "server.log")];
+  mkdirSync(data);
   const url = `http://${name}:${port}`;
-  const mails = join(data, "mails");
   const launch = async () => {
+    const output = openSync(log, "a");
     const started = spawn(
       binary,
       ["serve", "--listen", `127.0.0.1:${port}`, "--data-dir", data, "--base-url", url, "--mail-dir", mails],
       {
-        stdio: ["ignore", "pipe", "pipe"],
+        stdio: ["ignore", output, output],
         env: {
           ...process.env,
           TIDEWATCH_SETUP_CODE: setupCode,
@@ -67,12 +76,20 @@ export async function startServer(
         },
       },
     );
-    await ready(`http://127.0.0.1:${port}`, started, collect(started));
+    closeSync(output);
+    try {
+      await ready(`http://127.0.0.1:${port}`, started, () => readFileSync(log, "utf8").slice(-8000));
+    } catch (error) {
+      started.kill("SIGKILL");
+      throw error;
+    }
     return started;
   };
+  runningLogs.set(log, 0);
   let running = await launch();
   const end = async (signal: "SIGTERM" | "SIGKILL") => {
-    const ended = running.exitCode === null ? once(running, "exit") : null;
+    const isRunning = running.exitCode === null && running.signalCode === null;
+    const ended = isRunning ? once(running, "exit") : null;
     running.kill(signal);
     await ended;
   };
@@ -85,27 +102,43 @@ export async function startServer(
     },
     stop: async () => {
       await end("SIGTERM");
-      await rm(data, { recursive: true, force: true });
+      endedLogs.push(logged(log));
+      runningLogs.delete(log);
+      await rm(folder, { recursive: true, force: true });
     },
   };
 }
 
-function collect(child: ChildProcess): () => string {
-  let text = "";
-  const add = (chunk: Buffer) => {
-    text = (text + chunk.toString()).slice(-8000);
-  };
-  child.stdout?.on("data", add);
-  child.stderr?.on("data", add);
-  return () => text;
+/** Files of the logs of running servers, and the size that each had when the current test began. */
+const runningLogs = new Map<string, number>();
+/** Logs of servers that have ended since. */
+let endedLogs: string[] = [];
+
+const logged = (file: string) =>
+  readFileSync(file)
+    .subarray(runningLogs.get(file) ?? 0)
+    .toString();
+
+/** At the start of a test: `serverLogs` then returns what servers log during this test. */
+export function forgetEndedServers(): void {
+  endedLogs = [];
+  for (const file of runningLogs.keys()) runningLogs.set(file, statSync(file).size);
 }
 
+/** What each server of this worker has logged during the current test. */
+export function serverLogs(): string[] {
+  return [...endedLogs, ...[...runningLogs.keys()].map(logged)];
+}
+
+const READY_WITHIN_MS = 60_000;
+
 async function ready(url: string, child: ChildProcess, output: () => string): Promise<void> {
-  for (let attempt = 0; attempt < 300; attempt++) {
+  const deadline = Date.now() + READY_WITHIN_MS;
+  while (Date.now() < deadline) {
     if (child.exitCode !== null) throw new Error(`tidewatch ended with ${child.exitCode}:\n${output()}`);
     const answer = await fetch(`${url}/health`).catch(() => null);
     if (answer?.ok) return;
-    await new Promise((resume) => setTimeout(resume, 100));
+    await after(25);
   }
   throw new Error(`tidewatch did not get ready:\n${output()}`);
 }

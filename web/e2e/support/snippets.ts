@@ -1,5 +1,5 @@
 // Sets up a snippet of the Connect page in a cache folder, as a user would, and runs it.
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
@@ -30,11 +30,16 @@ const environment = (): NodeJS.ProcessEnv => ({
   CARGO_PROFILE_DEV_DEBUG: "0",
 });
 
+export const folderOf = (name: string): string => join(CACHE, "snippets", name);
+
+export const isInstalled = (command: string): boolean =>
+  spawnSync("bash", ["-c", 'command -v "$0"', command]).status === 0;
+
 const isCommand = (step: Step) => step.language === "sh" && !step.file;
 
 /** Returns the folder `name` after running the snippet's install commands and writing its files there. */
 export async function laidOut(snippet: Snippet, name = snippet.key): Promise<string> {
-  const folder = join(CACHE, "snippets", name);
+  const folder = folderOf(name);
   const install = snippet.steps.filter(isCommand).slice(0, -1);
   await installed(folder, install.map((step) => step.code).join("\n"));
   await write(folder, snippet);
@@ -127,7 +132,7 @@ export const runCommand = (snippet: Snippet): string => snippet.steps.filter(isC
 
 /** Bundlers and the runtime of edge workers, which users install themselves. */
 export async function tools(): Promise<string> {
-  const folder = join(CACHE, "snippets", "tools");
+  const folder = folderOf("tools");
   await installed(folder, "npm install esbuild@0.28.2 workerd@1.20261117.1");
   return folder;
 }
@@ -135,7 +140,7 @@ export async function tools(): Promise<string> {
 /** The Collector, built from its Go modules. */
 export async function collectorFolder(): Promise<string> {
   const source = await readFile(new URL("../collector/main.go", import.meta.url), "utf8");
-  const folder = join(CACHE, "snippets", "otelcol");
+  const folder = folderOf("otelcol");
   const root = "go.opentelemetry.io/collector";
   const exporters = ["exporter/otlpexporter", "exporter/otlphttpexporter"];
   const parts = ["otelcol", ...exporters, "processor/batchprocessor", "receiver/otlpreceiver"];

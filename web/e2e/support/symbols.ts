@@ -1,6 +1,5 @@
-// Uploads of symbols, and checks of the pages that show them.
+// Uploads of symbols, and the way to the issues that they resolve.
 import type { Page } from "@playwright/test";
-import { serious } from "./axe.ts";
 import { at, expect, type Shop } from "./fixtures.ts";
 
 export async function call(shop: Shop, method: string, path: string, body?: unknown): Promise<Response> {
@@ -47,30 +46,6 @@ export async function uploadMap(
       return ((await tried.json()) as { resolved: number }).resolved;
     })
     .toBe(1);
-}
-
-async function noOverflow(page: Page): Promise<void> {
-  const over = await page.evaluate(() => {
-    const main = document.querySelector("main");
-    return document.documentElement.scrollWidth > innerWidth + 1 || (!!main && main.scrollWidth > main.clientWidth + 1);
-  });
-  expect.soft(over, "overflows sideways").toBe(false);
-}
-
-/** In both themes and sizes: a screenshot, no serious axe violation, no overflow. */
-export async function look(page: Page, name: string): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const)
-    for (const [size, width] of [
-      ["desktop", 1440],
-      ["phone", 390],
-    ] as const) {
-      await page.setViewportSize({ width, height: 900 });
-      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      await page.screenshot({ path: `test-results/screens/${name}-${size}-${colorScheme}.png` });
-      expect.soft(await serious(page), `${name}, ${size}, ${colorScheme}: axe`).toEqual([]);
-      await noOverflow(page);
-    }
-  await page.setViewportSize({ width: 1440, height: 900 });
 }
 
 export const openIssue = async (page: Page, shop: Shop, name: string) => {

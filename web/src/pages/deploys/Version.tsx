@@ -78,7 +78,7 @@ function Body({ page }: { page: Page }) {
         {count(calls)} requests, runs and AI calls of this version, {count(otherCalls)} of others, from{" "}
         {dateTime(parseMs(page.from))} to {dateTime(parseMs(page.to))}. Differences need 20 of each.
       </p>
-      <div className="grid items-start gap-4 xl:grid-cols-2">
+      <div className="grid grid-cols-1 items-start gap-4 xl:grid-cols-2">
         <Differences title="What got worse" rows={page.worse} isWorse none="Nothing got worse for certain." />
         <Differences title="What got better" rows={page.better} none="Nothing got better for certain." />
         <Section title="What is new" flush>

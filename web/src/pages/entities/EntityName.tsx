@@ -135,7 +135,7 @@ export function EntityName<K extends EntityKind>(page: Props<K>) {
         <ComparedNumbers kind={kind} name={name} />
         {kind !== "aiTrace" && (
           <SharedCursor>
-            <div className="grid gap-4 xl:grid-cols-2">
+            <div className="grid grid-cols-1 gap-4 xl:grid-cols-2">
               <DurationChart kind={kind} name={name} />
               <CallsChart kind={kind} name={name} title={kind === "task" ? "Runs" : "Calls"} split={search.split} />
             </div>

@@ -36,7 +36,7 @@ export function MetricsPage() {
             const shown = all.filter((one) => one.name.toLowerCase().includes((search.q ?? "").toLowerCase()));
             const chosen = all.find((one) => one.name === search.name);
             return (
-              <div className="grid gap-4 lg:grid-cols-[320px_minmax(0,1fr)]">
+              <div className="grid grid-cols-1 gap-4 lg:grid-cols-[320px_minmax(0,1fr)]">
                 <section aria-label="Metric names" className="panel flex max-h-[75vh] flex-col max-lg:max-h-80">
                   <div className="flex border-line border-b p-2 [&>div]:max-w-none">
                     <SearchBox

@@ -88,7 +88,7 @@ function Body({ service }: { service: ServiceDetail }) {
           <MapDrawing map={map} label={`Neighbours of ${service.name}`} centre={service.name} />
         </section>
       )}
-      <div className="grid items-start gap-4 xl:grid-cols-2">
+      <div className="grid grid-cols-1 items-start gap-4 xl:grid-cols-2">
         <Listed title="Callers" none="No service with spans in this project calls it.">
           {rowsOf(
             calls.filter((call) => call.to === own),

@@ -41,7 +41,7 @@ export function ServiceCharts({ service }: { service: ServiceDetail }) {
   }));
   const { calls, errors } = service.stats;
   return (
-    <div className="grid gap-4 xl:grid-cols-3">
+    <div className="grid grid-cols-1 gap-4 xl:grid-cols-3">
       <ChartFigure
         title="Calls served"
         summary={`${count(calls)} calls in ${starts.length} intervals of ${service.intervalMinutes} minutes.`}
