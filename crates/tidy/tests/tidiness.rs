@@ -63,7 +63,7 @@ const SQL: &[&str] = &["rusqlite", "sqlx::", "SELECT ", "INSERT INTO", "DELETE F
 /// Places of SQL: the control database, the tables of alerting, the catalog of the engine.
 fn may_use_sql(path: &str) -> bool {
     is_below(path, &["accounts/src", "lake/src/catalog"])
-        || (is_below(path, &["alerts"]) && path.ends_with("/tables.rs"))
+        || (is_below(path, &["alerts"]) && (path.ends_with("/tables.rs") || path.contains("/tables/")))
 }
 
 #[test]

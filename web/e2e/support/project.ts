@@ -11,7 +11,7 @@ export async function newProject(shop: Shop, name: string): Promise<Shop> {
   return { ...shop, project: made.id, token: made.token };
 }
 
-/** What the tests of a file share: made by the first test of this worker that needs it. Unlike a fixture of the worker,
+/** Data that the tests of a file share: made by the first test of this worker that needs it. Unlike a fixture of the worker,
  * it does not need a worker and a server of its own. */
 export function shared<T>(make: (shop: Shop) => Promise<T>): (shop: Shop) => Promise<T> {
   const made = new Map<string, Promise<T>>();

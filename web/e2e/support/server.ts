@@ -125,7 +125,7 @@ export function forgetEndedServers(): void {
   for (const file of runningLogs.keys()) runningLogs.set(file, statSync(file).size);
 }
 
-/** What each server of this worker has logged during the current test. */
+/** Log lines of each server of this worker since the current test began. */
 export function serverLogs(): string[] {
   return [...endedLogs, ...[...runningLogs.keys()].map(logged)];
 }

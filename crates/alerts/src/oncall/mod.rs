@@ -17,7 +17,6 @@ pub mod escalation;
 pub mod layer;
 pub mod mails;
 pub mod page_views;
-mod paging_rules;
 pub mod policy;
 pub mod schedule;
 mod tables;
@@ -26,12 +25,12 @@ pub mod wait;
 pub mod worker;
 pub mod zone;
 
-pub use paging_rules::{ChainInput, ChainOutcome, PageProgress, PagingRules, PersonProgress, StepInput, StepOutcome};
 pub(crate) use tables::page_of_subject;
 pub use tables::{
     AckLink, ContactMethod, NewContactMethod, NewOverride, NewPage, NewPolicy, NewSchedule, NewTeam, OncallOverride,
     OncallPage, OncallPolicy, OncallSchedule, OncallTeam, PageDelivery, PageEvent, PageFilter, UserRule,
 };
+pub use tables::{ChainInput, ChainOutcome, PageProgress, PagingRules, PersonProgress, StepInput, StepOutcome};
 
 use tidewatch_accounts::Database;
 

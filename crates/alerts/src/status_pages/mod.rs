@@ -23,7 +23,7 @@ pub mod views;
 pub use stored_monitors::StoredMonitors;
 pub use tables::{
     MaintenanceWindow, NewStatusPage, Outage as MonitorOutage, PageAddress, PublicIncident, StatusComponent,
-    StatusPage, SubscriberKind, Subscription,
+    StatusPage, StatusPages, SubscriberKind, Subscription,
 };
 pub use times::rfc3339;
 
@@ -32,19 +32,6 @@ use std::pin::Pin;
 
 use tidewatch_accounts::{ControlError, Database};
 use tidewatch_limits as limits;
-
-/// The status pages of organizations, their maintenance windows and subscribers.
-#[derive(Clone)]
-pub struct StatusPages {
-    database: Database,
-}
-
-impl StatusPages {
-    /// The room over this database.
-    pub fn new(database: &Database) -> StatusPages {
-        StatusPages { database: database.clone() }
-    }
-}
 
 /// Nanoseconds of a UTC day.
 const DAY_NS: i64 = 86_400_000_000_000;

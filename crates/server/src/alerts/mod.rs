@@ -63,7 +63,7 @@ pub fn start(app: &Arc<App>, tasks: &mut JoinSet<()>, stopped: &watch::Receiver<
     tasks.spawn(incidents::worker::run(grouper, running("incidents"), stopped.clone()));
 }
 
-/// How subscribers of status pages are reached.
+/// Settings for notifications of the subscribers of status pages.
 pub fn announcer(app: &App) -> Announcer {
     Announcer {
         base_url: app.process.config.base_url().trim_end_matches('/').to_owned(),

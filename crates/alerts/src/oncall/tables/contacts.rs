@@ -5,9 +5,9 @@ use tidewatch_accounts::tokens::hash;
 use tidewatch_accounts::{Actor, ControlError, Database, Mail, Write};
 use tidewatch_limits as limits;
 
+use super::paging_rules::PagingRules;
 use crate::channels::{AlertStatus, Notification, PRIVATE_LINE, Severity, Target, notify};
 use crate::oncall::OnCall;
-use crate::oncall::paging_rules::PagingRules;
 
 /// The purpose that configurations are sealed for.
 const SEALED_AS: &str = "contact method";

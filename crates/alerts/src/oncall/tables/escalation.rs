@@ -11,12 +11,12 @@ use tidewatch_limits as limits;
 use super::contacts::{ContactMethod, chain_of, usable_of};
 use super::opening::apply;
 use super::pages::{COLUMNS, OncallPage, page};
+use super::paging_rules::{ChainInput, PageProgress, PagingRules, PersonProgress, StepInput};
 use super::policies::policy_of_channel;
 use super::reach::{At, Method, reach_channel, reach_user};
 use super::schedules::schedules_at;
 use super::teams::members_of_teams;
 use crate::channels::{AlertStatus, Notification, Severity};
-use crate::oncall::paging_rules::{ChainInput, PageProgress, PagingRules, PersonProgress, StepInput};
 use crate::oncall::{LEASE, OnCall};
 
 /// Outbox rows of channels that open pages. The time of the next try does not count: it is of another clock.

@@ -5,10 +5,10 @@ use tidewatch_accounts::{Actor, ControlError, Project, Write};
 use tidewatch_limits as limits;
 
 use super::pages::resolve;
+use super::paging_rules::PagingRules;
 use super::policies::policy_of;
 use crate::channels::{AlertStatus, Notification, Severity};
 use crate::oncall::OnCall;
-use crate::oncall::paging_rules::PagingRules;
 
 /// An event in the life of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use tidewatch_accounts::{ControlError, Write};
 
 use super::ack::insert_ack_link;
 use super::pages::OncallPage;
+use super::paging_rules::PagingRules;
 use crate::channels::{AlertStatus, Notification, PRIVATE_LINE, Target, notify};
-use crate::oncall::paging_rules::PagingRules;
 
 /// The step that reaches somebody.
 #[derive(Debug, Clone, Copy)]

@@ -5,7 +5,7 @@ use tidewatch_accounts::{Actor, ControlError};
 use tidewatch_limits as limits;
 
 use super::check_owner;
-use crate::status_pages::StatusPages;
+use super::database::StatusPages;
 
 /// Planned work.
 #[derive(Debug, Clone, PartialEq, Eq)]

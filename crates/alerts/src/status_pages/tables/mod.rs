@@ -3,11 +3,13 @@
 //! - `pages`: the pages. `public`: the reads for visitors.
 //! - `maintenance`: planned work. `subscribers`: who is notified.
 
+mod database;
 mod maintenance;
 mod pages;
 mod public;
 mod subscribers;
 
+pub use database::StatusPages;
 pub use maintenance::MaintenanceWindow;
 use pages::check_owner;
 pub use pages::{NewStatusPage, StatusComponent, StatusPage};

@@ -5,7 +5,7 @@ use serde_json::json;
 use tidewatch_accounts::{Actor, ControlError, Write};
 use tidewatch_limits as limits;
 
-use crate::status_pages::StatusPages;
+use super::database::StatusPages;
 
 /// A monitor on a status page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,8 +3,8 @@
 use tidewatch_accounts::ControlError;
 use tidewatch_limits as limits;
 
+use super::database::StatusPages;
 use crate::incidents::{Incident, IncidentUpdate, Incidents};
-use crate::status_pages::StatusPages;
 
 /// At which address a status page is.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,9 +6,10 @@ use tidewatch_accounts::tokens::{hash, prefixed_token};
 use tidewatch_limits as limits;
 
 use super::StatusPage;
+use super::database::StatusPages;
 use crate::channels::{AlertStatus, Notification, Severity, notify};
 use crate::incidents::{Announcer, RULE_TYPE, SUBSCRIBER_SEALED_AS, TOKEN_SEALED_AS, direct};
-use crate::status_pages::{StatusPages, mails};
+use crate::status_pages::mails;
 
 /// Kinds of delivery to a subscriber.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

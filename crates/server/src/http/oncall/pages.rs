@@ -12,7 +12,7 @@ use serde_json::json;
 use super::people::{People, description, id, name};
 use super::views;
 use crate::app::App;
-use crate::error::ApiError;
+use crate::error::{ApiError, conflict_with};
 use crate::http::confirmation::Done;
 use crate::http::gate::auth::{ChangeOwn, ProjectAccess, Write, require};
 use crate::http::gate::body::JsonBody;
@@ -262,7 +262,7 @@ pub async fn resolve(
 /// 409 with the status of the page.
 async fn conflict(app: &App, access: &ProjectAccess<ChangeOwn>, page: i64, error: &str) -> Result<Response, ApiError> {
     let page = app.alerts.oncall.oncall_page(access.project.number, page).await?;
-    Ok((StatusCode::CONFLICT, Json(json!({ "error": error, "status": page.status }))).into_response())
+    Ok(conflict_with(json!({ "error": error, "status": page.status })))
 }
 
 /// Archives the Issues of pages of the project. Returns their number.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use tidewatch_accounts::ControlError;
 
-use super::OncallSchedule;
+use super::schedules::OncallSchedule;
 use crate::channels::Severity;
 
 /// Where an open page is in its policy.

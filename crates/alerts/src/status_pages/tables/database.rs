@@ -1,0 +1,16 @@
+//! The database in which the tables are.
+
+use tidewatch_accounts::Database;
+
+/// The status pages of organizations, their maintenance windows and subscribers.
+#[derive(Clone)]
+pub struct StatusPages {
+    pub(super) database: Database,
+}
+
+impl StatusPages {
+    /// The tables in this database.
+    pub fn new(database: &Database) -> StatusPages {
+        StatusPages { database: database.clone() }
+    }
+}
