@@ -5,7 +5,9 @@ import { browserEnvironment } from "./e2e/support/clock.ts";
 export default defineConfig({
   testDir: "e2e",
   // What a failed test leaves: its screenshot, its trace and the log of its servers. The last line of a run names it.
-  outputDir: "test-results/failed",
+  outputDir: process.env.TIDEWATCH_TEST_RESULTS
+    ? `${process.env.TIDEWATCH_TEST_RESULTS}/browser/failed`
+    : "test-results/failed",
   preserveOutput: "failures-only",
   workers: 2,
   // Ample for a machine that does much else: a check that works does not wait for it.

@@ -1,5 +1,5 @@
 // The last lines of a run: the slowest files, what was not done, the counts, and the folder of the failures.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { FullConfig, Reporter, Suite, TestCase, TestResult } from "@playwright/test/reporter";
 
@@ -62,6 +62,13 @@ export default class Report implements Reporter {
         : "No failure has left a screenshot, a trace or a log.",
     );
     console.log(lines.join("\n"));
+    // `make test` prints these with those of its other parts.
+    const results = process.env.TIDEWATCH_TEST_RESULTS;
+    if (results) {
+      for (const [name, { ms }] of all)
+        appendFileSync(join(results, "times"), `${Math.round(ms / 1000)} browser ${name}\n`);
+      for (const one of left) appendFileSync(join(results, "not-done"), `browser ${one}\n`);
+    }
     const times = Object.fromEntries(all.map(([name, { ms, tests }]) => [name, { seconds: ms / 1000, tests }]));
     mkdirSync(dirname(this.folder), { recursive: true });
     writeFileSync(join(dirname(this.folder), "times.json"), `${JSON.stringify(times, null, 2)}\n`);
