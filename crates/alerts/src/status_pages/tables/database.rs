@@ -5,7 +5,7 @@ use tidewatch_accounts::Database;
 /// The status pages of organizations, their maintenance windows and subscribers.
 #[derive(Clone)]
 pub struct StatusPages {
-    pub(super) database: Database,
+    pub(in crate::status_pages) database: Database,
 }
 
 impl StatusPages {
