@@ -36,7 +36,7 @@ pub fn router(app: Arc<App>) -> Router {
 }
 
 async fn uploaded(State(app): State<Arc<App>>, request: Request) -> Result<Json<Value>, ApiError> {
-    let upload = upload::receive(&app.ingest.pipeline, &app.process, request, &limits::UPLOAD).await?;
+    let upload = upload::receive(&app.ingest, &app.process, request, &limits::UPLOAD).await?;
     let files: Vec<Value> = upload
         .files
         .iter()

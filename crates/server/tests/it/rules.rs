@@ -101,7 +101,11 @@ pub async fn channel(harness: &Harness, project: &Project) -> i64 {
     let id = project.id.parse().expect("a UUID");
     let project = app.accounts.control.project_by_id(id).expect("the project");
     let config = json!({ "url": "https://example.com/hook" });
-    app.alerts.channels.create_channel(&app.by_server(), &project, "hook", "webhook", &config).await.expect("a channel")
+    app.alerts
+        .channels
+        .create_channel(&app.accounts.by_server(), &project, "hook", "webhook", &config)
+        .await
+        .expect("a channel")
 }
 
 pub fn seconds(minute: i64) -> f64 {
