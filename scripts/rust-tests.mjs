@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Runs the Rust test binaries of the workspace, two at a time, and prints one line with its duration for each.
+// Runs the Rust test binaries of the workspace, the small ones two at a time, and prints a line with the duration of each.
 //
 //   node scripts/rust-tests.mjs LIST RESULTS [BINARY[/FILTER]]
 //
@@ -7,7 +7,7 @@
 // of each binary is RESULTS/rust/<binary>.log, the durations are lines `<seconds> rust <binary>` in RESULTS/times.
 // A binary is named after its crate and target: `server-it`, `lake` (unit tests), `lake-conformance`.
 // FILTER is passed to the binary: `server-it/times::` runs the tests of one file.
-// One `cargo test` would run the binaries one after the other, although most of them wait for a disk or a process.
+// `cargo test` runs one binary after the other, shows all of their output, and stops at the first that fails.
 import { spawn } from "node:child_process";
 import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -15,12 +15,9 @@ import { dirname, join } from "node:path";
 const [list, results, only = ""] = process.argv.slice(2);
 const [onlyName, filter] = only.split(/\/(.*)/s);
 
-/** Binaries that measure the machine or count its resources: run when no other binary runs. */
-const ALONE = ["server-attack"];
-/** The longest binaries start first, so that no other one runs after them. */
-const LONGEST = ["server-it", "server-process", "symbols-differential", "server"];
-/** Most tests of these binaries wait for a server, a timer or a process. */
-const THREADS = { "server-it": "6", "server-process": "3" };
+/** Binaries whose tests run servers and browsers with deadlines: each runs when no other binary does. */
+const ALONE = ["server-it", "server-process", "server-attack"];
+/** The others share the machine. */
 const LANES = 2;
 
 /** The test executables of cargo's messages: name, path, folder of the package. */
@@ -47,7 +44,6 @@ function run({ name, path, folder }) {
   const began = performance.now();
   const args = filter ? [filter] : [];
   const env = { ...process.env, CARGO_MANIFEST_DIR: folder, RUST_BACKTRACE: process.env.RUST_BACKTRACE ?? "1" };
-  if (THREADS[name] && !process.env.RUST_TEST_THREADS) env.RUST_TEST_THREADS = THREADS[name];
   return new Promise((resolve) => {
     const child = spawn(path, args, { cwd: folder, env, stdio: ["ignore", output, output] });
     const end = (code, signal) => {
@@ -85,8 +81,7 @@ if (chosen.length === 0) {
   console.error(`no test binary ${onlyName}; there are: ${all.map(({ name }) => name).join(" ")}`);
   process.exit(2);
 }
-const rank = ({ name }) => (LONGEST.indexOf(name) + 1 || LONGEST.length + 1);
-const together = chosen.filter(({ name }) => !ALONE.includes(name)).sort((a, b) => rank(a) - rank(b));
+const together = chosen.filter(({ name }) => !ALONE.includes(name));
 const done = [];
 const lane = async (queue) => {
   for (let next = queue.shift(); next; next = queue.shift()) {

@@ -5,7 +5,6 @@
 # ONLY names parts, with commas: lints, dependencies, web, rust, browser.
 # ONLY=rust/server-it runs one test binary, ONLY=rust/server-it/times:: the tests of one file in it,
 # ONLY=browser/charts one file of browser tests.
-# TIDEWATCH_TEST_LONG=1 runs the long rounds of kills and soaks.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/setup.sh

@@ -141,7 +141,7 @@ impl Callers {
                     app.accounts.control.add_member(&by, organization, user.id, role).await.expect("a member")
                 }
                 None => {
-                    drop(app.accounts.control.create_organization(&by, "Other", "UTC", user.id).await.expect("another"))
+                    app.accounts.control.create_organization(&by, "Other", "UTC", user.id).await.expect("another");
                 }
             }
             user
