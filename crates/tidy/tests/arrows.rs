@@ -215,14 +215,14 @@ impl Known<'_> {
             Some(name) if steps > 0 && !scope.items.contains(name) => match scope.imports.get(name) {
                 // A name of another crate belongs to no module of this one.
                 Some(import) => self.resolve(owner, import, steps - 1),
-                None => Some(self.from_globs(owner, name, steps).unwrap_or_else(|| owner.to_vec())),
+                None => Some(self.by_globs(owner, name, steps).unwrap_or_else(|| owner.to_vec())),
             },
             _ => Some(owner.to_vec()),
         }
     }
 
     /// The module below a glob import of `owner` that defines `name`.
-    fn from_globs(&self, owner: &[String], name: &String, steps: usize) -> Option<Module> {
+    fn by_globs(&self, owner: &[String], name: &String, steps: usize) -> Option<Module> {
         self.modules[owner].scope.globs.iter().find_map(|glob| {
             let of_glob = self.resolve(owner, glob, steps - 1)?;
             self.modules[&of_glob].scope.items.contains(name).then_some(of_glob)
@@ -277,10 +277,9 @@ impl Names<'_> {
 
     /// Visits the arguments of a macro: every `crate::a`, `self::a` and `super::a`, and groups of them.
     fn name_tokens(&mut self, tokens: TokenStream) {
-        let mut tokens = tokens.into_iter().peekable();
         let mut path: Vec<String> = Vec::new();
         let mut colons = 0;
-        while let Some(token) = tokens.next() {
+        for token in tokens {
             match token {
                 TokenTree::Ident(ident) => {
                     if colons != 2 {

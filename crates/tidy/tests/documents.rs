@@ -1,7 +1,7 @@
 //! Paths that the documents name exist.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tidewatch_tidy::{Reading, crates, root};
 
@@ -66,7 +66,7 @@ fn exists_for_short(name: &str) -> bool {
         .into_iter()
         .flatten()
         .chain(places)
-        .any(|path| path.exists() || path.with_added_extension("rs").exists());
+        .any(|path| path.exists() || PathBuf::from(format!("{}.rs", path.display())).exists());
     found || name.chars().any(|c| c.is_ascii_uppercase())
 }
 

@@ -13,7 +13,8 @@ use serde::Deserialize;
 use tokio::time::{Instant, sleep_until, timeout_at};
 use utoipa::IntoParams;
 
-use crate::contexts::{Accounts, Ingest, Process};
+use crate::app::App;
+use crate::contexts::{Accounts, Process};
 use crate::error::ApiError;
 use crate::http::api::{Api, Descriptions, routes};
 use crate::http::connection::streamed_body::{self, BodySender, SendError, StreamedRequest};
@@ -63,10 +64,7 @@ pub struct TailQuery {
     )
 )]
 async fn tail(
-    State(accounts): State<Arc<Accounts>>,
-    State(context): State<Arc<QueryContext>>,
-    State(ingest): State<Arc<Ingest>>,
-    State(process): State<Arc<Process>>,
+    State(app): State<Arc<App>>,
     access: StreamAccess,
     SelectedRecords(selected): SelectedRecords,
     query: Result<Query<TailQuery>, QueryRejection>,
@@ -80,15 +78,15 @@ async fn tail(
     let Query(query) = query.map_err(|error| ApiError::malformed(error.body_text()))?;
     let project = access.access.project.clone();
     let live_query = LiveQuery::new(Projects::one(&project), query.query.as_deref(), &selected)?;
-    let permit = process.live_tails.enter(access.access.user.id);
+    let permit = app.process.live_tails.enter(access.access.user.id);
     let permit = permit.ok_or(ApiError::Overloaded("too many live tails at once; close another one first"))?;
     let (sender, body) = streamed_body::channel();
     let answered = StreamedRequest::default();
-    let tail = ingest.durable_store.live_logs().tail(project.number);
+    let tail = app.ingest.durable_store.live_logs().tail(project.number);
     let transfer = Transfer {
-        accounts: accounts.clone(),
-        process: process.clone(),
-        queries: context.clone(),
+        accounts: app.accounts.clone(),
+        process: app.process.clone(),
+        queries: app.query.clone(),
         access,
         query: live_query,
         answered: answered.clone(),
