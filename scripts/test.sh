@@ -114,6 +114,10 @@ if chosen web; then timed web budget npm --prefix web run --silent budget; fi
 if chosen rust || chosen browser; then timed rust compile compile_tests; fi
 # A failed Rust test does not hide what the browser tests find.
 failed=0
-if chosen rust; then timed rust tests run_rust_tests || failed=1; fi
+if chosen rust; then
+  timed rust tests run_rust_tests || failed=1
+  # Crates without examples switch their documentation tests off.
+  timed rust documentation cargo test --workspace --doc --locked || failed=1
+fi
 if chosen browser; then timed browser tests run_browser_tests || failed=1; fi
 exit "$failed"

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tidewatch_tidy::{Reading, Source, code, without_tests};
+use tidewatch_tidy::{Reading, Source, code, crates, root, without_tests};
 
 /// The lines of code, without comments, that contain one of `words`.
 fn uses(sources: &[Source], words: &[&str]) -> Vec<String> {
@@ -263,4 +263,40 @@ fn no_file_is_too_long_to_read_at_once() {
     let long = reading.sources.iter().filter(|source| source.text.lines().count() > LINES_MAX);
     let long: BTreeSet<&str> = long.map(|source| source.path.as_str()).collect();
     assert_eq!(long, FLAT_LISTS.iter().copied().collect(), "files that are too long, and those that are listed");
+}
+
+/// Languages of blocks in doc comments that rustdoc does not compile.
+const NOT_COMPILED: &[&str] = &["text", "toml", "json", "sh", "sql"];
+
+/// Doc comments with a block that rustdoc would compile.
+fn examples(source: &Source) -> Vec<String> {
+    let mut is_inside = false;
+    let mut found = Vec::new();
+    for (index, line) in source.text.lines().enumerate() {
+        let line = line.trim_start();
+        let Some(comment) = line.strip_prefix("///").or_else(|| line.strip_prefix("//!")) else { continue };
+        let Some(language) = comment.trim().strip_prefix("```") else { continue };
+        if !is_inside && !NOT_COMPILED.contains(&language) {
+            found.push(format!("{}:{}: an example of {language:?}", source.path, index + 1));
+        }
+        is_inside = !is_inside;
+    }
+    found
+}
+
+#[test]
+fn no_documentation_has_an_example_that_nothing_compiles() {
+    let is_off = |name: &String| {
+        let manifest = std::fs::read_to_string(root().join(format!("crates/{name}/Cargo.toml"))).expect("a manifest");
+        manifest.contains("doctest = false")
+    };
+    let off: Vec<String> = crates().into_iter().filter(is_off).collect();
+    let is_unchecked = |path: &str| is_product(path) && off.iter().any(|name| is_below(path, &[name.as_str()]));
+    let reading = rust("crates", "tests, crates with documentation tests", is_unchecked);
+    reading.report("examples in documentation");
+    let found: Vec<String> = reading.sources.iter().flat_map(examples).collect();
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    let with = |text: &str| Source { path: "a.rs".to_owned(), text: text.to_owned() };
+    assert_eq!(examples(&with("/// ```\n/// let a = 1;\n/// ```\n")).len(), 1);
+    assert_eq!(examples(&with("//! ```text\n//! a\n//! ```\n")).len(), 0);
 }
