@@ -1,6 +1,6 @@
 //! Monitors: checks of an address, or of a job that reports, at intervals. WIRE 6.
 //!
-//! What follows from their results is in `results`, their sums in `sums`, changes by users in `changes`; what others
+//! Effects of their results are in `results`, their sums in `sums`, changes by users in `changes`; what others
 //! read of them in `history`.
 
 use serde_json::{Value, json};
