@@ -21,10 +21,10 @@ async fn remove_expired(harness: &Harness) {
     let app = harness.app().clone();
     let work = move || {
         let tidied = TidiedFor::default();
-        retention_changes::apply(&app, &tidied).expect("nothing fails");
+        retention_changes::apply(&app.query, &app.ingest, &tidied).expect("nothing fails");
         app.lake.flush().expect("the disk works");
         app.lake.retain(app.process.clock.now_ns()).expect("the disk works");
-        retention_changes::apply(&app, &tidied).expect("nothing fails");
+        retention_changes::apply(&app.query, &app.ingest, &tidied).expect("nothing fails");
     };
     tokio::task::spawn_blocking(work).await.expect("no panic");
 }
